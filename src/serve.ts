@@ -23,6 +23,7 @@ import { addressFinder } from './http/client-address.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
+import { Turns } from './http/turns.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
 import type { Payments } from './payments/command.ts';
 import { createRestServer } from './rest/server.ts';
@@ -41,6 +42,7 @@ export interface ServingOptions {
     readonly operationMs?: number;
     readonly slowMs?: number;
     readonly statementMs?: number;
+    readonly lockMs?: number;
     readonly idleMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     /** The clock of the limits of rate. */
@@ -69,6 +71,8 @@ export async function startServing(
   const { credentials } = callers;
   const caps = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
+  const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
+  const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   const graphql = createGraphqlServer({
     payments,
     feed,
@@ -76,6 +80,7 @@ export async function startServing(
     clientTokens,
     sessions,
     streams: caps.streams,
+    takeTurn,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
@@ -95,7 +100,7 @@ export async function startServing(
     distinctConnections: createDistinctConnections({ operations, keepAliveMs }),
     tickets: createTickets({ operations, credentials, clientTokens }),
     singleConnections: createSingleConnections({
-      ...{ operations, credentials, sessions, keepAliveMs },
+      ...{ operations, credentials, sessions, takeTurn, keepAliveMs },
       reservations: caps.reservations,
     }),
     origins,
@@ -105,13 +110,12 @@ export async function startServing(
     admission: {
       maxInFlight: config.MAX_IN_FLIGHT,
       slowMs: pace?.slowMs ?? slowMs,
-      maxAtWork: Math.max(1, config.DATABASE_POOL - connectionsForOthers),
+      turns,
     },
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    operations,
-    sessions,
+    ...{ operations, sessions, takeTurn },
     sockets: caps.sockets,
     acceptsOrigin: (request) => origins.accepts(request) && (newcomer === undefined || namesThisMachine(request)),
     keepAliveMs,

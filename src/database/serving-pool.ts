@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { ConnectionShares } from './connection-shares.ts';
 import { PlatformQuery } from './platform-query.ts';
 import { currentPlatform } from './platform-scope.ts';
 import { type PlatformFirst, platformStatement } from './platform-statement.ts';
@@ -8,11 +9,13 @@ type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
  * A pool of connections of the serving role. Each statement runs in the name of the current platform (platform-scope.ts): a
- * connection remembers the platform that it was set to, and is set anew where the next statement is another's.
+ * connection remembers the platform that it was set to, and is set anew where the next statement is another's. No platform has
+ * all connections at once.
  */
 export class ServingPool extends pg.Pool {
   /** The platform of each connection; none while it is unknown, as after an error. */
   readonly #platforms = new WeakMap<pg.PoolClient, string>();
+  readonly #shares = new ConnectionShares(this);
   /** The query that `connect` is being called for. It sets the platform itself, without a round trip. */
   #query: PlatformFirst | undefined;
 
@@ -32,21 +35,33 @@ export class ServingPool extends pg.Pool {
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
     const platform = currentPlatform();
-    if (!callback) return super.connect().then((client) => this.#enter(client, platform));
-    const query = this.#query;
-    super.connect((error, client, release) => {
-      if (error || !client || this.#platforms.get(client) === platform) callback(error, client, release);
-      else if (query && this.#platforms.has(client)) {
-        this.#platforms.delete(client);
-        query.platform = { id: platform, onSet: () => this.#platforms.set(client, platform) };
-        callback(error, client, release);
-      } else {
-        this.#enter(client, platform).then(
-          () => callback(undefined, client, release),
-          (failure: Error) => callback(failure, undefined, () => undefined),
+    if (!callback) {
+      return new Promise((resolve, reject) => {
+        this.#shares.connect(
+          platform,
+          (done) => super.connect(done),
+          (error, client) => (error || !client ? reject(error) : resolve(this.#enter(client, platform))),
         );
-      }
-    });
+      });
+    }
+    const query = this.#query;
+    this.#shares.connect(
+      platform,
+      (done) => super.connect(done),
+      (error, client, release) => {
+        if (error || !client || this.#platforms.get(client) === platform) callback(error, client, release);
+        else if (query && this.#platforms.has(client)) {
+          this.#platforms.delete(client);
+          query.platform = { id: platform, onSet: () => this.#platforms.set(client, platform) };
+          callback(error, client, release);
+        } else {
+          this.#enter(client, platform).then(
+            () => callback(undefined, client, release),
+            (failure: Error) => callback(failure, undefined, () => undefined),
+          );
+        }
+      },
+    );
     return undefined;
   }
 

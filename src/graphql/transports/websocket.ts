@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { isAsyncIterable } from 'graphql-yoga';
@@ -11,8 +11,9 @@ import type { Session, Sessions } from '../../access/sessions.ts';
 import type { TokenCap } from '../../access/token-caps.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { reviveExact } from '../../bodies/json.ts';
+import { inTurn, type TakeTurn, type WorkTurn } from '../../core/turn.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
-import type { Operations, Prepared } from '../server/operations.ts';
+import type { OperationParams, Operations, Prepared } from '../server/operations.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';
 import { maxOperations, tooManyOperations } from './operation.ts';
 
@@ -43,13 +44,16 @@ type Extra = {
   readonly request: IncomingMessage;
   authorization?: string;
   session?: Session;
-  /** The ids of the operations under way. */
-  operationIds?: Set<string>;
+  /** How many operations are under way, those too that the client has ended and the service has not yet. */
+  operations?: number;
 };
 
-/** An operation that may run, and how the messages of its stream are sent. */
+/** An operation that may run. */
 interface SocketOperation extends Prepared {
+  /** Sends a message of its stream. */
   readonly send: (payload: string) => Promise<void>;
+  /** Its turn, which ends when it is answered or its stream is open. */
+  readonly turn: WorkTurn;
 }
 
 /** What sockets are served with. */
@@ -61,6 +65,7 @@ export interface SocketOptions {
   readonly sockets: TokenCap;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
+  readonly takeTurn: TakeTurn;
   /** The address of a client, as limits count it. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Whether a page of this origin may open a socket. */
@@ -119,44 +124,62 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
   const { operations } = options;
   return {
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
-    execute: (args) => operations.execute(args),
+    execute: (args) => inTurn((args as SocketOperation).turn, () => operations.execute(args)),
     subscribe: async (args) => {
-      const stream = await operations.subscribe(args);
-      // What onSubscribe has returned.
-      return isAsyncIterable(stream) ? sendAll(stream, (args as SocketOperation).send) : stream;
+      const { turn, send } = args as SocketOperation;
+      const stream = await inTurn(turn, () => operations.subscribe(args));
+      return isAsyncIterable(stream) ? sendAll(stream, send) : stream;
     },
     jsonMessageReviver: reviveExact,
     onConnect: ({ extra, connectionParams }) => openSession(options, extra, findAuthorization(connectionParams)),
     onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
     onSubscribe: async ({ extra, subscriptions }, id, params) => {
-      const operationIds = extra.operationIds ?? new Set();
-      if (operationIds.size >= socketLimits.operations) return [tooManyOperations()];
+      if ((extra.operations ?? 0) >= socketLimits.operations) return [tooManyOperations()];
       // Counted before the first await, so that a burst is counted too.
-      operationIds.add(id);
-      const refusal = await countOperation(options, extra);
-      if (refusal) return [rateLimited(refusal)];
-      const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
+      extra.operations = (extra.operations ?? 0) + 1;
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
-      const transport = { authorization: extra.authorization, closeForRetry, isGone };
-      const prepared = await operations.prepare(transport, params);
-      if ('document' in prepared) {
-        return { ...prepared, send: (payload) => sendNext(extra, id, payload) } satisfies SocketOperation;
-      }
-      operationIds.delete(id);
-      return prepared;
+      const operation = await prepare(options, { extra, id, isGone }, params);
+      if ('document' in operation) return operation;
+      extra.operations -= 1;
+      return operation;
     },
     // graphql-ws sends the errors that are returned here; an HTTP status means nothing on a socket.
-    onError: ({ extra }, id, _payload, errors) => {
-      extra.operationIds?.delete(id);
-      return errors.map(withoutStatus);
-    },
+    onError: (_context, _id, _payload, errors) => errors.map(withoutStatus),
     onNext: (_context, _id, _payload, _args, result) =>
       result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : undefined,
-    onComplete: ({ extra }, id) => {
-      extra.operationIds?.delete(id);
+    // Called once for each operation that has run, whoever has ended it.
+    onComplete: ({ extra }) => {
+      extra.operations = (extra.operations ?? 0) - 1;
     },
     onClose: ({ extra }) => extra.session?.close(),
   };
+}
+
+/** An operation that a client has begun on a socket. */
+interface Begun {
+  readonly extra: Extra;
+  readonly id: string;
+  /** Whether the client has ended it, or has gone. */
+  readonly isGone: () => boolean;
+}
+
+/** Waits for the turn of an operation and prepares it. Returns the errors of one that cannot run. */
+async function prepare(
+  options: SocketOptions,
+  { extra, id, isGone }: Begun,
+  params: OperationParams,
+): Promise<SocketOperation | readonly GraphQLError[]> {
+  const refusal = await countOperation(options, extra);
+  if (refusal) return [rateLimited(refusal)];
+  const turn = await options.takeTurn(extra.session?.viewer.platformId ?? '');
+  const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
+  const prepared = await options.operations.prepare(
+    { authorization: extra.authorization, closeForRetry, isGone },
+    params,
+  );
+  if ('document' in prepared) return { ...prepared, send: (payload) => sendNext(extra, id, payload), turn };
+  turn.end();
+  return prepared;
 }
 
 /** Sends a message with a payload that is JSON already. Resolves when the system has taken it. */
@@ -224,7 +247,6 @@ async function openSession(options: SocketOptions, extra: Extra, authorization: 
     return false;
   }
   extra.authorization = authorization ?? '';
-  extra.operationIds = new Set();
   if (extra.socket.readyState === extra.socket.OPEN)
     extra.session = sessions.open(viewer, superviseSocket(extra.socket));
   return true;
