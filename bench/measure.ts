@@ -183,8 +183,10 @@ export async function startServer(
   nodeOptions: readonly string[] = [],
 ): Promise<Server> {
   const began = performance.now();
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeOptions, script], {
-    cwd: path.resolve(import.meta.dirname, '..'),
+  const cwd = path.resolve(import.meta.dirname, '..');
+  const always = ['--disable-warning=ExperimentalWarning', '--import', path.join(cwd, 'src/start/compile-cache.ts')];
+  const child = spawn(process.execPath, [...always, ...nodeOptions, script], {
+    cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

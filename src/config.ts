@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseRate, type Rate } from './access/rates.ts';
 import { parseRange } from './http/client-address.ts';
+import { parseRailSettings } from './rails/rail-settings.ts';
 import { parseRateOverrides } from './rails/sandbox/rates.ts';
 
 /** The error for invalid settings: the message names each and says what it should be. */
@@ -26,6 +28,24 @@ const key = z
   )
   .transform((text): Buffer => Buffer.from(text, text.length === 64 ? 'hex' : 'base64'));
 
+/** A key of client tokens. A semicolon would end it in a list. */
+const textKey = z
+  .string()
+  .min(32, 'must have at least 32 characters')
+  .refine((text) => !text.includes(';'), 'must have no semicolon');
+
+/** Keys of a kind, parted by semicolons. */
+const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
+  z
+    .string()
+    .transform((list) =>
+      list
+        .split(';')
+        .map((text) => text.trim())
+        .filter((text) => text !== ''),
+    )
+    .pipe(z.array(kind));
+
 const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
 /** A limit of rate: `off`, or requests a second and at once. */
@@ -36,6 +56,20 @@ const rate = z.string().transform((text, context): Rate | null => {
   context.addIssue('must be off, or requests a second and at once such as 100/500, each from 1 to 1000000');
   return z.NEVER;
 });
+
+/** What production refuses unless the operator allows it. */
+export const unsafeThings = ['any-origin', 'loopback-webhooks', 'owner-login', 'unverified-tls', 'weak-keys'] as const;
+export type Unsafe = (typeof unsafeThings)[number];
+
+const unsafe = z
+  .string()
+  .transform((list) =>
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  )
+  .pipe(z.array(z.enum(unsafeThings, { error: `must be some of ${unsafeThings.join(', ')}, parted by commas` })));
 
 const addressRanges = z.string().transform((list, context) => {
   try {
@@ -71,7 +105,7 @@ export const settings = {
     .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://owner:password@host:5432/database')
     .optional(),
   MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional(),
-  OWNER_MAY_SERVE: onOff.optional(),
+  ALLOW_UNSAFE: unsafe.optional(),
   DATABASE_POOL: wholeNumber(1, 200).default(10),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256),
   MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000).default(8_388_608),
@@ -106,11 +140,23 @@ export const settings = {
     .refine((list) => list.every((origin) => origin === '*' || /^https?:\/\/[^\s/]+$/.test(origin)), {
       error: 'must be origins such as https://app.example.com, parted by commas, or *',
     }),
-  CLIENT_TOKEN_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+  CLIENT_TOKEN_KEY: textKey.optional(),
+  CLIENT_TOKEN_KEY_FALLBACKS: listOf(textKey).default([]),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
   INTROSPECTION: onOff.optional(),
   OPENAPI: onOff.optional(),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000).default(5_000),
+  RAILS: z
+    .string()
+    .transform((text, context) => {
+      try {
+        return parseRailSettings(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+        return z.NEVER;
+      }
+    })
+    .optional(),
   SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400).default(300),
   SANDBOX_PACE_MS: wholeNumber(0, 600_000).default(500),
   SANDBOX_RATES: z
@@ -125,20 +171,31 @@ export const settings = {
       }
     }),
   SECRET_KEY: key.optional(),
+  SECRET_KEY_FALLBACKS: listOf(key).default([]),
   WEBHOOK_LOOPBACK: onOff.optional(),
   WEBHOOK_TIME_SCALE: wholeNumber(1, 1_000_000).default(1),
 } as const;
 
 const schema = z.object(settings);
 
-export type Config = Readonly<z.infer<typeof schema>> & {
+/** The settings that hold a secret. Each can also be a file that `<name>_FILE` names. */
+export const secretSettings = [
+  'DATABASE_URL',
+  'DATABASE_OWNER_URL',
+  'CLIENT_TOKEN_KEY',
+  'CLIENT_TOKEN_KEY_FALLBACKS',
+  'SECRET_KEY',
+  'SECRET_KEY_FALLBACKS',
+] as const satisfies readonly (keyof typeof settings)[];
+
+export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
   readonly SHUTDOWN_DELAY_MS: number;
   readonly GRAPHIQL: boolean;
   readonly INTROSPECTION: boolean;
   readonly OPENAPI: boolean;
   readonly WEBHOOK_LOOPBACK: boolean;
   readonly MIGRATE: 'on' | 'off' | 'verify';
-  readonly OWNER_MAY_SERVE: boolean;
+  readonly ALLOW_UNSAFE: readonly Unsafe[];
 };
 
 /** The settings of an instance whose database is prepared. */
@@ -147,12 +204,17 @@ export type GatewaySettings = Omit<
   'DATABASE_URL' | 'DATABASE_OWNER_URL' | 'MIGRATE' | 'DATA_DIR' | 'LOG_LEVEL'
 >;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
- * Reads the settings from the environment. An empty variable counts as not set.
+ * Reads the settings from the environment, and the secrets that it names as files. An empty variable counts as not set.
  * @throws ConfigError that names every invalid setting
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const variables = Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined]));
+export function readConfig(environment: Environment): Config {
+  const variables = {
+    ...Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined])),
+    ...readSecretFiles(environment),
+  };
   const result = schema.safeParse(variables);
   if (!result.success) {
     throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
@@ -173,6 +235,28 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     OPENAPI: config.OPENAPI ?? !production,
     WEBHOOK_LOOPBACK: config.WEBHOOK_LOOPBACK ?? !production,
     MIGRATE: config.MIGRATE ?? (production ? 'verify' : 'on'),
-    OWNER_MAY_SERVE: config.OWNER_MAY_SERVE ?? !production,
+    ALLOW_UNSAFE: config.ALLOW_UNSAFE ?? (production ? [] : unsafeThings),
   };
+}
+
+/**
+ * Reads the files that `<name>_FILE` names, without the line ends at their end.
+ * @throws ConfigError for a file that cannot be read or is empty, and for a secret that is given twice
+ */
+function readSecretFiles(environment: Environment): Record<string, string> {
+  const secrets: Record<string, string> = {};
+  const faults: string[] = [];
+  for (const name of secretSettings) {
+    const file = environment[`${name}_FILE`];
+    if (!file) continue;
+    if (environment[name]) faults.push(`${name} and ${name}_FILE are both set: set one of them`);
+    try {
+      secrets[name] = readFileSync(file, 'utf8').trimEnd();
+      if (secrets[name] === '') faults.push(`${name}_FILE ${file} is empty`);
+    } catch (error) {
+      faults.push(`${name}_FILE ${file} cannot be read (${error instanceof Error ? error.message : error})`);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return secrets;
 }

@@ -6,14 +6,18 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedde
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
 import { basicAuthorization, type Newcomer } from './graphql/server/graphiql.ts';
 import { printError } from './print-error.ts';
+import { closeRails } from './rails/load-rails.ts';
+import { checkKeys, idsOfKeys } from './start/keys-in-use.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './start/sandbox-platform.ts';
 import { findSecretKey } from './start/secret-key.ts';
 import { findSigningKey } from './start/signing-key.ts';
+import { refuseUnsafe } from './start/unsafe-settings.ts';
 
 /** Runs `npm start`: settings, database, migrations, sandbox, gateway. Ctrl-C or SIGTERM stops them in reverse. */
 async function main(): Promise<void> {
   const settings = readConfig(process.env);
+  refuseUnsafe(settings);
   const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
   const config = { ...settings, ...keys };
   const log = pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: false }));
@@ -42,13 +46,16 @@ async function main(): Promise<void> {
   }
 
   try {
-    const databaseUrl = await prepareDatabase(config, embedded);
+    const databaseUrl = await prepareDatabase(config, embedded, (line) => log.info(line));
+    await prepareKeys(databaseUrl, config, log);
     // The sandbox's fixed credentials exist only on the embedded database, which no other machine can reach.
     const local = embedded !== undefined && isLoopback(config.HOST);
     let newcomer: Newcomer | undefined;
     if (local) {
       const database = openDatabase({ url: databaseUrl, role: 'gateway_work', poolSize: 2 });
-      newcomer = await prepareSandboxPlatform(openPayments(database, config, log));
+      const payments = await openPayments(database, config, log);
+      newcomer = await prepareSandboxPlatform(payments);
+      await closeRails(payments.rails);
       await database.close();
     } else if (embedded) {
       throw new ConfigError([
@@ -61,6 +68,24 @@ async function main(): Promise<void> {
   } catch (error) {
     await stop('failed start');
     throw error;
+  }
+}
+
+/** Checks that this instance has the keys of the others on its database, and logs the ids of its own. */
+async function prepareKeys(url: string, config: Config, log: Logger): Promise<void> {
+  const database = openDatabase({
+    url,
+    role: config.ROLE === 'work' ? 'gateway_work' : 'gateway_serving',
+    poolSize: 1,
+  });
+  try {
+    for (const fault of await checkKeys(database, config)) log.warn(fault);
+    log.info(
+      { SECRET_KEY: idsOfKeys(config, 'SECRET_KEY'), CLIENT_TOKEN_KEY: idsOfKeys(config, 'CLIENT_TOKEN_KEY') },
+      'the ids of the keys; the first of each signs or encrypts',
+    );
+  } finally {
+    await database.close();
   }
 }
 

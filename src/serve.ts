@@ -11,12 +11,14 @@ import type { Clock } from './access/token-bucket.ts';
 import { TokenCap } from './access/token-caps.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Feed } from './events/feed.ts';
+import { ResumePoints } from './events/resume-points.ts';
 import type { Newcomer } from './graphql/server/graphiql.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
 import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
+import { socketLimits } from './graphql/transports/socket-sessions.ts';
 import { createTickets } from './graphql/transports/tickets.ts';
-import { serveWebSockets, socketLimits } from './graphql/transports/websocket.ts';
+import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
@@ -66,7 +68,7 @@ export async function startServing(
 ): Promise<Serving> {
   const { database } = payments;
   const tokens = new ApiTokens(database);
-  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY);
+  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
   const caps = capsOf(config);
@@ -115,10 +117,9 @@ export async function startServing(
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    ...{ operations, sessions, takeTurn },
-    sockets: caps.sockets,
+    ...{ operations, sessions, takeTurn, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
+    resumePoints: new ResumePoints(database, log),
     acceptsOrigin: (request) => origins.accepts(request) && (newcomer === undefined || namesThisMachine(request)),
-    keepAliveMs,
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }

@@ -66,7 +66,7 @@ describe('npm start', () => {
   });
 
   test('the audit proves the furnished sandbox', () => {
-    const { status, stdout } = runScript('src/cli/audit.ts', [], { DATA_DIR: data.path });
+    const { status, stdout } = runScript('src/cli/ops.ts', ['audit'], { DATA_DIR: data.path });
     expect(stdout).toContain('The ledger is sound');
     expect(status).toBe(0);
   });
@@ -75,8 +75,8 @@ describe('npm start', () => {
     const server = await startEmbeddedPostgres({ dataDir: data.path });
     await execute(server.url, `update _prisma_migrations set migration_name = '20250101000000_earlier'`);
     await server.stop();
-    for (const script of ['src/main.ts', 'src/cli/audit.ts']) {
-      const { status, stderr } = runScript(script, [], { DATA_DIR: data.path });
+    for (const [script, ...args] of [['src/main.ts'], ['src/cli/ops.ts', 'audit']] as const) {
+      const { status, stderr } = runScript(script, args, { DATA_DIR: data.path });
       expect(stderr).toMatch(
         /^This database was made by an earlier series .* remove the folder \S+ and start again\.\n$/,
       );
@@ -102,6 +102,10 @@ describe('a wrong setting stops the start and is named', () => {
     [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],
     [{ SANDBOX_RATES: '{"USD/XXX": {"rate": "1"}}' }, 'SANDBOX_RATES'],
     [{ NODE_ENV: 'production', DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
+    [
+      { NODE_ENV: 'production', DATABASE_URL: 'postgres://db.example/payments' },
+      'DATABASE_URL connects without TLS: add sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own. ALLOW_UNSAFE=unverified-tls allows it',
+    ],
     [{ HOST: '0.0.0.0' }, 'not the loopback interface'],
   ])('%o', async (environment, message) => {
     const data = await temporaryDataDirectory();
@@ -141,10 +145,10 @@ test('a port that another process has stops the start and is named; nothing goes
   other.close();
 });
 
-describe('npm run platform', () => {
+describe('npm run ops -- platform', () => {
   test('prints a token once that works on the database it was made in, and changes limits; the fixed sandbox token does not work', async () => {
     const database = await freshDatabase();
-    const { status, stdout } = runScript('src/cli/platform.ts', ['create', 'acme', '--sandbox'], {
+    const { status, stdout } = runScript('src/cli/ops.ts', ['platform', 'create', 'acme', '--sandbox'], {
       DATABASE_URL: database.url,
     });
     expect(status).toBe(0);
@@ -154,20 +158,25 @@ describe('npm run platform', () => {
     const { viewer } = await connect(gateway.url, '', authorization).ask('{ viewer { kind environment permissions } }');
     expect(viewer).toEqual({ kind: 'PLATFORM', environment: 'SANDBOX', permissions: ['VIEW', 'TRANSACT', 'MANAGE'] });
     expect((await connect(gateway.url, '', sandbox).send('{ viewer { kind } }')).status).toBe(401);
+    const probe = new pg.Client(database.url);
+    await probe.connect();
+    const { rows } = await probe.query('select setting from key_in_use order by setting');
+    await probe.end();
+    expect(rows).toEqual([{ setting: 'CLIENT_TOKEN_KEY' }, { setting: 'SECRET_KEY' }]);
     expect(await gateway.end('SIGTERM')).toBe(0);
 
-    const again = runScript('src/cli/platform.ts', ['create', 'acme'], { DATABASE_URL: database.url });
+    const again = runScript('src/cli/ops.ts', ['platform', 'create', 'acme'], { DATABASE_URL: database.url });
     expect(again.stderr).toContain('exists already');
     expect(again.status).toBe(1);
 
-    const limits = ['limits', 'acme', '--platform', '500/2500', '--client-token', '20'];
-    const changed = runScript('src/cli/platform.ts', limits, { DATABASE_URL: database.url });
+    const limits = ['platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20'];
+    const changed = runScript('src/cli/ops.ts', limits, { DATABASE_URL: database.url });
     expect([...changed.stdout.matchAll(/^ {2}(?:in all|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate)).toEqual([
       '500/2500',
       '20000/40000 (as the settings say)',
       '20/40',
     ]);
-    const wrong = runScript('src/cli/platform.ts', ['limits', 'acme', '--platform', '0'], {});
+    const wrong = runScript('src/cli/ops.ts', ['platform', 'limits', 'acme', '--platform', '0'], {});
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('0 is no rate')]);
     await database.drop();
   });

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { compactVerify, SignJWT } from 'jose';
+import { compactVerify, decodeProtectedHeader, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { publicId } from '../core/ids.ts';
+import { keyId } from '../core/key-id.ts';
 import { Refusal } from '../core/refusal.ts';
 import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
@@ -55,19 +56,27 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export class ClientTokens {
   readonly #database: Database;
-  readonly #key: Uint8Array | undefined;
+  /** The keys by their ids, which the header of a token names. */
+  readonly #keys: ReadonlyMap<string, Uint8Array>;
+  /** The id of the key that signs. */
+  readonly #signingId: string | undefined;
   readonly #viewers = new LRUCache<string, Viewer>({ max: 10_000, ttl: cacheMs });
 
   /**
    * Takes the signing key. Without one, no token is minted and none is valid.
-   * @throws RangeError when the key is short enough to be guessed
+   * @param fallbacks the keys whose tokens are valid, too: those before it, and the one that comes next
+   * @throws RangeError when a key is short enough to be guessed
    */
-  constructor(database: Database, key: string | undefined) {
-    if (key !== undefined && key.length < minKeyLength) {
+  constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {
+    const keys = key === undefined ? [] : [key, ...fallbacks];
+    if (keys.some(({ length }) => length < minKeyLength)) {
       throw new RangeError(`the key of client tokens must have at least ${minKeyLength} characters`);
     }
     this.#database = database;
-    this.#key = key === undefined ? undefined : hash('sha256', `client token ${key}`, 'buffer');
+    this.#signingId = key === undefined ? undefined : keyId('CLIENT_TOKEN_KEY', key);
+    this.#keys = new Map(
+      keys.map((one) => [keyId('CLIENT_TOKEN_KEY', one), hash('sha256', `client token ${one}`, 'buffer')]),
+    );
   }
 
   /**
@@ -75,14 +84,15 @@ export class ClientTokens {
    * @throws Refusal SERVICE_UNAVAILABLE without a key
    */
   async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
+    const { header, key } = this.#signing();
     return new SignJWT({ platform: row.platformId, scope: row.permissions.join(' ') })
-      .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
+      .setProtectedHeader(header)
       .setIssuer('payments-graphql-gateway')
       .setSubject(subject)
       .setJti(row.id)
       .setIssuedAt(row.createdAt)
       .setExpirationTime(row.expiresAt)
-      .sign(this.#signingKey());
+      .sign(key);
   }
 
   /**
@@ -90,7 +100,7 @@ export class ClientTokens {
    * @throws Refusal SERVICE_UNAVAILABLE without a key
    */
   requireKey(): void {
-    this.#signingKey();
+    this.#signing();
   }
 
   /** Returns the viewer for an Authorization header that was authenticated a moment ago. */
@@ -102,12 +112,12 @@ export class ClientTokens {
   /** Returns the viewer for `Bearer <token>`, or undefined when the token is not ours, expired or revoked. */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     const token = tokenIn(authorization ?? '');
-    if (token === undefined || this.#key === undefined) return undefined;
+    if (token === undefined) return undefined;
     const digest = digestOf(token);
     const cached = this.#viewers.get(digest);
     if (cached) return cached;
 
-    const claims = await verifySignature(token, this.#key);
+    const claims = await verifySignature(token, this.#keys);
     // A ticket is no token: it is good for one operation (redeem).
     const [row] = claims && claims.operation === undefined ? await this.#find(claims) : [];
     if (!row) return undefined;
@@ -127,11 +137,12 @@ export class ClientTokens {
       throw new Refusal('FORBIDDEN', 'a ticket is made of a client token: an API token does not leave its server');
     const { now } = await readClock(this.#database.pool);
     const expiresAt = new Date(Math.min(now.getTime() + ticketMs, viewer.expiresAt.getTime()));
+    const { header, key } = this.#signing();
     const ticket = await new SignJWT({ platform: viewer.platformId, operation: operationDigest(operation) })
-      .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
+      .setProtectedHeader(header)
       .setJti(viewer.tokenId)
       .setExpirationTime(expiresAt)
-      .sign(this.#signingKey());
+      .sign(key);
     return { ticket, expiresAt };
   }
 
@@ -140,27 +151,30 @@ export class ClientTokens {
    * ours, has expired, or is for another operation.
    */
   async redeem(ticket: string, operation: string): Promise<string | undefined> {
-    if (this.#key === undefined || !ticketForm.test(ticket)) return undefined;
-    const claims = await verifySignature(ticket, this.#key);
+    if (!ticketForm.test(ticket)) return undefined;
+    const claims = await verifySignature(ticket, this.#keys);
     if (claims?.operation !== operationDigest(operation)) return undefined;
     const { now } = await readClock(this.#database.pool);
     if (claims.expiresAt <= now.getTime()) return undefined;
-    const token = new SignJWT({ platform: claims.platformId }).setProtectedHeader({ alg: algorithm, typ: 'JWT' });
-    return `Bearer ${await token.setJti(claims.id).sign(this.#key)}`;
+    const { header, key } = this.#signing();
+    const token = new SignJWT({ platform: claims.platformId }).setProtectedHeader(header);
+    return `Bearer ${await token.setJti(claims.id).sign(key)}`;
   }
 
   #find({ platformId, id }: { readonly platformId: string; readonly id: string }): Promise<Row[]> {
     return asPlatform(platformId, () => tokenStatement(this.#database.pool, platformId, id));
   }
 
-  #signingKey(): Uint8Array {
-    if (!this.#key) {
+  /** Returns the header of a new token, which names its key, and the key. */
+  #signing() {
+    const key = this.#signingId === undefined ? undefined : this.#keys.get(this.#signingId);
+    if (this.#signingId === undefined || !key) {
       throw new Refusal(
         'SERVICE_UNAVAILABLE',
         'client tokens need the setting CLIENT_TOKEN_KEY, the same on all instances',
       );
     }
-    return this.#key;
+    return { header: { alg: algorithm, typ: 'JWT', kid: this.#signingId }, key };
   }
 }
 
@@ -191,8 +205,10 @@ function digestOf(token: string): string {
  * Verifies the signature of a token. Does not check its expiry, which the database decides by its clock.
  * @returns what it claims, among it the key of the row that the token names; undefined where it is not ours
  */
-async function verifySignature(token: string, key: Uint8Array): Promise<Claims | undefined> {
+async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>): Promise<Claims | undefined> {
   try {
+    const key = keys.get(String(decodeProtectedHeader(token).kid));
+    if (!key) return undefined;
     const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
     const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
     if (typeof claims !== 'object' || claims === null || !('jti' in claims) || !('platform' in claims))

@@ -22,12 +22,18 @@ export class TokenCap {
     this.#cap = cap;
   }
 
+  /** Returns how many the token of a caller may have. */
+  mostOf({ kind }: Pick<Viewer, 'kind'>): number {
+    return kind === 'CLIENT' ? this.#cap.clientToken : this.#cap.apiToken;
+  }
+
   /**
    * Counts one more.
    * @returns the function that ends it; further calls of it do nothing. An error where the token has as many as it may
    */
-  open({ kind, tokenId }: Viewer): (() => void) | RateLimited {
-    const most = kind === 'CLIENT' ? this.#cap.clientToken : this.#cap.apiToken;
+  open(viewer: Viewer): (() => void) | RateLimited {
+    const { kind, tokenId } = viewer;
+    const most = this.mostOf(viewer);
     const open = this.#open.get(tokenId) ?? 0;
     if (open >= most) {
       const owner = kind === 'CLIENT' ? 'a client token' : 'an API token';

@@ -1,57 +1,53 @@
-import { currencyOf, formatDecimal } from '../core/currencies.ts';
+import type { Command } from 'commander';
+import { formatDecimal, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
-import type { Database } from '../database/database.ts';
 import { listSuspense, releaseSuspense, type SuspendedRefund } from '../payments/settlement/suspense.ts';
-import { runOnDatabase } from './command-line.ts';
+import { CommandError } from '../print-error.ts';
+import { type Answer, tableOf } from './answer.ts';
+import { type Tools, withDatabase } from './command-line.ts';
 
-const usage = `Usage: npm run suspense -- list
-       npm run suspense -- release TRANSACTION_ID
-
-Refunds that could not be paid wait in SUSPENSE. list shows them, the oldest first. release pays one to the internal account
-that it is owed to, once the money is known to be back; a second release of the same does nothing.`;
-
-// `npm run suspense` lists the refunds in suspense, or releases one; it exits with 1 when that one is not in suspense.
-const [action, transactionId, ...rest] = process.argv.slice(2);
-
-if (action === 'list' && transactionId === undefined) await runOnDatabase(list);
-else if (action === 'release' && transactionId !== undefined && rest.length === 0) {
-  await runOnDatabase((database) => release(database, transactionId));
-} else {
-  console.error(usage);
-  process.exitCode = 2;
+/** Adds the commands about refunds that could not be paid. */
+export function addSuspense(program: Command): void {
+  const suspense = program.command('suspense').description('refunds that could not be paid, and wait for a person');
+  suspense.command('list').description('list them, the oldest first').action(withDatabase(list));
+  suspense
+    .command('release')
+    .description(
+      'pay one to the internal account that it is owed to, once the money is known to be back; a second release of the same does nothing',
+    )
+    .argument('<transaction>', 'the id of the payment: Transaction:…')
+    .action(withDatabase(release));
 }
 
-async function list(database: Database): Promise<number> {
-  const waiting = await listSuspense(database);
-  for (const suspended of waiting) {
-    const { transaction, platformName } = suspended;
-    console.log(
-      `${publicId('Transaction', transaction.id)}  ${refundOf(suspended)}  since ${transaction.refundInitiatedAt?.toISOString()}  ${transaction.refundReference}  platform ${platformName}`,
-    );
-  }
-  if (waiting.length === 0) console.log('Nothing waits in suspense.');
-  return 0;
+async function list({ database }: Tools): Promise<Answer> {
+  const rows = (await listSuspense(database)).map((suspended) => ({
+    transaction: publicId('Transaction', suspended.transaction.id),
+    refund: refundOf(suspended),
+    since: suspended.transaction.refundInitiatedAt,
+    reference: suspended.transaction.refundReference,
+    platform: suspended.platformName,
+  }));
+  return { data: rows, lines: tableOf(rows, 'Nothing waits in suspense.') };
 }
 
-async function release(database: Database, id: string): Promise<number> {
-  const release = await releaseSuspense(database, id);
-  if (release.kind === 'refused') {
-    console.error(release.reason);
-    return 1;
-  }
-  const { suspended, settledAt } = release;
+async function release({ database }: Tools, id: string): Promise<Answer> {
+  const released = await releaseSuspense(database, id);
+  if (released.kind === 'refused') throw new CommandError(released.reason);
+  const { suspended, settledAt, kind } = released;
   const account = publicId('InternalAccount', suspended.refundAccountId);
-  console.log(
-    release.kind === 'paid'
-      ? `Paid ${refundOf(suspended)} to ${account}.`
-      : `Nothing done: ${refundOf(suspended)} were paid to ${account} at ${settledAt.toISOString()}.`,
-  );
-  return 0;
+  const refund = refundOf(suspended);
+  return {
+    data: { transaction: id, refund, account, settledAt, paidNow: kind === 'paid' },
+    lines: [
+      kind === 'paid'
+        ? `Paid ${refund} to ${account}.`
+        : `Nothing done: ${refund} were paid to ${account} at ${settledAt.toISOString()}.`,
+    ],
+  };
 }
 
 /** Formats the amount of a refund in major units of the currency that was sent. */
 function refundOf({ transaction }: SuspendedRefund): string {
-  const currency = currencyOf(transaction.sentCurrency ?? '');
-  if (!currency) throw new Error(`transaction ${transaction.id} was sent in an unknown currency`);
-  return `${formatDecimal(transaction.refundAmount ?? 0n, currency.decimals)} ${currency.code}`;
+  const { code, decimals } = requiredCurrency(transaction.sentCurrency ?? '');
+  return `${formatDecimal(transaction.refundAmount ?? 0n, decimals)} ${code}`;
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ClientTokens } from '../access/client-tokens.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { Feed } from '../events/feed.ts';
+import type { ResumePoint } from '../events/resume-point.ts';
 import type { Payments } from '../payments/command.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
@@ -28,6 +29,8 @@ export interface Context {
   readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
   /** The cursor after which an event stream resumes, beside the stream's own `after`: the later of the two holds. */
   readonly resumeAfter?: string | undefined;
+  /** Where the client of a stream that resumes by a key has come to. */
+  readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
   /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */
   feedHead?: bigint;

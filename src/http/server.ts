@@ -9,7 +9,7 @@ import { answerByYoga, answerJsonRequest } from '../graphql/transports/json-requ
 import { takesMultipart } from '../graphql/transports/multipart.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { type Tickets, ticketPath } from '../graphql/transports/tickets.ts';
-import { isReady, type ReadinessWatch } from '../observe/readiness.ts';
+import { isReady, type ReadinessWatch, readinessBody } from '../observe/readiness.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
@@ -279,5 +279,5 @@ async function serveReadiness(
   const readiness = await options.readiness.check();
   const ready = !connections.announcing && isReady(readiness);
   if (!ready) response.setHeader('retry-after', '1');
-  answer(response, ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', ...readiness });
+  answer(response, ready ? 200 : 503, readinessBody(readiness, ready));
 }

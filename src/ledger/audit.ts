@@ -83,13 +83,17 @@ const rules: readonly Rule[] = [
 /**
  * Checks all rows of the ledger against its rules, in one consistent snapshot of the database. Uses a connection of its
  * own, because it may take longer than any other statement is allowed to.
+ * @param onRule called with the words of each rule before it is checked
  * @returns the broken rules with their rows; none for a sound ledger
  */
-export async function audit({ url }: Pick<Database, 'url'>): Promise<Breach[]> {
+export async function audit(
+  { url }: Pick<Database, 'url'>,
+  onRule: (rule: string) => void = () => undefined,
+): Promise<Breach[]> {
   const client = new pg.Client(connectionConfig({ url, role: 'gateway_work', use: 'audit' }));
   await client.connect();
   try {
-    return await transactionOn(client, () => findBreaches(client), {
+    return await transactionOn(client, () => findBreaches(client, onRule), {
       begin: 'begin isolation level repeatable read read only',
     });
   } finally {
@@ -97,12 +101,13 @@ export async function audit({ url }: Pick<Database, 'url'>): Promise<Breach[]> {
   }
 }
 
-async function findBreaches(client: pg.Client): Promise<Breach[]> {
+async function findBreaches(client: pg.Client, onRule: (rule: string) => void): Promise<Breach[]> {
   await client.query('set local statement_timeout = 0');
   // Grouping all rows spills to disk with the usual work_mem of a server.
   await client.query("set local work_mem = '128MB'");
   const breaches: Breach[] = [];
   for (const { rule, offenders } of rules) {
+    onRule(rule);
     const { rows } = await client.query<Record<string, unknown>>(`select * from (${offenders}) offenders limit 20`);
     if (rows.length > 0) breaches.push({ rule, rows });
   }

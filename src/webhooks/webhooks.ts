@@ -21,6 +21,8 @@ export interface Webhooks {
 export interface WebhookSettings {
   /** 32 bytes in base64 or hex. */
   readonly SECRET_KEY?: Buffer | undefined;
+  /** Other keys that stored secrets may be encrypted with. */
+  readonly SECRET_KEY_FALLBACKS?: readonly Buffer[];
   /** The factor by which retries and other intervals are shorter: 1 outside development. */
   readonly WEBHOOK_TIME_SCALE: number;
   readonly WEBHOOK_LOOPBACK: boolean;
@@ -37,7 +39,7 @@ export function openWebhooks(
     pace: paceOf(settings.WEBHOOK_TIME_SCALE),
     resolve: parts.resolve ?? dnsResolver,
     loopback: settings.WEBHOOK_LOOPBACK,
-    box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY),
+    box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS),
     waitingTests: new Map(),
   };
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
+import { resumeKeyLife } from '../events/resume-point-statements.ts';
 
 /** The most rows that one statement deletes: few enough that others do not wait for its locks. */
 const batchSize = 500;
@@ -40,14 +41,24 @@ const deleteLookupsStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
+const deleteResumePointsStatement = statement<{ subject: string }>(
+  'forget_resume_points',
+  `delete from resume_point where (platform_id, subject, key) in (
+     select platform_id, subject, key from resume_point where seen_at < clock_timestamp() - ${resumeKeyLife}
+     limit $1 for update skip locked
+   ) returning subject`,
+);
+
 /**
  * Deletes a batch of rows past their retention: idempotency records; webhook deliveries that have ended and whose last
- * attempt is as old, with their attempts; and expired lookups without a quote, an hour old where no key names them. Any number of processes may do it at once.
+ * attempt is as old, with their attempts; expired lookups without a quote, an hour old where no key names them; and resume points of streams that are gone.
+ * Any number of processes may do it at once.
  * @returns whether there may be more
  */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {
   const keys = await deleteKeysStatement(pool, batchSize);
   const deliveries = await deleteDeliveriesStatement(pool, batchSize);
   const lookups = await deleteLookupsStatement(pool, batchSize);
-  return [keys, deliveries, lookups].some((deleted) => deleted.length === batchSize);
+  const points = await deleteResumePointsStatement(pool, batchSize);
+  return [keys, deliveries, lookups, points].some((deleted) => deleted.length === batchSize);
 }

@@ -35,6 +35,29 @@ const quoted = (by: TestPlatform, scene: Scene, more: object = {}): Promise<Data
     'quote { id status transaction { id } }',
   );
 
+test('the key that signs is replaced without a moment in which an instance refuses a living token', async () => {
+  const [before, after] = ['the first key of these two instances', 'the second key of these two instances'];
+  const instance = (CLIENT_TOKEN_KEY: string, ...CLIENT_TOKEN_KEY_FALLBACKS: string[]) =>
+    startTestGateway({ ROLE: 'serve', CLIENT_TOKEN_KEY, CLIENT_TOKEN_KEY_FALLBACKS }, t.databaseUrl);
+  const [knowing, changed, alone] = [
+    await instance(before, after),
+    await instance(after, before),
+    await instance(after),
+  ];
+  const tokenOf = async ({ url }: TestGateway) => {
+    const server = connect(url, t.platform.platformId, t.platform.authorization);
+    return (await minted({ customerId: mine.customerId, permissions: ['VIEW'] }, server)).token as string;
+  };
+  const [old, fresh] = [await tokenOf(knowing), await tokenOf(changed)];
+  const status = async ({ url }: TestGateway, token: string) =>
+    (await connect(url, t.platform.platformId, `Bearer ${token}`).send('{ viewer { kind } }')).status;
+  for (const gateway of [knowing, changed]) {
+    expect(await Promise.all([status(gateway, old), status(gateway, fresh)])).toEqual([200, 200]);
+  }
+  expect(await Promise.all([status(alone, old), status(alone, fresh)])).toEqual([401, 200]);
+  for (const gateway of [knowing, changed, alone]) await gateway.stop();
+});
+
 test('a token of one customer shows that customer, its accounts, quotes and transactions, and pays with TRANSACT', async () => {
   const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] });
   const { viewer, customers, accounts } = await app.ask(

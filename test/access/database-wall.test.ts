@@ -322,7 +322,7 @@ describe('production', () => {
 
   test('serves with a login that owns nothing, and with no other', async () => {
     await refusing(servingUrl(t.databaseUrl));
-    await expect(refusing(t.databaseUrl)).rejects.toThrow(/is a superuser.*OWNER_MAY_SERVE=on/s);
+    await expect(refusing(t.databaseUrl)).rejects.toThrow(/is a superuser.*ALLOW_UNSAFE=owner-login/s);
     const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
     const suffix = Date.now();
     const [bypassing, owning] = [`bypassing_${suffix}`, `owning_${suffix}`];
@@ -339,7 +339,7 @@ describe('production', () => {
   test('does not start as an owner, by its default, and names the setting that allows it', async () => {
     const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: t.databaseUrl, PORT: '0' });
     const starting = startGateway({ databaseUrl: t.databaseUrl, config, log: pino({ level: 'silent' }) });
-    await expect(starting).rejects.toThrow('OWNER_MAY_SERVE=on');
+    await expect(starting).rejects.toThrow('ALLOW_UNSAFE=owner-login');
   });
 
   test('does not migrate by itself: it says what is missing', async () => {

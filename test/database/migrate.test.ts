@@ -45,6 +45,41 @@ test('migrations are applied once, in the order of their names', async () => {
   expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
 });
 
+test('a migration that needs a lock of another session lets others through, and is tried again until it has it', async () => {
+  await migrate(database.url, { prismaDirectory: prisma.path });
+  await prisma.write('migrations/20250103000000_third/migration.sql', 'alter table a add column z int;');
+  const reader = new pg.Client(database.url);
+  await reader.connect();
+  await reader.query('begin; select from a');
+  const lines: string[] = [];
+  const waited = Promise.withResolvers<void>();
+  const migrated = migrate(database.url, {
+    prismaDirectory: prisma.path,
+    patience: { lockMs: 50, pauseMs: 100, attempts: 1_000 },
+    log: (line) => {
+      lines.push(line);
+      waited.resolve();
+    },
+  });
+  await waited.promise;
+  expect(lines[0]).toBe(
+    'the migration 20250103000000_third waits for a lock that another session holds (attempt 1 of 1000)',
+  );
+  // Behind a migration that waits, this would wait, too: it would end with the limit of time of this test.
+  expect(await rows('select x from a')).toEqual([{ x: 3 }]);
+  await reader.query('commit');
+  expect(await migrated).toEqual({ applied: ['20250103000000_third'] });
+  expect(lines.at(-1)).toBe('applied the migration 20250103000000_third');
+
+  await prisma.write('migrations/20250104000000_fourth/migration.sql', 'alter table a add column w int;');
+  await reader.query('begin; select from a');
+  const patience = { lockMs: 20, pauseMs: 1, attempts: 2 };
+  await expect(migrate(database.url, { prismaDirectory: prisma.path, patience })).rejects.toThrow(
+    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout/,
+  );
+  await reader.end();
+});
+
 test('migrating twice changes nothing and writes the rows that prisma migrate deploy expects', async () => {
   await migrate(database.url, { prismaDirectory: prisma.path });
   const records = 'select * from _prisma_migrations order by migration_name';

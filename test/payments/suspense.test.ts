@@ -17,10 +17,10 @@ afterAll(() => t.stop());
 
 const run = promisify(execFile);
 
-/** The operator's command on the gateway's database, as `npm run suspense -- …` runs it. */
+/** The operator's command on the gateway's database, as `npm run ops -- suspense …` runs it. */
 async function suspense(...words: string[]): Promise<{ code: number; out: string; err: string }> {
   const env = { ...process.env, NODE_ENV: 'test', DATABASE_URL: t.databaseUrl };
-  return run(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/cli/suspense.ts', ...words], {
+  return run(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/cli/ops.ts', 'suspense', ...words], {
     env,
   }).then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),

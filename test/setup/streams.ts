@@ -68,7 +68,15 @@ export interface RawSocket {
 export async function openRawSocket(
   url: string,
   authorization: string,
-  options: { readonly origin?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+  {
+    params = {},
+    ...options
+  }: {
+    readonly origin?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    /** What the first message has beside the credentials. */
+    readonly params?: object;
+  } = {},
 ): Promise<RawSocket> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', options);
   const messages: Data[] = [];
@@ -102,7 +110,7 @@ export async function openRawSocket(
     once(socket, 'open'),
     closed.then(({ code }) => Promise.reject(new Error(`refused: closed with ${code}`))),
   ]);
-  raw.send({ type: 'connection_init', payload: { authorization } });
+  raw.send({ type: 'connection_init', payload: { authorization, ...params } });
   await Promise.race([raw.receive('connection_ack').catch(() => undefined), closed]);
   return raw;
 }

@@ -95,14 +95,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   const written = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
   const perSecond = (written * 1_000) / (performance.now() - began);
 
-  const check = new pg.Client(one.databaseUrl);
-  await check.connect();
-  await until(async () => (await check.query('select from outbox limit 1')).rowCount === 0);
-  const { rows } = await check.query<{ id: string; customer_id: string | null }>(
-    `select 'Event:' || id as id, customer_id from event where platform_id = $1 and sequence > $2 order by sequence`,
-    [one.platform.platformId, sequenceIn(start)],
-  );
-  await check.end();
+  const rows = await changesAfter(one.databaseUrl, one.platform.platformId, start);
   const ofCustomer = Map.groupBy(rows, (row) => row.customer_id);
   const expectedOf = new Map(
     all.map((subscriber) => {
@@ -188,8 +181,21 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
   }
 }
 
+/** Waits until all that is committed is in the feed, and returns what lies there after a cursor. */
+export async function changesAfter(databaseUrl: string, platformId: string, cursor: string) {
+  const check = new pg.Client(databaseUrl);
+  await check.connect();
+  await until(async () => (await check.query('select from outbox limit 1')).rowCount === 0);
+  const { rows } = await check.query<{ id: string; customer_id: string | null }>(
+    `select 'Event:' || id as id, customer_id from event where platform_id = $1 and sequence > $2 order by sequence`,
+    [platformId, sequenceIn(cursor)],
+  );
+  await check.end();
+  return rows;
+}
+
 /** Writes changes at a rate, in transactions that stay open for different times, so that they commit out of order. */
-async function writeUntil(
+export async function writeUntil(
   ended: () => boolean,
   databaseUrl: string,
   platformId: string,
@@ -223,7 +229,7 @@ async function writeUntil(
   return written;
 }
 
-async function makeCustomers(platform: TestPlatform, count: number): Promise<string[]> {
+export async function makeCustomers(platform: TestPlatform, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let at = 0; at < count; at += 1) {
     ids.push(await newCustomer(platform));
@@ -241,7 +247,10 @@ function sequenceIn(cursor: string): string {
 }
 
 /** Waits for as long as there is progress: a busy machine is slow, which is no fault. */
-async function until(condition: () => boolean | Promise<boolean>, progress: () => number = () => 0): Promise<void> {
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  progress: () => number = () => 0,
+): Promise<void> {
   let last = -1;
   let deadline = 0;
   while (!(await condition())) {
@@ -254,7 +263,7 @@ async function until(condition: () => boolean | Promise<boolean>, progress: () =
   }
 }
 
-function delay(ms: number): Promise<void> {
+export function delay(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
   });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { findSecretKey } from '../../src/start/secret-key.ts';
-import { SecretBox } from '../../src/webhooks/secret-box.ts';
+import { SecretBox, sealedWith } from '../../src/webhooks/secret-box.ts';
 
 test('a sealed secret opens only with its key, for its owner, and unchanged', () => {
   const box = new SecretBox(randomBytes(32));
@@ -20,6 +20,18 @@ test('a sealed secret opens only with its key, for its owner, and unchanged', ()
     expect(() => box.open(changed, 'one')).toThrow();
   }
   expect(() => box.open(sealed.subarray(0, 20), 'one')).toThrow();
+});
+
+test('a new key encrypts while the one before it still decrypts, and a stored secret names its key', () => {
+  const [before, after] = [randomBytes(32), randomBytes(32)];
+  const [old, both, fresh] = [new SecretBox(before), new SecretBox(after, [before]), new SecretBox(after)];
+  const sealed = old.seal('whsec_secret', 'one');
+  expect(both.open(sealed, 'one')).toBe('whsec_secret');
+  expect(() => fresh.open(sealed, 'one')).toThrow(`encrypted with the key ${old.keyId}, which is not here`);
+  const anew = both.seal('whsec_secret', 'one');
+  expect(fresh.open(anew, 'one')).toBe('whsec_secret');
+  expect([sealedWith(sealed), sealedWith(anew)]).toEqual([old.keyId, fresh.keyId]);
+  expect(old.keyId).not.toBe(fresh.keyId);
 });
 
 test('outside production a key is made once, kept for us alone, and the same for all who start', async () => {

@@ -226,6 +226,7 @@ CREATE TABLE "customer" (
     "tax_id" TEXT,
     "address" JSONB,
     "beneficial_owners" JSONB NOT NULL DEFAULT '[]',
+    "metadata" JSONB,
 
     CONSTRAINT "customer_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -253,6 +254,7 @@ CREATE TABLE "account" (
     "beneficiary_verification_status" "beneficiary_verification_status",
     "beneficiary_verified_name" TEXT,
     "is_deleted" BOOLEAN NOT NULL DEFAULT false,
+    "metadata" JSONB,
 
     CONSTRAINT "account_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -298,6 +300,7 @@ CREATE TABLE "quote" (
     "payment_instructions" JSONB NOT NULL DEFAULT '[]',
     "sender_information" JSONB NOT NULL DEFAULT '{}',
     "scenario" JSONB,
+    "metadata" JSONB,
 
     CONSTRAINT "quote_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -343,6 +346,7 @@ CREATE TABLE "transaction" (
     "description" TEXT,
     "approval_due_at" TIMESTAMPTZ(3),
     "requested_information" JSONB,
+    "metadata" JSONB,
 
     CONSTRAINT "transaction_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -511,6 +515,19 @@ CREATE TABLE "feed_head" (
 );
 
 -- CreateTable
+CREATE TABLE "resume_point" (
+    "platform_id" UUID NOT NULL,
+    "subject" TEXT NOT NULL,
+    "key" BYTEA NOT NULL,
+    "stream_id" UUID NOT NULL,
+    "position" BIGINT,
+    "sent" BIGINT,
+    "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "resume_point_pkey" PRIMARY KEY ("platform_id","subject","key")
+);
+
+-- CreateTable
 CREATE TABLE "webhook_endpoint" (
     "platform_id" UUID NOT NULL,
     "id" UUID NOT NULL DEFAULT uuid_v7(),
@@ -567,6 +584,15 @@ CREATE TABLE "clock_reading" (
     "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
 
     CONSTRAINT "clock_reading_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "key_in_use" (
+    "setting" TEXT NOT NULL,
+    "key_id" TEXT NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "key_in_use_pkey" PRIMARY KEY ("setting","key_id")
 );
 
 -- CreateIndex
@@ -976,7 +1002,7 @@ begin
       uma_address = v_customer.uma_address, kyc_status = v_customer.kyc_status, is_deleted = v_customer.is_deleted,
       name = v_customer.name, birth_date = v_customer.birth_date, nationality = v_customer.nationality,
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
-      address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
+      address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
     -- The tokens of apps end with their customer, also those of its quotes and transactions. All who end tokens lock
     -- them by id.
@@ -1007,6 +1033,7 @@ begin
       beneficiary_verified_name = v_account.beneficiary_verified_name,
       default_uma_deposit_account = v_account.default_uma_deposit_account,
       platform_account_id = v_account.platform_account_id,
+      metadata = v_account.metadata,
       is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
@@ -1970,12 +1997,12 @@ begin
   if (new.platform_id, new.id, new.created_at, new.expires_at, new.transaction_id, new.customer_id,
       new.source_kind, new.source_account_id, new.destination_kind, new.destination_account_id, new.destination_uma_address,
       new.sending_currency, new.receiving_currency, new.total_sending_amount, new.total_receiving_amount,
-      new.exchange_rate, new.fees_included, new.platform_fee, new.locked_currency_side, new.pricing)
+      new.exchange_rate, new.fees_included, new.platform_fee, new.locked_currency_side, new.pricing, new.metadata)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.expires_at, old.transaction_id, old.customer_id,
       old.source_kind, old.source_account_id, old.destination_kind, old.destination_account_id, old.destination_uma_address,
       old.sending_currency, old.receiving_currency, old.total_sending_amount, old.total_receiving_amount,
-      old.exchange_rate, old.fees_included, old.platform_fee, old.locked_currency_side, old.pricing) then
+      old.exchange_rate, old.fees_included, old.platform_fee, old.locked_currency_side, old.pricing, old.metadata) then
     raise exception 'quote %: what was quoted cannot change', old.id using errcode = 'LG002';
   end if;
   if not exists (select from quote_move m where m."from" = old.status and m."to" = new.status) then
@@ -2037,11 +2064,11 @@ as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
       new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate,
-      new.source_name, new.source_number)
+      new.source_name, new.source_number, new.metadata)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
       old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate,
-      old.source_name, old.source_number) then
+      old.source_name, old.source_number, old.metadata) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
@@ -2497,6 +2524,8 @@ ALTER TABLE "platform"
   ADD CONSTRAINT "platform_rate" CHECK (num_nulls("rate_limit", "rate_burst") <> 1 AND least("rate_limit", "rate_burst") > 0),
   ADD CONSTRAINT "platform_api_token_rate" CHECK (num_nulls("api_token_rate_limit", "api_token_rate_burst") <> 1 AND least("api_token_rate_limit", "api_token_rate_burst") > 0),
   ADD CONSTRAINT "platform_client_token_rate" CHECK (num_nulls("client_token_rate_limit", "client_token_rate_burst") <> 1 AND least("client_token_rate_limit", "client_token_rate_burst") > 0);
+-- Frequent updates of columns without an index: they stay in their page, and vacuum has little to do
+ALTER TABLE "resume_point" SET (fillfactor = 50);
 ALTER TABLE "platform_fee" ADD CONSTRAINT "platform_fee_range" CHECK ("fixed_fee" >= 0 AND "variable_fee_rate" >= 0 AND "variable_fee_rate" < 1);
 -- 1 to 255 printable characters of ASCII. A count up to 255 in the regular expression took most of the time to write a record.
 ALTER TABLE "idempotency_record" ADD CONSTRAINT "idempotency_key_form" CHECK (length("key") BETWEEN 1 AND 255 AND "key" !~ '[^\x21-\x7e]');
@@ -2514,6 +2543,7 @@ ALTER TABLE "webhook_endpoint"
 ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_next" CHECK (("status" = 'PENDING') = ("next_attempt_at" IS NOT NULL));
 -- Exactly one row.
 ALTER TABLE "clock_reading" ADD CONSTRAINT "clock_reading_one" CHECK ("id");
+ALTER TABLE "key_in_use" ADD CONSTRAINT "key_in_use_setting" CHECK ("setting" IN ('SECRET_KEY', 'CLIENT_TOKEN_KEY'));
 INSERT INTO "clock_reading" DEFAULT VALUES;
 
 -- One internal account per owner and currency; one external account that is not INACTIVE per owner, currency and identifier;
@@ -2647,7 +2677,7 @@ GRANT USAGE ON SCHEMA "public" TO "gateway_serving", "gateway_work";
 -- What both read: all that a platform may see of itself, and which migrations were applied
 GRANT SELECT ON "platform", "uma_domain", "platform_fee", "api_token", "client_token", "currency", "customer", "account", "quote", "transaction",
   "journal", "posting", "idempotency_record", "rail_order", "lookup", "event", "feed_head", "webhook_endpoint", "webhook_delivery",
-  "webhook_attempt" TO "gateway_serving";
+  "webhook_attempt", "resume_point" TO "gateway_serving";
 GRANT SELECT ON ALL TABLES IN SCHEMA "public" TO "gateway_work";
 DO $$
 BEGIN
@@ -2669,7 +2699,9 @@ GRANT UPDATE ("revoked_at") ON "client_token" TO "gateway_serving", "gateway_wor
 GRANT UPDATE ("result") ON "idempotency_record" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ("version") ON "customer" TO "gateway_work";
 GRANT UPDATE, DELETE ON "webhook_endpoint" TO "gateway_serving", "gateway_work";
+GRANT SELECT, INSERT ON "key_in_use" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ON "webhook_delivery" TO "gateway_serving", "gateway_work";
+GRANT INSERT, UPDATE, DELETE ON "resume_point" TO "gateway_serving", "gateway_work";
 
 -- Background work and the operator's commands
 GRANT INSERT ON "platform", "webhook_attempt" TO "gateway_work";
@@ -2679,7 +2711,7 @@ GRANT INSERT, UPDATE, DELETE ON "platform_fee" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts", "approval_deferred") ON "rail_order" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts") ON "account_check" TO "gateway_work";
 GRANT UPDATE ("expires_at") ON "lookup" TO "gateway_work";
-GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery" TO "gateway_work";
+GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery", "key_in_use" TO "gateway_work";
 
 -- These functions run with the rights of the owner
 REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
 import { sqlState } from '../faults.ts';
@@ -40,7 +41,25 @@ export interface MigrateOptions {
   readonly prismaDirectory?: string;
   /** The folder of the embedded server, if the database is on one: errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
+  /** Takes a line about what is done. */
+  readonly log?: (line: string) => void;
+  /** How long and how often it waits for locks: for tests only. */
+  readonly patience?: Patience;
 }
+
+/** How a migration waits for locks that other sessions hold. */
+interface Patience {
+  /**
+   * How many milliseconds a statement waits for a lock. All that comes after it waits behind it, also reads: so it is short, and
+   * the migration is rolled back and tried again.
+   */
+  readonly lockMs: number;
+  /** How many milliseconds pass before the next attempt. */
+  readonly pauseMs: number;
+  readonly attempts: number;
+}
+
+const usualPatience: Patience = { lockMs: 1_000, pauseMs: 4_000, attempts: 60 };
 
 interface MigrationRecord {
   readonly migration_name: string;
@@ -57,7 +76,12 @@ interface MigrationRecord {
  */
 export async function migrate(
   databaseUrl: string,
-  { prismaDirectory = projectPrisma, dataDirectory }: MigrateOptions = {},
+  {
+    prismaDirectory = projectPrisma,
+    dataDirectory,
+    log = () => undefined,
+    patience = usualPatience,
+  }: MigrateOptions = {},
 ): Promise<{ applied: string[] }> {
   const migrations = await readMigrations(prismaDirectory);
   const missing = await withClient(databaseUrl, (client) => pending(client, migrations, dataDirectory));
@@ -65,8 +89,9 @@ export async function migrate(
   return withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, async (client) => {
     const applied: string[] = [];
     for (const migration of await pending(client, migrations, dataDirectory)) {
-      await apply(client, migration);
+      await applyPatiently(client, migration, patience, log);
       applied.push(migration.name);
+      log(`applied the migration ${migration.name}`);
     }
     return { applied };
   });
@@ -76,10 +101,16 @@ export async function migrate(
  * Checks that the database has all migrations of this program.
  * @throws MigrationError when one is missing, or as `migrate` does
  */
-export async function verifyMigrations(databaseUrl: string, prismaDirectory = projectPrisma): Promise<void> {
+export async function verifyMigrations(
+  databaseUrl: string,
+  { prismaDirectory = projectPrisma, dataDirectory }: Omit<MigrateOptions, 'patience' | 'log'> = {},
+): Promise<void> {
   const migrations = await readMigrations(prismaDirectory);
-  const missing = await withClient(databaseUrl, (client) => pending(client, migrations, undefined));
+  const missing = await withClient(databaseUrl, (client) => pending(client, migrations, dataDirectory));
   if (missing.length === 0) return;
+  if (dataDirectory !== undefined) {
+    throw new MigrationError(`The database in ${dataDirectory} lacks migrations: "npm start" applies them.`);
+  }
   throw new MigrationError(
     `The database lacks ${missing.length === 1 ? 'the migration' : 'the migrations'} ${missing.map(({ name }) => name).join(', ')}. Run "npm run migrate" with the address of the tables' owner in DATABASE_OWNER_URL, or start with MIGRATE=on.`,
   );
@@ -137,8 +168,36 @@ async function readRecords(client: pg.Client): Promise<MigrationRecord[]> {
 
 const UNDEFINED_TABLE = '42P01';
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+/**
+ * Applies a migration, and again when it has waited for a lock for too long: each attempt is rolled back whole.
+ * @throws MigrationError
+ */
+async function applyPatiently(
+  client: pg.Client,
+  migration: Migration,
+  { lockMs, pauseMs, attempts }: Patience,
+  log: (line: string) => void,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await apply(client, migration, lockMs);
+    } catch (error) {
+      const waited = error instanceof Error && LOCK_STATES.has(sqlState(error.cause) ?? '');
+      if (!waited || attempt === attempts) throw error;
+      log(
+        `the migration ${migration.name} waits for a lock that another session holds (attempt ${attempt} of ${attempts})`,
+      );
+      await delay(pauseMs);
+    }
+  }
+}
+
+/** The SQLSTATEs of a lock timeout and a deadlock. */
+const LOCK_STATES = new Set(['55P03', '40P01']);
+
+async function apply(client: pg.Client, { name, sql, checksum }: Migration, lockMs: number): Promise<void> {
   await transactionOn(client, async () => {
+    await client.query(`set local lock_timeout = ${lockMs}`);
     await client.query(createMigrationsTable);
     await client.query(sql);
     await client.query(

@@ -16,6 +16,7 @@ import type { TokenCap } from '../../access/token-caps.ts';
 import { Slots } from '../../core/slots.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/platform-scope.ts';
+import { sequenceOf } from '../../events/cursor.ts';
 import type { Context } from '../context.ts';
 import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
@@ -206,10 +207,7 @@ export class Operations {
     return streamMessages(
       stream,
       { ...follower, leave },
-      {
-        present,
-        ...(context.reportsCost && { extensionsOfFirst: { cost: costReport(args) } }),
-      },
+      { present, extensionsOf: (cursor, isFirst) => extensionsOf(args, cursor, isFirst) },
     );
   }
 
@@ -237,6 +235,17 @@ export class Operations {
     const isMutation = getOperationAST(document, operationName)?.operation === 'mutation';
     return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };
   }
+}
+
+/** Returns what a message of a stream says beside its result: the document's cost, and whether it is a repeat. */
+function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: boolean) {
+  const { reportsCost, resumePoint, viewer } = args.contextValue as Context;
+  const cost = isFirst && reportsCost ? { cost: costReport(args) } : undefined;
+  if (!resumePoint) return cost;
+  const sequence = cursor === undefined ? undefined : sequenceOf(viewer.platformId, cursor);
+  const mayRepeat = sequence !== undefined && resumePoint.mayRepeat(sequence);
+  if (!isFirst && !mayRepeat) return undefined;
+  return { ...cost, ...(isFirst && { resumed: resumePoint.isResumed }), ...(mayRepeat && { mayRepeat }) };
 }
 
 function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): ExecutionResult | TextAnswer {

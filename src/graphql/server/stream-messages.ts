@@ -13,26 +13,28 @@ export interface StreamMessage {
 interface MessageOptions {
   /** Converts an error of the stream to the one that clients see. */
   readonly present: (error: unknown) => GraphQLError;
-  readonly extensionsOfFirst?: NonNullable<ExecutionResult['extensions']>;
+  /** Returns what a message says beside its result. */
+  readonly extensionsOf: (cursor: string | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
 
 /** Returns the messages of an open subscription, each executed when its reader asks for it. */
 export function streamMessages(
   payloads: AsyncIterable<unknown>,
   follower: Follower,
-  { present, extensionsOfFirst }: MessageOptions,
+  { present, extensionsOf }: MessageOptions,
 ): AsyncIterableIterator<StreamMessage> {
   const source = payloads[Symbol.asyncIterator]();
-  let extensions = extensionsOfFirst;
+  let isFirst = true;
   return {
     async next() {
       try {
         const { done, value } = await source.next();
         if (!done) {
           const text = await follower.textOf(value);
-          const message = { text: extensions ? withExtensions(text, extensions) : text, cursor: cursorOf(value) };
-          extensions = undefined;
-          return { done: false, value: message };
+          const cursor = cursorOf(value);
+          const extensions = extensionsOf(cursor, isFirst);
+          isFirst = false;
+          return { done: false, value: { text: extensions ? withExtensions(text, extensions) : text, cursor } };
         }
       } catch (error) {
         follower.leave();

@@ -7,9 +7,10 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { type CommandResult, type Payments, runCommand } from '../command.ts';
+import { checkMetadata, type Metadata } from '../metadata.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
-import { type CustomerDetails, detailColumns, simulatedIdentity } from './customers.ts';
+import { type CustomerDetails, checkedIdentity, detailColumns } from './customers.ts';
 
 /** The input of updateCustomer. */
 export interface UpdateCustomer {
@@ -17,13 +18,15 @@ export interface UpdateCustomer {
   readonly umaAddress?: string | null | undefined;
   /** The details to change; fields that are left out stay. */
   readonly details?: CustomerDetails | null | undefined;
+  /** Replaces all that was noted. */
+  readonly metadata?: Metadata | null | undefined;
 }
 
 const at = pathsIn<UpdateCustomer>();
 
 /**
- * Changes the details of a customer, but not its type. Where the rail simulates, a new name is checked like that of a
- * new customer, so a test value changes the KYC status.
+ * Changes the details of a customer, but not its type. Where the rail checks identities, a new name is checked like
+ * that of a new customer.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
  *   IDEMPOTENCY_MISMATCH
  */
@@ -46,16 +49,19 @@ export function updateCustomer(
           path: at('details'),
         });
       }
-      const [columns, umaAddress] = checkAll(
+      const [columns, umaAddress, metadata] = checkAll(
         () => (details ? detailColumns(details) : {}),
         () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
+        () => checkMetadata(caller, input.metadata, at('metadata')),
       );
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
-      const kycStatus = renamed ? simulatedIdentity(payments, caller, columns.name ?? null) : undefined;
+      const identity = { customerId: customer.id, customerType: customer.customerType, name: columns.name ?? null };
+      const kycStatus = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
       const set = {
         ...columns,
         ...(umaAddress && { umaAddress }),
         ...(kycStatus && { kycStatus }),
+        ...(metadata !== undefined && { metadata }),
       };
       if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
       // Nothing changes: no version, no event. For a deleted customer this is refused nevertheless.

@@ -6,8 +6,11 @@ import { Refusal } from '../../core/refusal.ts';
 import type { KycStatus } from '../../database/generated/client/client.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
+import type { IdentityRequest } from '../../rails/rail.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
-import { type CommandResult, type Payments, runCommand } from '../command.ts';
+import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
+import { checkMetadata, type Metadata } from '../metadata.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
 
@@ -50,6 +53,7 @@ export interface CreateCustomer {
   readonly platformCustomerId: string;
   readonly umaAddress?: string | null | undefined;
   readonly details: CustomerDetails;
+  readonly metadata?: Metadata | null | undefined;
 }
 
 const at = pathsIn<CreateCustomer>();
@@ -89,15 +93,18 @@ export function createCustomer(
       const profile = await readProfile(payments.database.pool, caller.platformId);
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
-      const [, details, umaAddress] = checkAll(
+      const [, details, umaAddress, metadata = null] = checkAll(
         () => checkRequiredText(input.platformCustomerId, at('platformCustomerId')),
         () => detailColumns(withName(input.details)),
         () =>
           input.umaAddress
             ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
             : `$${id.slice(-12)}@${profile.umaDomain}`,
+        () => checkMetadata(caller, input.metadata, at('metadata')),
       );
       const owner = { platformId: caller.platformId, customerId: id };
+      const identity = { customerId: id, customerType: input.details.customerType, name: details.name ?? null };
+      const kycStatus = (await checkedIdentity(payments, caller, identity)) ?? 'PENDING_REVIEW';
       return {
         insert: {
           customer: [
@@ -107,9 +114,10 @@ export function createCustomer(
               platformCustomerId: input.platformCustomerId,
               customerType: input.details.customerType,
               umaAddress,
-              kycStatus: simulatedIdentity(payments, caller, details.name ?? null) ?? 'PENDING_REVIEW',
+              kycStatus,
               isDeleted: false,
               beneficialOwners: [],
+              metadata,
               ...details,
             },
           ],
@@ -208,9 +216,15 @@ function checkShare(share: number | null | undefined, path: FieldPath): void {
 }
 
 /**
- * Returns the result of the identity check of a customer with this name where the rail simulates it; undefined where
- * the check is pending.
+ * Returns the result of the identity check of a new customer, or of one with a new name, by its rail; undefined where the
+ * rail checks no identities.
+ * @throws what the rail throws
  */
-export function simulatedIdentity(payments: Payments, caller: Caller, name: string | null): KycStatus | undefined {
-  return payments.rails[caller.environment]?.simulation?.identityStatus(name);
+export async function checkedIdentity(
+  payments: Payments,
+  caller: Caller,
+  customer: IdentityRequest,
+): Promise<KycStatus | undefined> {
+  const rail = connectedRail(payments, caller);
+  return rail?.checkIdentity && railAnswer(rail.checkIdentity(customer));
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { storeApiToken } from '../../access/api-token-records.ts';
 import { newCredentials } from '../../access/api-tokens.ts';
 import { currencies } from '../../core/currencies.ts';
+import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Database } from '../../database/database.ts';
 import type { Environment } from '../../database/generated/client/client.ts';
@@ -30,7 +31,7 @@ export async function findPlatform(database: Database, name: string): Promise<Te
 /**
  * Creates a platform with an internal account per currency and a first token with all permissions. The secret is
  * returned here and stored nowhere.
- * @throws Error when the name is taken or malformed
+ * @throws Refusal INVALID_INPUT (the name is malformed), CONFLICT (it is taken)
  */
 export async function createPlatform(
   payments: Pick<Payments, 'database' | 'rails'>,
@@ -38,9 +39,15 @@ export async function createPlatform(
 ): Promise<Tenant & { clientId: string; secret: string }> {
   const { database } = payments;
   if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/.test(name)) {
-    throw new Error('a platform name has 1 to 63 letters, digits, spaces, dots, dashes or underscores');
+    throw new Refusal(
+      'INVALID_INPUT',
+      'a platform name has 1 to 63 letters, digits, spaces, dots, dashes or underscores',
+      { path: ['name'] },
+    );
   }
-  if (await findPlatform(database, name)) throw new Error(`a platform named ${JSON.stringify(name)} exists already`);
+  if (await findPlatform(database, name)) {
+    throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} exists already`, { path: ['name'] });
+  }
   const settings = { umaDomain: umaDomainOf(name), currencies: currencies.map(({ code }) => code) };
   return inTransaction(database, async ({ client, prisma }) => {
     const { id: platformId } = await prisma.platform.create({ data: { name, environment, ...settings } });

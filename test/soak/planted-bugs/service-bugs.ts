@@ -67,10 +67,31 @@ export const serviceBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'an instance starts without a key that others on its database use',
+    file: 'src/start/keys-in-use.ts',
+    find: "config.NODE_ENV === 'production') throw",
+    put: "config.NODE_ENV === 'test') throw",
+    caughtBy: {
+      file: 'test/cli/ops.test.ts',
+      title:
+        'are checked at a start: an instance that lacks one of those in use is refused, and what it has is retired',
+    },
+  },
+  {
+    bug: 'a migration that waits for a lock is given up',
+    file: 'src/database/migrations/migrate.ts',
+    find: 'if (!waited || attempt === attempts)',
+    put: 'if (!waited || attempt <= attempts)',
+    caughtBy: {
+      file: 'test/database/migrate.test.ts',
+      title: 'a migration that needs a lock of another session lets others through, and is tried again until it has it',
+    },
+  },
+  {
     bug: 'the secret of one endpoint opens for another',
     file: 'src/webhooks/secret-box.ts',
-    find: 'cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(owner))',
-    put: "cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(owner && ''))",
+    find: 'cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner))',
+    put: "cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner && ''))",
     also: [
       {
         file: 'src/webhooks/secret-box.ts',

@@ -79,6 +79,7 @@ export async function watchMany<Update extends Message>(
   const resumeAfter = sequenceAfter(after, context);
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, filter, context);
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
+  await context.resumePoint?.begin(from);
   return mapChannel(await subscribe(context, from, filter), (event) => ({ value: messageOf(event, toUpdate) }));
 }
 

@@ -67,6 +67,8 @@ export async function watchList(
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
   // Before the page is read: what changes meanwhile is in the page, and comes as a change once more.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
+  // Without a cursor a stream begins with its page again, until its client has acknowledged that.
+  await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from);
   const channel = await subscribe(context, from, wanted);
   const first: ListMessage | undefined =
     snapshot && resumeAfter === undefined

@@ -69,6 +69,7 @@ export async function watchRows<Row extends { readonly version: number }, Update
     const ended = versions((id) => open.get(id)?.hasEnded === true);
     const ends = ended.size > 0 && (await latestEvents(database, context.feed, platformId, stream.noun, ended));
     for (const [id, end] of ends || []) if (end.sequence <= resumeAfter) open.delete(id);
+    await context.resumePoint?.begin(resumeAfter);
     return open.size === 0 ? only() : follower.follow(resumeAfter, subject, []);
   }
 
@@ -82,7 +83,13 @@ export async function watchRows<Row extends { readonly version: number }, Update
   const firsts = follower.presentStates(latest, head);
   // The latest events are of one time, after `head`: up to the last of them no other event of these rows lies in the feed.
   let from = head;
-  for (const { sequence } of latest.values()) if (sequence > from) from = sequence;
+  // After this lie the events of all the present states, which so come again until the first of them is acknowledged.
+  let before = head;
+  for (const { sequence } of latest.values()) {
+    if (sequence > from) from = sequence;
+    if (sequence <= before) before = sequence - 1n;
+  }
+  await context.resumePoint?.begin(before);
   return open.size === 0 ? only(...firsts) : follower.follow(from, subject, firsts);
 }
 

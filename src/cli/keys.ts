@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { CommandError } from '../print-error.ts';
+import { idsOfKeys, listKeysInUse } from '../start/keys-in-use.ts';
+import { reencryptSecrets } from '../webhooks/endpoints/reencrypt.ts';
+import { type Answer, tableOf } from './answer.ts';
+import { type Tools, withDatabase } from './command-line.ts';
+
+/** Adds the commands about the keys of the service. */
+export function addKeys(program: Command): void {
+  const keys = program.command('keys').description('the keys that sign client tokens and encrypt stored secrets');
+  keys
+    .command('list')
+    .description('show the ids of the keys that instances use, and what the settings here know of them')
+    .action(withDatabase(list));
+  keys
+    .command('retire')
+    .description(
+      'forget a key that is to be used no more: stored secrets are first encrypted with the present one. Then remove it from the settings',
+    )
+    .argument('<id>', 'the id of the key, as `keys list` shows it')
+    .option('--lost', 'the key is lost: its secrets stay unreadable until their endpoints get new ones')
+    .action(withDatabase(retire));
+}
+
+const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
+
+/** Says what the settings here make of a key. */
+function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not set here' {
+  const lists = keySettings.map((setting) => idsOfKeys(config, setting));
+  if (lists.some(([first]) => first === keyId)) return 'in use';
+  return lists.some((ids) => ids.includes(keyId)) ? 'fallback' : 'not set here';
+}
+
+async function list({ database, config }: Tools): Promise<Answer> {
+  const keys = (await listKeysInUse(database)).map(({ setting, keyId, since }) => ({
+    setting,
+    id: keyId,
+    since,
+    here: roleOf(config, keyId),
+  }));
+  return { data: keys, lines: tableOf(keys, 'No instance has used a key yet.') };
+}
+
+async function retire({ database, config, webhooks }: Tools, id: string, { lost }: { lost?: true }): Promise<Answer> {
+  const key = (await listKeysInUse(database)).find(({ keyId }) => keyId === id);
+  if (!key) throw new CommandError(`No instance has used a key with the id ${id}.`);
+  const role = roleOf(config, id);
+  if (role === 'in use')
+    throw new CommandError(`The settings here still sign or encrypt with ${id}: make another key the first.`);
+  const isSecret = key.setting === 'SECRET_KEY' && !lost;
+  if (isSecret && (role !== 'fallback' || !config.SECRET_KEY)) {
+    throw new CommandError(
+      `Set SECRET_KEY to the present key and SECRET_KEY_FALLBACKS to ${id}, to encrypt its secrets anew. Or say --lost.`,
+    );
+  }
+  const endpoints = isSecret ? await reencryptSecrets(webhooks, id) : 0;
+  await database.prisma.keyInUse.delete({ where: { setting_keyId: { setting: key.setting, keyId: id } } });
+  const done = isSecret ? ` The secrets of ${endpoints} webhook endpoints are encrypted with the present one.` : '';
+  return {
+    data: { retired: id, setting: key.setting, reencryptedEndpoints: endpoints },
+    lines: [`The key ${id} is retired.${done} Remove it from ${key.setting}_FALLBACKS.`],
+  };
+}

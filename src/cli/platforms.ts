@@ -1,0 +1,111 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { formatRate, parseRate, type Rate } from '../access/rates.ts';
+import { publicId } from '../core/ids.ts';
+import type { Tenant } from '../core/tenant.ts';
+import type { Database } from '../database/database.ts';
+import { basicAuthorization } from '../graphql/server/graphiql.ts';
+import { changeRates } from '../payments/platforms/platform-rates.ts';
+import { createPlatform, findPlatform } from '../payments/platforms/platforms.ts';
+import { CommandError } from '../print-error.ts';
+import { type Answer, tableOf } from './answer.ts';
+import { type Tools, withDatabase } from './command-line.ts';
+
+/** Adds the commands about platforms. */
+export function addPlatforms(program: Command): void {
+  const platform = program.command('platform').description('the platforms of this installation');
+  platform.command('list').description('list all platforms').action(withDatabase(list));
+  platform
+    .command('create')
+    .description('make a platform and print its first API token, once')
+    .argument('<name>', 'the name of the platform, which no other has')
+    .option('--sandbox', 'its payments are simulated')
+    .action(withDatabase(create));
+  platform
+    .command('limits')
+    .description('change and show how many requests a platform may send')
+    .argument('<name>', 'the name of the platform')
+    .option('--platform <rate>', 'in all', rateIn)
+    .option('--api-token <rate>', 'with each of its API tokens', rateIn)
+    .option('--client-token <rate>', 'with each of its client tokens', rateIn)
+    .addHelpText(
+      'after',
+      '\nA rate is requests a second and at once, such as 100/500, or default: as the settings say.',
+    )
+    .action(withDatabase(limits));
+}
+
+/**
+ * Returns the platform of a name.
+ * @throws CommandError for an unknown one
+ */
+export async function platformNamed(database: Database, name: string): Promise<Tenant> {
+  const platform = await findPlatform(database, name);
+  if (!platform) throw new CommandError(`There is no platform named ${JSON.stringify(name)}.`);
+  return platform;
+}
+
+function rateIn(text: string): Rate | null {
+  if (text === 'default') return null;
+  const rate = parseRate(text);
+  if (!rate) throw new InvalidArgumentError(`${text} is no rate.`);
+  return rate;
+}
+
+async function list({ database }: Tools): Promise<Answer> {
+  const platforms = await database.prisma.platform.findMany({ orderBy: { name: 'asc' } });
+  const rows = platforms.map(({ id, name, environment, umaDomain, createdAt }) => ({
+    name,
+    environment,
+    id: publicId('Platform', id),
+    umaDomain,
+    createdAt,
+  }));
+  return { data: rows, lines: tableOf(rows, 'There is no platform yet.') };
+}
+
+async function create({ payments }: Tools, name: string, { sandbox }: { sandbox?: true }): Promise<Answer> {
+  const environment = sandbox ? 'SANDBOX' : 'PRODUCTION';
+  const { clientId, secret, platformId } = await createPlatform(payments, { name, environment });
+  const authorization = basicAuthorization({ clientId, secret });
+  const id = publicId('Platform', platformId);
+  return {
+    data: { id, name, environment, clientId, secret, authorization },
+    lines: [
+      `Platform ${name} (${environment}), ${id}`,
+      '',
+      `  clientId       ${clientId}`,
+      `  secret         ${secret}`,
+      `  Authorization  ${authorization}`,
+      '',
+      'The secret is shown only here and is not stored.',
+    ],
+  };
+}
+
+interface Limits {
+  readonly platform?: Rate | null;
+  readonly apiToken?: Rate | null;
+  readonly clientToken?: Rate | null;
+}
+
+async function limits({ database, config }: Tools, name: string, given: Limits): Promise<Answer> {
+  const { platform, apiToken, clientToken } = given;
+  await platformNamed(database, name);
+  const own = await changeRates(database, name, {
+    ...(platform !== undefined && { platform }),
+    ...(apiToken !== undefined && { apiToken }),
+    ...(clientToken !== undefined && { clientToken }),
+  });
+  const row = (rate: Rate | null, setting: Rate | null) =>
+    rate ? formatRate(rate) : `${setting ? formatRate(setting) : 'off'} (as the settings say)`;
+  return {
+    data: own,
+    lines: [
+      `Platform ${name} may send, in requests a second and at once:`,
+      '',
+      `  in all             ${row(own.platform, config.RATE_LIMIT_PLATFORM)}`,
+      `  each API token     ${row(own.apiToken, config.RATE_LIMIT_API_TOKEN)}`,
+      `  each client token  ${row(own.clientToken, config.RATE_LIMIT_CLIENT_TOKEN)}`,
+    ],
+  };
+}

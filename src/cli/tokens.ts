@@ -1,0 +1,98 @@
+import { type Command, Option } from 'commander';
+import { issueApiToken } from '../access/issue-tokens.ts';
+import { platformItself } from '../access/platform-itself.ts';
+import { revokeApiToken } from '../access/revoke-tokens.ts';
+import { publicId } from '../core/ids.ts';
+import { Permission } from '../database/generated/client/client.ts';
+import { basicAuthorization } from '../graphql/server/graphiql.ts';
+import { type Answer, tableOf } from './answer.ts';
+import { type Tools, withDatabase } from './command-line.ts';
+import { platformNamed } from './platforms.ts';
+
+/** Adds the commands about the API tokens of a platform. */
+export function addTokens(program: Command): void {
+  const token = program.command('token').description('the API tokens of a platform');
+  const platform = ['<platform>', 'the name of the platform'] as const;
+  token
+    .command('list')
+    .description('list the tokens of a platform that are not revoked')
+    .argument(...platform)
+    .action(withDatabase(list));
+  token
+    .command('issue')
+    .description('make a token and print its secret, once')
+    .argument(...platform)
+    .requiredOption('--name <name>', 'what it is for')
+    .addOption(
+      new Option('--permissions <permission...>', 'what it may do')
+        .choices(Object.values(Permission))
+        .makeOptionMandatory(),
+    )
+    .action(withDatabase(issue));
+  token
+    .command('revoke')
+    .description('end a token, with all tokens that it made; the last one with MANAGE is refused')
+    .argument(...platform)
+    .argument('<token>', 'its id: ApiToken:…')
+    .option('--keep-descendants', 'the tokens that it made stay')
+    .action(withDatabase(revoke));
+}
+
+async function list({ database }: Tools, name: string): Promise<Answer> {
+  const { platformId } = await platformNamed(database, name);
+  const tokens = await database.prisma.apiToken.findMany({
+    where: { platformId, revokedAt: null },
+    orderBy: { id: 'asc' },
+  });
+  const rows = tokens.map((token) => ({
+    id: publicId('ApiToken', token.id),
+    name: token.name,
+    permissions: token.permissions,
+    clientId: token.clientId,
+    createdAt: token.createdAt,
+    lastUsedAt: token.lastUsedAt,
+  }));
+  return { data: rows, lines: tableOf(rows, `The platform ${name} has no token.`) };
+}
+
+interface NewToken {
+  readonly name: string;
+  readonly permissions: Permission[];
+}
+
+async function issue({ database }: Tools, platform: string, { name, permissions }: NewToken): Promise<Answer> {
+  const caller = platformItself(await platformNamed(database, platform));
+  const { apiToken, secret } = await issueApiToken(database, caller, { name, permissions });
+  const { clientId } = apiToken;
+  const id = publicId('ApiToken', apiToken.id);
+  const authorization = basicAuthorization({ clientId, secret });
+  return {
+    data: { id, name, permissions: apiToken.permissions, clientId, secret, authorization },
+    lines: [
+      `${id} of the platform ${platform}`,
+      '',
+      `  clientId       ${clientId}`,
+      `  secret         ${secret}`,
+      `  Authorization  ${authorization}`,
+      '',
+      'The secret is shown only here and is not stored.',
+    ],
+  };
+}
+
+async function revoke(
+  { database }: Tools,
+  platform: string,
+  tokenId: string,
+  { keepDescendants = false }: { keepDescendants?: boolean },
+): Promise<Answer> {
+  const caller = platformItself(await platformNamed(database, platform));
+  const ended = await revokeApiToken(database, caller, { tokenId, revokeDescendants: !keepDescendants });
+  const { endedApiTokens, endedClientTokens } = ended;
+  return {
+    data: { revokedId: tokenId, endedApiTokens, endedClientTokens },
+    lines: [
+      `${tokenId} is revoked. With it ended ${endedApiTokens} API tokens and ${endedClientTokens} client tokens that it made.`,
+    ],
+  };
+}

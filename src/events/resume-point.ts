@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { feedCursor } from './cursor.ts';
+
+/** Whose key it is, and what it is for. */
+export interface ResumeKey {
+  readonly platformId: string;
+  /** The subject of the client's credentials. */
+  readonly subject: string;
+  /** The digest of the client's key, of its platform and subject, and of the operation. */
+  readonly digest: Buffer;
+  /** The most keys of the subject; of more, those that were seen last remain. */
+  readonly most: number;
+}
+
+/** Where an earlier stream with the same key has come to. */
+export interface Found {
+  /** The sequence up to which its client has had everything; null where the stream begins anew. */
+  readonly position: bigint | null;
+  /** The sequence up to which its client may have had something. */
+  readonly sent: bigint;
+  /** Whether the stream has ended in an orderly way; if not, it may not even have been the last one. */
+  readonly hasEnded: boolean;
+}
+
+/** What a point is stored by. */
+export interface PointStore {
+  /** Finds where an earlier stream with the key of a point has come to, and gives the key to the point. */
+  find(point: ResumePoint): Promise<Found | undefined>;
+  /** Stores a point where a stream begins. */
+  begin(point: ResumePoint): Promise<void>;
+  /** Writes a point now and then, for as long as its stream is open. */
+  hold(point: ResumePoint): void;
+  /** Writes a point that has changed. */
+  write(point: ResumePoint): void;
+  /** Writes the last of a point soon: its client may come back at once. */
+  release(point: ResumePoint): void;
+}
+
+type State = 'open' | 'closed' | 'ended';
+
+/**
+ * How far a client has got in a stream that it resumes by a key. Stored, so that any instance knows it; what an instance that
+ * is killed has not written is sent once more.
+ */
+export class ResumePoint {
+  readonly key: ResumeKey;
+  readonly streamId = randomUUID();
+  readonly #store: PointStore;
+  #found: Found | undefined;
+  #isBegun = false;
+  #state: State = 'open';
+  #acknowledged: bigint | null = null;
+  #sent: bigint | null = null;
+  /** Whether no other connection of the client can have sent more. */
+  #isNewest = true;
+
+  constructor(store: PointStore, key: ResumeKey) {
+    this.#store = store;
+    this.key = key;
+  }
+
+  /** The cursor after which the stream resumes; undefined where it begins anew. */
+  get resumeAfter(): string | undefined {
+    const position = this.#found?.position ?? undefined;
+    return position === undefined ? undefined : feedCursor(this.key.platformId, position);
+  }
+
+  get isResumed(): boolean {
+    return this.#found !== undefined && this.#found.position !== null;
+  }
+
+  /** Says whether the client may have had a message with this sequence already. */
+  mayRepeat(sequence: bigint): boolean {
+    return this.#found !== undefined && this.isResumed && sequence <= this.#found.sent;
+  }
+
+  /** Finds where an earlier stream with the key has come to, and takes the key over. */
+  async open(): Promise<void> {
+    this.#found = await this.#store.find(this);
+    this.#sent = this.#found?.sent ?? null;
+    this.#isNewest = this.#found?.hasEnded ?? true;
+    this.#isBegun = this.isResumed;
+    if (this.#isBegun) this.#store.hold(this);
+  }
+
+  /**
+   * Stores where a stream that does not resume begins: after which sequence it goes on until the client has acknowledged
+   * something, or null where it then begins anew.
+   */
+  async begin(position: bigint | null): Promise<void> {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    this.#acknowledged = position;
+    await this.#store.begin(this);
+  }
+
+  noteSent(sequence: bigint): void {
+    if (this.#sent === null || sequence > this.#sent) this.#sent = sequence;
+  }
+
+  /** Takes what the client has had: everything up to a sequence. */
+  acknowledge(sequence: bigint): void {
+    // The client is here, and so not on an older connection.
+    this.#isNewest = true;
+    if (this.#acknowledged !== null && sequence <= this.#acknowledged) return;
+    this.#acknowledged = sequence;
+    this.#store.write(this);
+  }
+
+  /** Ends the stream: for good, or (its connection is cut) until the client comes back. */
+  close(isForGood: boolean): void {
+    if (this.#state !== 'open') return;
+    this.#state = isForGood ? 'ended' : 'closed';
+    if (this.#isBegun) this.#store.release(this);
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** What is written: up to where the client has had everything, and up to where it may have had something, if that is known. */
+  get written(): readonly [position: string | null, sent: string | null] {
+    const isKnown = this.#state !== 'open' && this.#isNewest;
+    return [asText(this.#acknowledged), isKnown ? asText(this.#sent) : null];
+  }
+}
+
+function asText(sequence: bigint | null): string | null {
+  return sequence === null ? null : String(sequence);
+}

@@ -1,0 +1,62 @@
+import type { ResumePoint } from '../../events/resume-point.ts';
+
+/** How often a socket is asked how far its client is, in milliseconds. */
+const askMs = 250;
+
+/**
+ * What the client of one socket has had of its streams that resume by a key. Clients of graphql-transport-ws answer a ping by
+ * a pong with the same payload, after they have passed on every message before it: so a ping after a message asks for its
+ * acknowledgement, without any code of the app. One question is under way at a time.
+ */
+export class Acknowledgements {
+  readonly #sendPing: (payload: object) => void;
+  /** What was sent since the last question. */
+  #sent = new Map<ResumePoint, bigint>();
+  /** What the question that is under way asks about. */
+  #asked: ReadonlyMap<ResumePoint, bigint> | undefined;
+  #question = 0;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(sendPing: (payload: object) => void) {
+    this.#sendPing = sendPing;
+  }
+
+  /** Takes a message that was sent, and asks for its acknowledgement. */
+  noteSent(point: ResumePoint, sequence: bigint): void {
+    point.noteSent(sequence);
+    this.#sent.set(point, sequence);
+    this.#ask();
+  }
+
+  /** Takes the payload of a pong. */
+  take(payload: Readonly<Record<string, unknown>> | undefined): void {
+    if (!this.#asked || payload?.acknowledge !== String(this.#question)) return;
+    for (const [point, sequence] of this.#asked) point.acknowledge(sequence);
+    this.#asked = undefined;
+    this.#ask();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#sent.clear();
+  }
+
+  #ask(): void {
+    if (this.#asked || this.#timer || this.#sent.size === 0) return;
+    const waitMs = this.#askedAt + askMs - performance.now();
+    if (waitMs > 0) {
+      this.#timer = setTimeout(() => {
+        this.#timer = undefined;
+        this.#ask();
+      }, waitMs).unref();
+      return;
+    }
+    this.#asked = this.#sent;
+    this.#sent = new Map();
+    this.#question += 1;
+    this.#askedAt = performance.now();
+    // As text: a number may not come back as it was.
+    this.#sendPing({ acknowledge: String(this.#question) });
+  }
+}

@@ -1,0 +1,274 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { runCommandLine } from '../../src/cli/program.ts';
+import { keyId } from '../../src/core/key-id.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { checkKeys, listKeysInUse } from '../../src/start/keys-in-use.ts';
+import { SecretBox, sealedWith } from '../../src/webhooks/secret-box.ts';
+import { act, actOn } from '../setup/acts.ts';
+import { emptyDatabase } from '../setup/database.ts';
+import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+
+const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
+const [firstId, secondId] = [keyId('SECRET_KEY', firstKey), keyId('SECRET_KEY', secondKey)];
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({ SECRET_KEY: firstKey });
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+afterAll(() => t.stop());
+
+/** Runs a command line on the database of the gateway, and returns what it printed. */
+async function ops(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const settings = {
+    NODE_ENV: 'test',
+    DATABASE_URL: servingUrl(t.databaseUrl),
+    CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+    SECRET_KEY: firstKey.toString('base64'),
+    ...environment,
+  };
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+  const out: string[] = [];
+  const err: string[] = [];
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void out.push(line));
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void err.push(line));
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0);
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => err.push(String(text)) > 0);
+  try {
+    const code = await runCommandLine(args);
+    return { code, out: out.join('\n'), err: err.join('\n') };
+  } finally {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  }
+}
+
+/** Runs a command that must succeed, and returns its answer for machines. */
+async function answer(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Data> {
+  const { code, out, err } = await ops(['--json', ...args], environment);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+describe('the command line', () => {
+  test('has help for every command, and exits with 2 for wrong arguments', async () => {
+    const help = await ops(['--help']);
+    expect(help.code).toBe(0);
+    const names = [...help.out.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? '');
+    expect(names).toEqual(
+      expect.arrayContaining(['doctor', 'config', 'migrate', 'platform', 'token', 'suspense', 'audit', 'keys']),
+    );
+    for (const name of names.filter((one) => one !== 'help')) {
+      const { code, out } = await ops([name, '--help']);
+      expect(code).toBe(0);
+      expect(out).toContain(`Usage: npm run ops -- ${name}`);
+    }
+    for (const args of [
+      [],
+      ['platforms'],
+      ['token', 'issue', 'test', '--name', 'x', '--permissions', 'ALL'],
+      ['keys'],
+    ]) {
+      const { code, out, err } = await ops(args);
+      expect([args, code, out]).toEqual([args, 2, '']);
+      expect(err).toContain('Usage:');
+    }
+  });
+
+  test('no command migrates but migrate', async () => {
+    const empty = await emptyDatabase();
+    const environment = { DATABASE_URL: empty.url, NODE_ENV: 'development' };
+    const refused = await ops(['platform', 'list'], environment);
+    expect(refused).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/lacks the migration .*npm run migrate/),
+    });
+    const owner = { NODE_ENV: 'production', DATABASE_URL: '', DATABASE_OWNER_URL: empty.url };
+    const migrated = await ops(['migrate'], owner);
+    expect(migrated).toMatchObject({ code: 0, out: expect.stringMatching(/^Applied \d{14}_init/) });
+    expect(await answer(['migrate'], environment)).toEqual({ applied: [] });
+    expect(await answer(['platform', 'list'], environment)).toEqual([]);
+    await empty.drop();
+  });
+
+  test('answers people with a table and machines with JSON, of the same', async () => {
+    const [platform] = (await answer(['platform', 'list'])) as Data[];
+    expect(platform).toMatchObject({ name: 'test', environment: 'SANDBOX', id: `Platform:${t.platform.platformId}` });
+    const { code, out } = await ops(['platform', 'list']);
+    const [head, row] = out.split('\n');
+    expect(code).toBe(0);
+    expect(head?.split(/ {2,}/)).toEqual(['name', 'environment', 'id', 'umaDomain', 'createdAt']);
+    expect(row?.split(/ {2,}/)).toEqual(Object.values(platform));
+    expect(await ops(['--json', 'platform', 'create', 'test'])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('{\n  "error": "a platform named \\"test\\" exists already (CONFLICT)"\n}'),
+    });
+  });
+
+  test('audits the ledger', async () => {
+    expect(await answer(['audit'])).toMatchObject({ sound: true, breaches: [] });
+  });
+});
+
+test('tokens are issued, listed and revoked, but never the last one that may manage', async () => {
+  const [first] = (await answer(['token', 'list', 'test'])) as Data[];
+  const permissions = ['--permissions', 'VIEW', '--permissions', 'MANAGE'];
+  const issued = await answer(['token', 'issue', 'test', '--name', 'second', ...permissions]);
+  const { viewer } = await connect(t.url, '', issued.authorization).ask('{ viewer { permissions } }');
+  expect(viewer.permissions).toEqual(['VIEW', 'MANAGE']);
+  const listed = await answer(['token', 'list', 'test']);
+  expect(listed.map(({ id, name }: Data) => [id, name])).toEqual([
+    [first.id, 'first token'],
+    [issued.id, 'second'],
+  ]);
+  expect(JSON.stringify(listed)).not.toContain(issued.secret);
+
+  expect(await answer(['token', 'revoke', 'test', issued.id])).toMatchObject({ revokedId: issued.id });
+  const last = await ops(['token', 'revoke', 'test', first.id]);
+  expect(last).toMatchObject({ code: 1, out: '', err: expect.stringContaining('the last token with MANAGE') });
+  expect((await answer(['token', 'list', 'test'])).map(({ id }: Data) => id)).toEqual([first.id]);
+  expect((await ops(['token', 'list', 'nobody'])).err).toBe('There is no platform named "nobody".');
+});
+
+test('settings are printed with where they come from, and without secrets', async () => {
+  const environment = {
+    DATABASE_URL: 'postgres://gateway:hidden-password@db.example/payments?sslmode=verify-full&password=hidden-too',
+    PORT: '4321',
+  };
+  const rows: Data[] = await answer(['config', 'print'], environment);
+  const row = (setting: string) => rows.find((one) => one.setting === setting);
+  expect(row('PORT')).toEqual({ setting: 'PORT', value: '4321', from: 'environment' });
+  expect(row('HOST')).toEqual({ setting: 'HOST', value: '127.0.0.1', from: 'default' });
+  expect(row('DATABASE_URL').value).toBe('postgres://gateway:***@db.example/payments?sslmode=verify-full&password=***');
+  expect(row('SECRET_KEY').value).toBe(`the key with the id ${firstId}`);
+  const { out } = await ops(['config', 'print'], environment);
+  for (const secret of ['hidden', firstKey.toString('base64'), 'a key that only tests use']) {
+    expect(out + JSON.stringify(rows)).not.toContain(secret);
+  }
+});
+
+test('the doctor finds nothing wrong with a sound database, and what is wrong with another', async () => {
+  const sound: Data[] = await answer(['doctor']);
+  expect(sound.filter(({ result }) => result === 'fault')).toEqual([]);
+  expect(sound.map(({ check }) => check)).toEqual(
+    expect.arrayContaining([
+      'settings',
+      'login',
+      'migrations',
+      'version',
+      'writable',
+      'session',
+      'clock',
+      'keys',
+      'feed',
+    ]),
+  );
+  const faults = async (environment: Readonly<Record<string, string>>) => {
+    const { code, out } = await ops(['--json', 'doctor'], environment);
+    expect(code).toBe(1);
+    return JSON.parse(out).filter((one: Data) => one.result === 'fault');
+  };
+  const owner = { DATABASE_URL: t.databaseUrl, NODE_ENV: 'production', CORS_ORIGINS: '*' };
+  expect(await faults(owner)).toMatchObject([
+    { check: 'settings', detail: expect.stringContaining('CORS_ORIGINS is *') },
+    { check: 'login', detail: expect.stringContaining('is a superuser') },
+  ]);
+  const empty = await emptyDatabase();
+  expect(await faults({ DATABASE_URL: empty.url })).toMatchObject([
+    { check: 'database', detail: expect.stringContaining('it cannot be used') },
+  ]);
+  await empty.drop();
+  expect(await faults({ DATABASE_URL: 'postgres://127.0.0.1:1/none' })).toMatchObject([
+    { check: 'database', detail: expect.stringContaining('ECONNREFUSED') },
+  ]);
+});
+
+test('orders of a payment are listed and retried, its webhooks replayed, and its account has a statement', async () => {
+  const scene = await makeScene(t.platform);
+  const slow = { sandboxScenario: { delayMs: 600_000 } };
+  const { transaction } = await actOn(t.platform, 'transferOut', {
+    sourceAccountId: scene.usd,
+    destinationAccountId: scene.outsideUsd,
+    amount: 10_000,
+    ...slow,
+  });
+  const listed: Data[] = await answer(['order', 'list']);
+  const order = listed.find((one) => one.transaction === transaction.id);
+  expect(order).toMatchObject({ status: 'PENDING', platform: 'test' });
+  expect(await answer(['order', 'retry', transaction.id])).toEqual({ transaction: transaction.id, orders: 1 });
+  expect((await ops(['order', 'retry', 'Transaction:0190f0f0-0000-7000-8000-000000000000'])).code).toBe(1);
+
+  const from = '2020-01-01T00:00:00Z';
+  const to = '2100-01-01T00:00:00Z';
+  const csv = await ops(['statement', scene.usd, '--from', from, '--to', to]);
+  expect(csv).toMatchObject({ code: 0, err: '' });
+  expect(csv.out.split('\r\n')[0]).toBe('occurredAt,entryId,kind,transactionId,reference,amount,currency,balance');
+  expect(csv.out).toContain(transaction.id);
+  const { entries, closingBalance } = await answer(['statement', scene.usd, '--from', from, '--to', to]);
+  expect(entries.at(-1).balance).toBe(closingBalance);
+  expect((await ops(['statement', scene.usd, '--from', 'yesterday', '--to', to])).code).toBe(2);
+
+  const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
+  const { id } = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'secret endpoint { id }')).endpoint;
+  expect(await answer(['webhook', 'list', 'test'])).toMatchObject([{ id, status: 'ENABLED' }]);
+  const unknown = await ops(['webhook', 'replay', 'test', id, '--event', 'Event:0190f0f0-0000-7000-8000-000000000000']);
+  expect(unknown).toMatchObject({ code: 1, err: 'no such event (EVENT_NOT_FOUND)' });
+  await act(t.platform, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId');
+});
+
+describe('the keys of the service', () => {
+  const config = (SECRET_KEY: Buffer | undefined, ...SECRET_KEY_FALLBACKS: Buffer[]) => ({
+    NODE_ENV: 'production' as const,
+    SECRET_KEY,
+    SECRET_KEY_FALLBACKS,
+    CLIENT_TOKEN_KEY: undefined,
+    CLIENT_TOKEN_KEY_FALLBACKS: [],
+  });
+
+  test('are checked at a start: an instance that lacks one of those in use is refused, and what it has is retired', async () => {
+    const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 2 });
+    const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
+    const made = await act(t.platform, 'createWebhookEndpoint', endpoint, 'secret endpoint { id }');
+    await act(t.platform, 'rotateWebhookSecret', { endpointId: made.endpoint.id }, 'secret');
+
+    expect(await checkKeys(database, config(firstKey, secondKey))).toEqual([]);
+    expect(await checkKeys(database, config(undefined))).toEqual([]);
+    await expect(checkKeys(database, config(secondKey))).rejects.toThrow(
+      `SECRET_KEY has the id ${secondId}, but instances on this database use the key with the id ${firstId}`,
+    );
+    const lenient = { ...config(secondKey), NODE_ENV: 'development' as const };
+    expect(await checkKeys(database, lenient)).toEqual([expect.stringContaining(`retire ${firstId}`)]);
+    expect(await checkKeys(database, config(secondKey, firstKey))).toEqual([]);
+    expect((await listKeysInUse(database)).map(({ keyId: id }) => id).sort()).toEqual([firstId, secondId].sort());
+    await database.close();
+
+    const settings = { SECRET_KEY: secondKey.toString('hex'), SECRET_KEY_FALLBACKS: firstKey.toString('base64') };
+    expect(await answer(['keys', 'list'], settings)).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ id: firstId, here: 'fallback' }),
+        expect.objectContaining({ id: secondId, here: 'in use' }),
+      ]),
+    );
+    expect((await ops(['keys', 'retire', secondId], settings)).err).toContain('make another key the first');
+    const without = { ...settings, SECRET_KEY_FALLBACKS: '' };
+    expect((await ops(['keys', 'retire', firstId], without)).err).toContain('to encrypt its secrets anew');
+    expect(await answer(['keys', 'retire', firstId], settings)).toEqual({
+      retired: firstId,
+      setting: 'SECRET_KEY',
+      reencryptedEndpoints: 1,
+    });
+    const { rows } = await t.owner.query('select platform_id, id, secret, previous_secret from webhook_endpoint');
+    const [row] = rows;
+    expect([sealedWith(row.secret), sealedWith(row.previous_secret)]).toEqual([secondId, secondId]);
+    const box = new SecretBox(secondKey);
+    expect(box.open(row.previous_secret, `webhook_endpoint:${row.platform_id}:${row.id}`)).toBe(made.secret);
+    expect((await answer(['keys', 'list'], without)).map(({ id }: Data) => id)).toEqual([secondId]);
+  });
+});

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { acknowledging } from '../setup/acknowledging.ts';
+import { execute, mint, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, newCustomer } from '../setup/scene.ts';
+import { openRawSocket, type RawSocket } from '../setup/streams.ts';
+
+/** Streams that resume where their client has acknowledged messages by answering pings, as stock clients do by themselves. */
+
+let one: TestGateway;
+let two: TestGateway;
+beforeAll(async () => {
+  one = await startTestGateway({ STREAMS_PER_API_TOKEN: 20 });
+  two = await startTestGateway({ ROLE: 'serve' }, one.databaseUrl);
+});
+afterAll(async () => {
+  await two.stop();
+  await one.stop();
+});
+
+/** The long version is test/soak/acknowledgements.soak.ts. */
+test('stock clients that say only `resume: true` are cut for 4 seconds and lose and reorder nothing; repeats are marked', async () => {
+  const { changes, fewestConnections } = await acknowledging(one, two, {
+    clients: 10,
+    customers: 3,
+    seconds: 4,
+    rate: 100,
+  });
+  expect(changes).toBeGreaterThan(200);
+  expect(fewestConnections).toBeGreaterThan(1);
+});
+
+const query = 'subscription ($filter: EventFilter) { events(filter: $filter) { customer { version } } }';
+
+/** Follows the changes of one customer on a socket that answers pings only when the test says so. */
+async function follow(customerId: string, resumeKey: string, rest: { at?: TestGateway; authorization?: string } = {}) {
+  const raw = await openRawSocket((rest.at ?? one).url, rest.authorization ?? one.platform.authorization);
+  const variables = { filter: { customerId, types: ['CUSTOMER_CHANGE'] } };
+  raw.send({ id: '1', type: 'subscribe', payload: { query, variables, extensions: { resumeKey } } });
+  return raw;
+}
+
+/** The next message of a stream of changes: the version that it shows, and what it says beside. */
+async function next(raw: RawSocket): Promise<Data> {
+  const { payload } = await raw.receive('next');
+  return [payload.data.events.customer.version, payload.extensions];
+}
+
+/** Answers the next ping, as stock clients do. */
+async function answerPing(raw: RawSocket): Promise<void> {
+  const { payload } = await raw.receive('ping');
+  raw.send({ type: 'pong', payload });
+}
+
+/** Changes a customer, which makes one event, and answers its version. */
+async function change(customerId: string): Promise<number> {
+  const details = { individual: { fullName: randomUUID() } };
+  const { customer } = await succeed(one.platform, 'updateCustomer', { customerId, details }, 'customer { version }');
+  return customer.version;
+}
+
+/** Waits until what is stored of the keys of a test is as it is expected, and answers it. */
+async function stored(isExpected: (rows: Data[]) => boolean): Promise<Data[]> {
+  return vi.waitFor(
+    async () => {
+      const { rows } = await one.owner.query(
+        `select encode(key, 'hex') as key, position, sent, stream_id from resume_point`,
+      );
+      expect(rows).toSatisfy(isExpected);
+      return rows;
+    },
+    { timeout: 10_000 },
+  );
+}
+
+const isBegun = (rows: Data[]) => rows.length === 1 && rows[0].position !== null;
+
+beforeEach(async () => {
+  await one.owner.query('delete from resume_point');
+});
+
+test('a stream goes on after what its client has acknowledged, also on another instance, and marks what it may have had', async () => {
+  const customerId = await newCustomer(one.platform);
+  const resumeKey = randomUUID();
+  const first = await follow(customerId, resumeKey);
+  await stored(isBegun);
+  const version = await change(customerId);
+  expect(await next(first)).toEqual([version, { resumed: false }]);
+  const [begun] = await stored(isBegun);
+  await answerPing(first);
+  await stored(([row]) => BigInt(row.position) > BigInt(begun.position));
+  await change(customerId);
+  await change(customerId);
+  expect(await next(first)).toEqual([version + 1, undefined]);
+  expect(await next(first)).toEqual([version + 2, undefined]);
+
+  // Its old connection is half-open: nobody has noticed that it is gone.
+  const second = await follow(customerId, resumeKey, { at: two });
+  expect(await next(second)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
+  expect(await next(second)).toEqual([version + 2, { mayRepeat: true }]);
+  await change(customerId);
+  expect(await next(second)).toEqual([version + 3, undefined]);
+
+  // The end of the old one says nothing about how far the client may be.
+  expect(await next(first)).toEqual([version + 3, undefined]);
+  first.socket.terminate();
+  await vi.waitFor(() => expect(one.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  await change(customerId);
+  expect(await next(second)).toEqual([version + 4, undefined]);
+  const third = await follow(customerId, resumeKey);
+  expect(await next(third)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
+  for (let at = 2; at <= 4; at += 1) expect(await next(third)).toEqual([version + at, { mayRepeat: true }]);
+
+  // In an orderly way: it is known what was sent.
+  const [before] = await stored(isBegun);
+  await answerPing(third);
+  await stored(([row]) => BigInt(row.position) > BigInt(before.position));
+  third.socket.terminate();
+  await stored(([row]) => row.sent !== null);
+  await change(customerId);
+  const fourth = await follow(customerId, resumeKey);
+  expect(await next(fourth)).toEqual([version + 2, { resumed: true, mayRepeat: true }]);
+  for (let at = 3; at <= 4; at += 1) expect(await next(fourth)).toEqual([version + at, { mayRepeat: true }]);
+  expect(await next(fourth)).toEqual([version + 5, undefined]);
+  for (const raw of [second, fourth]) raw.socket.terminate();
+});
+
+test('a connection that its client has left, opened after the newer one, leaves no repeat unmarked', async () => {
+  const customerId = await newCustomer(one.platform);
+  const resumeKey = randomUUID();
+  const newer = await follow(customerId, resumeKey);
+  const [{ stream_id: ofNewer }] = await stored(isBegun);
+  const left = await follow(customerId, resumeKey, { at: two });
+  await stored(([row]) => row.stream_id !== ofNewer);
+  await vi.waitFor(() => expect(two.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+  left.socket.terminate();
+  await vi.waitFor(() => expect(two.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  const version = await change(customerId);
+  expect(await next(newer)).toEqual([version, { resumed: false }]);
+  newer.socket.terminate();
+  const last = await follow(customerId, resumeKey);
+  expect(await next(last)).toEqual([version, { resumed: true, mayRepeat: true }]);
+  last.socket.terminate();
+});
+
+test('a stream of one thing that nobody has acknowledged shows its present state again, and then every change', async () => {
+  const scene = await makeScene(one.platform);
+  const { id } = await quote(one.platform, usdToEur(scene));
+  const resumeKey = randomUUID();
+  const document = `subscription ($id: ID!) { quoteUpdates(quoteId: $id) { status } }`;
+  const subscribe = async (): Promise<RawSocket> => {
+    const raw = await openRawSocket(one.url, one.platform.authorization);
+    raw.send({
+      id: '1',
+      type: 'subscribe',
+      payload: { query: document, variables: { id }, extensions: { resumeKey } },
+    });
+    return raw;
+  };
+  const show = async (raw: RawSocket) => {
+    const { payload } = await raw.receive('next');
+    return [payload.data.quoteUpdates.status, payload.extensions];
+  };
+  const first = await subscribe();
+  expect(await show(first)).toEqual(['PENDING', { resumed: false }]);
+  first.socket.terminate();
+  await execute(one.platform, id);
+  await vi.waitFor(async () => {
+    const { node } = await one.platform.ask('query ($id: ID!) { node(id: $id) { ... on Quote { status } } }', { id });
+    expect(node.status).toBe('COMPLETED');
+  }, 10_000);
+  const second = await subscribe();
+  expect(await show(second)).toEqual(['PENDING', { resumed: true, mayRepeat: true }]);
+  const statuses: string[] = [];
+  while (statuses.at(-1) !== 'COMPLETED') statuses.push((await show(second))[0]);
+  expect(statuses).toEqual(['PROCESSING', 'COMPLETED']);
+  await second.receive('complete');
+  second.socket.terminate();
+});
+
+test('a key is its subject’s and its operation’s own, is a UUID, and ends when its client ends the stream', async () => {
+  const customerId = await newCustomer(one.platform);
+  const resumeKey = randomUUID();
+  const first = await follow(customerId, resumeKey);
+  await stored(isBegun);
+  const { token } = await mint(one.platform, { customerId });
+  const foreign = await follow(customerId, resumeKey, { authorization: `Bearer ${token}` });
+  const otherOne = await follow(await newCustomer(one.platform), resumeKey);
+  await stored((rows) => rows.length === 3);
+  const version = await change(customerId);
+  for (const raw of [first, foreign]) expect(await next(raw)).toEqual([version, { resumed: false }]);
+
+  first.send({ id: '1', type: 'complete' });
+  foreign.send({ id: '1', type: 'complete' });
+  await stored((rows) => rows.length === 1);
+  const again = await follow(customerId, resumeKey);
+  await stored((rows) => rows.length === 2);
+  await change(customerId);
+  expect(await next(again)).toEqual([version + 1, { resumed: false }]);
+
+  const nonsense = await follow(customerId, 'payments');
+  expect((await nonsense.receive('error')).payload).toMatchObject([{ extensions: { code: 'INVALID_INPUT' } }]);
+  for (const raw of [first, foreign, otherOne, again, nonsense]) raw.socket.terminate();
+});
+
+test('a subject has about as many keys as its token may have streams: of more, the newest remain', async () => {
+  const customerId = await newCustomer(one.platform);
+  const known = new Set<string>();
+  for (let at = 0; at < 24; at += 1) {
+    const raw = await follow(customerId, randomUUID());
+    const rows = await stored((all) => all.some(({ key }) => !known.has(key)));
+    expect(rows.length).toBeLessThanOrEqual(22);
+    for (const { key } of rows) known.add(key);
+    raw.socket.terminate();
+  }
+  expect(known.size).toBe(24);
+});
+
+test('an operation whose id no client chooses at random resumes only by a key', async () => {
+  const raw = await openRawSocket(one.url, one.platform.authorization, { params: { resume: true } });
+  raw.send({ id: 'events', type: 'subscribe', payload: { query: 'subscription { customerUpdates { cursor } }' } });
+  await newCustomer(one.platform);
+  await raw.receive('next');
+  expect(await stored((rows) => rows.length === 0)).toEqual([]);
+  raw.socket.terminate();
+});

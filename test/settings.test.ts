@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readConfig, secretSettings } from '../src/config.ts';
+import { protectionOf } from '../src/database/tls.ts';
+import { refuseUnsafe } from '../src/start/unsafe-settings.ts';
+import { isWeakKey } from '../src/start/weak-key.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'settings-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const fileOf = (name: string, text: string) => {
+  writeFileSync(path.join(folder, name), text);
+  return path.join(folder, name);
+};
+
+describe('a secret can be a file that a setting names', () => {
+  const values: Record<(typeof secretSettings)[number], string> = {
+    DATABASE_URL: 'postgres://gateway:password@127.0.0.1/payments',
+    DATABASE_OWNER_URL: 'postgres://owner:password@127.0.0.1/payments',
+    CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
+    CLIENT_TOKEN_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join(';'),
+    SECRET_KEY: randomBytes(32).toString('hex'),
+    SECRET_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join('; '),
+  };
+
+  test.each(secretSettings)('%s', (name) => {
+    const [config] = [readConfig({ [`${name}_FILE`]: fileOf(name, `${values[name]}\n`) })];
+    expect(config[name]).toEqual(readConfig({ [name]: values[name] })[name]);
+    expect(config[name]).not.toEqual(readConfig({})[name]);
+    expect(() => readConfig({ [name]: values[name], [`${name}_FILE`]: fileOf(name, values[name]) })).toThrow(
+      `${name} and ${name}_FILE are both set`,
+    );
+    expect(() => readConfig({ [`${name}_FILE`]: fileOf(name, '\n') })).toThrow(/_FILE .* is empty/);
+    expect(() => readConfig({ [`${name}_FILE`]: path.join(folder, 'missing') })).toThrow(/_FILE .* cannot be read/);
+  });
+});
+
+test('no message about a wrong secret shows it', () => {
+  const wrong = { CLIENT_TOKEN_KEY: 'short-secret', SECRET_KEY: 'short-secret', DATABASE_URL: 'short-secret' };
+  const lists = { CLIENT_TOKEN_KEY_FALLBACKS: 'short-secret', SECRET_KEY_FALLBACKS: 'short-secret' };
+  expect(() => readConfig({ ...wrong, ...lists })).toThrow(/^(?!.*short-secret).*SECRET_KEY_FALLBACKS/s);
+});
+
+describe('production refuses, and names the setting that allows it', () => {
+  const safe = {
+    NODE_ENV: 'production',
+    DATABASE_URL: 'postgres://gateway@db.internal/payments?sslmode=verify-full',
+    CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
+    SECRET_KEY: randomBytes(32).toString('base64'),
+  };
+  const start = (more: Readonly<Record<string, string>> = {}) => refuseUnsafe(readConfig({ ...safe, ...more }), true);
+
+  test('nothing of safe settings', () => {
+    expect(() => start()).not.toThrow();
+  });
+
+  test.each([
+    ['CORS_ORIGINS', '*', 'any-origin'],
+    ['WEBHOOK_LOOPBACK', 'on', 'loopback-webhooks'],
+    ['SECRET_KEY', Buffer.alloc(32).toString('base64'), 'weak-keys'],
+    ['SECRET_KEY_FALLBACKS', Buffer.alloc(32, 7).toString('hex'), 'weak-keys'],
+    ['CLIENT_TOKEN_KEY', 'a'.repeat(40), 'weak-keys'],
+    ['CLIENT_TOKEN_KEY_FALLBACKS', 'please change me before production', 'weak-keys'],
+    ['DATABASE_URL', 'postgres://gateway@db.internal/payments', 'unverified-tls'],
+    ['DATABASE_URL', 'postgres://gateway@db.internal/payments?sslmode=no-verify', 'unverified-tls'],
+    ['DATABASE_OWNER_URL', 'postgres://owner@db.internal/payments?sslmode=disable', 'unverified-tls'],
+  ])('%s=%s', (name, value, kind) => {
+    expect(() => start({ [name]: value })).toThrow(new RegExp(`${name}.*ALLOW_UNSAFE=${kind} allows it$`, 's'));
+    expect(() => start({ [name]: value, ALLOW_UNSAFE: `owner-login, ${kind}` })).not.toThrow();
+    expect(() => refuseUnsafe(readConfig({ [name]: value }), true)).not.toThrow();
+  });
+
+  test('certificates that the environment says not to check; all that is wrong at once', () => {
+    const config = readConfig({ ...safe, CORS_ORIGINS: '*' });
+    expect(() => refuseUnsafe(config, false)).toThrow(/CORS_ORIGINS is \*.*NODE_TLS_REJECT_UNAUTHORIZED is 0/s);
+  });
+
+  test('an unknown name in ALLOW_UNSAFE', () => {
+    expect(() => readConfig({ ALLOW_UNSAFE: 'everything' })).toThrow(/ALLOW_UNSAFE.*must be some of any-origin/);
+  });
+});
+
+test('a database on this machine needs no TLS', () => {
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '%2Fvar%2Frun%2Fpostgresql']) {
+    expect(protectionOf(`postgres://gateway@${host}/payments`)).toBe('LOCAL');
+  }
+  expect(protectionOf('postgres://gateway@10.0.0.1/payments')).toBe('NONE');
+  expect(protectionOf('postgres://gateway@10.0.0.1/payments?sslmode=verify-full')).toBe('VERIFIED');
+});
+
+test('random keys are not weak, in whatever form', () => {
+  for (let count = 0; count < 1_000; count += 1) {
+    const key = randomBytes(32);
+    for (const form of [key, key.toString('base64'), key.toString('hex')]) expect(isWeakKey(form)).toBe(false);
+  }
+  const sequence = Buffer.from(Array.from({ length: 32 }, (_none, index) => index));
+  const weak = [sequence, sequence.toString('latin1'), 'correct horse correct horse correct horse '.slice(0, 42)];
+  for (const key of [...weak, '0123456789abcdef'.repeat(4), Buffer.alloc(32, 'ab')]) expect(isWeakKey(key)).toBe(true);
+});

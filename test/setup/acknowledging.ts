@@ -1,0 +1,169 @@
+import { createClient } from 'graphql-ws';
+import { expect } from 'vitest';
+import { WebSocket } from 'ws';
+import { uuidOf } from '../../src/core/ids.ts';
+import type { Data, TestGateway } from './gateway.ts';
+import { changesAfter, delay, makeCustomers, until, writeUntil } from './torture.ts';
+
+export interface Cuts {
+  readonly clients: number;
+  readonly customers: number;
+  readonly seconds: number;
+  /** Changes a second. */
+  readonly rate: number;
+}
+
+/** What became of the clients. */
+export interface Acknowledged {
+  readonly changes: number;
+  /** Changes a second while they were written. */
+  readonly perSecond: number;
+  readonly messages: number;
+  /** Messages that a client had had before. */
+  readonly repeated: number;
+  /** Messages that were marked as possible repeats. */
+  readonly marked: number;
+  /** The fewest connections with messages that a client had, one after the other. */
+  readonly fewestConnections: number;
+}
+
+interface Message {
+  readonly id: string;
+  readonly mayRepeat: boolean;
+}
+
+/** What an app writes: no cursor anywhere. */
+const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
+
+/**
+ * Stock clients of graphql-ws without any code for resuming but `resume: true`, on two instances, cut every 0.2 to 2 s while
+ * changes are committed out of order. In the end each must have had every change, in order, and each repeat must be marked.
+ * @param two another instance on the same database; its address may change
+ */
+export async function acknowledging(
+  one: TestGateway,
+  two: { readonly url: string },
+  { clients, customers, seconds, rate }: Cuts,
+): Promise<Acknowledged> {
+  const ids = await makeCustomers(one.platform, customers);
+  const start: string = (await one.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
+  const followers = Array.from({ length: clients }, (_, at) =>
+    // A few watch everything, the others a customer each.
+    follow(one, two, at % 10 === 0 ? undefined : ids[at % ids.length]),
+  );
+  const begun = async () => (await one.owner.query('select from resume_point where position is not null')).rowCount;
+  await until(async () => (await begun()) === clients);
+
+  let isOver = false;
+  const cutting = followers.map(async ({ cut }) => {
+    while (!isOver) {
+      await delay(200 + Math.random() * 1_800);
+      cut();
+    }
+  });
+  const began = performance.now();
+  const { platformId } = one.platform;
+  const writers = Array.from({ length: 4 }, () =>
+    writeUntil(() => performance.now() > began + seconds * 1_000, one.databaseUrl, platformId, ids, rate / 4),
+  );
+  const changes = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
+  const perSecond = (changes * 1_000) / (performance.now() - began);
+
+  const rows = await changesAfter(one.databaseUrl, platformId, start);
+  expect(rows.length).toBe(changes);
+  const checked = followers.map(({ customerId, connections }) => {
+    const uuid = customerId === undefined ? undefined : uuidOf(customerId, 'Customer');
+    const expected = rows.filter((row) => uuid === undefined || row.customer_id === uuid).map(({ id }) => id);
+    return { expected, connections };
+  });
+  await until(
+    () => checked.every(({ expected, connections }) => hasLast(expected, connections)),
+    () => sumOf(followers, ({ connections }) => connections.flat().length),
+  );
+  isOver = true;
+  await Promise.all(cutting);
+  expect(await begun()).toBe(clients);
+  for (const { client } of followers) await client.dispose();
+  await until(() => one.gateway.feed.subscriptions === 0);
+  const repeats = checked.map(({ expected, connections }) => countRepeats(expected, connections));
+  return {
+    changes,
+    perSecond,
+    messages: sumOf(followers, ({ connections }) => connections.flat().length),
+    repeated: sumOf(repeats, ({ repeated }) => repeated),
+    marked: sumOf(repeats, ({ marked }) => marked),
+    fewestConnections: Math.min(
+      ...followers.map(({ connections }) => connections.filter(({ length }) => length > 0).length),
+    ),
+  };
+}
+
+/** Follows with a stock client, and notes what comes on each of its connections. */
+function follow(one: TestGateway, two: { readonly url: string }, customerId: string | undefined) {
+  const connections: Message[][] = [];
+  let socket: WebSocket | undefined;
+  class Cuttable extends WebSocket {
+    constructor(...args: ConstructorParameters<typeof WebSocket>) {
+      super(...args);
+      socket = this;
+      connections.push([]);
+    }
+  }
+  const client = createClient({
+    url: () => `${(Math.random() < 0.5 ? one : two).url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: Cuttable,
+    connectionParams: { authorization: one.platform.authorization, resume: true },
+    retryAttempts: Number.POSITIVE_INFINITY,
+    retryWait: () => delay(20),
+    // An instance that is killed while a socket opens: an error of the connection, which is tried again as any other.
+    shouldRetry: () => true,
+  });
+  client.subscribe<Data, Data>(
+    { query, variables: customerId === undefined ? {} : { filter: { customerId } } },
+    {
+      next: ({ data, errors, extensions }) => {
+        if (errors) throw new Error(JSON.stringify(errors));
+        connections.at(-1)?.push({ id: data.events.id, mayRepeat: extensions?.mayRepeat === true });
+      },
+      error: (error) => {
+        throw new Error(`the client has given up: ${JSON.stringify(error)}`);
+      },
+      complete: () => undefined,
+    },
+  );
+  return { customerId, connections, client, cut: () => socket?.terminate() };
+}
+
+function hasLast(expected: readonly string[], connections: readonly (readonly Message[])[]): boolean {
+  const last = expected.at(-1);
+  return last === undefined || connections.some((messages) => messages.at(-1)?.id === last);
+}
+
+/** Checks that a client had every change in order, and that only what is marked came twice. */
+function countRepeats(expected: readonly string[], connections: readonly (readonly Message[])[]) {
+  const places = new Map(expected.map((id, place) => [id, place]));
+  let next = 0;
+  let repeated = 0;
+  let marked = 0;
+  for (const [number, messages] of connections.entries()) {
+    let before: number | undefined;
+    for (const { id, mayRepeat } of messages) {
+      const place = places.get(id) ?? Number.NaN;
+      if (before === undefined) expect(place, `where connection ${number} begins`).toBeLessThanOrEqual(next);
+      else expect(place, `what follows on connection ${number}`).toBe(before + 1);
+      before = place;
+      if (mayRepeat) marked += 1;
+      if (place === next) next += 1;
+      else {
+        expect(mayRepeat, 'a repeat is marked').toBe(true);
+        repeated += 1;
+      }
+    }
+  }
+  expect(next, 'how many changes have come').toBe(expected.length);
+  return { repeated, marked };
+}
+
+function sumOf<T>(all: readonly T[], count: (one: T) => number): number {
+  return all.reduce((sum, one) => sum + count(one), 0);
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { acknowledging } from '../setup/acknowledging.ts';
+import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
+import { startTestGateway } from '../setup/gateway.ts';
+
+/** The long version of test/events/acknowledgements.test.ts: SOAK_SECONDS, ten minutes without. */
+const seconds = Number(process.env.SOAK_SECONDS ?? 600);
+/** How often the second instance is killed, in milliseconds. */
+const killMs = 15_000;
+
+test(`unmodified clients that are cut every 0.2 to 2 s for ${seconds} s at 500 changes a second, while an instance is killed, lose and reorder nothing`, async () => {
+  const one = await startTestGateway();
+  const start = () => startChildGateway({ DATABASE_URL: one.databaseUrl, ROLE: 'serve', MIGRATE: 'off' });
+  let child: ChildGateway = await start();
+  let kills = 0;
+  const killing = (async () => {
+    for (const began = performance.now(); performance.now() - began < seconds * 1_000; ) {
+      await new Promise((resolve) => setTimeout(resolve, killMs));
+      await child.end('SIGKILL');
+      kills += 1;
+      child = await start();
+    }
+  })();
+  const two = {
+    get url() {
+      return child.url;
+    },
+  };
+  const cut = await acknowledging(one, two, { clients: 50, customers: 20, seconds, rate: 500 });
+  await killing;
+  console.log(`${seconds} s, ${kills} kills: ${JSON.stringify(cut)}`);
+  // A machine that is too slow for the rate, or for the cuts, has shown nothing.
+  expect(cut.perSecond).toBeGreaterThan(450);
+  expect(cut.fewestConnections).toBeGreaterThan(seconds / 6);
+  await child.end('SIGTERM');
+  await one.stop();
+});
