@@ -109,11 +109,7 @@ export async function startServing(
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     readiness,
     isSandbox: newcomer !== undefined,
-    admission: {
-      maxInFlight: config.MAX_IN_FLIGHT,
-      slowMs: pace?.slowMs ?? slowMs,
-      turns,
-    },
+    admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,

@@ -9,15 +9,19 @@ type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
  * A pool of connections of the serving role. Each statement runs in the name of the current platform (platform-scope.ts): a
- * connection remembers the platform that it was set to, and is set anew where the next statement is another's. No platform has
- * all connections at once.
+ * connection remembers the platform that it was set to, and is set anew where the next statement is another's.
  */
 export class ServingPool extends pg.Pool {
   /** The platform of each connection; none while it is unknown, as after an error. */
   readonly #platforms = new WeakMap<pg.PoolClient, string>();
-  readonly #shares = new ConnectionShares(this);
+  #shares: ConnectionShares | undefined;
   /** The query that `connect` is being called for. It sets the platform itself, without a round trip. */
   #query: PlatformFirst | undefined;
+
+  /** Keeps each platform from having all connections at once. */
+  leaveOneToOthers(): void {
+    this.#shares = new ConnectionShares(this);
+  }
 
   // The declarations of `query` in pg's types cannot be overridden one by one.
   override query = ((config: pg.QueryConfig | TextQuery | string, values?: unknown, done?: unknown) => {
@@ -37,32 +41,31 @@ export class ServingPool extends pg.Pool {
     const platform = currentPlatform();
     if (!callback) {
       return new Promise((resolve, reject) => {
-        this.#shares.connect(
-          platform,
-          (done) => super.connect(done),
-          (error, client) => (error || !client ? reject(error) : resolve(this.#enter(client, platform))),
+        this.#connectAs(platform, (error, client) =>
+          error || !client ? reject(error) : resolve(this.#enter(client, platform)),
         );
       });
     }
     const query = this.#query;
-    this.#shares.connect(
-      platform,
-      (done) => super.connect(done),
-      (error, client, release) => {
-        if (error || !client || this.#platforms.get(client) === platform) callback(error, client, release);
-        else if (query && this.#platforms.has(client)) {
-          this.#platforms.delete(client);
-          query.platform = { id: platform, onSet: () => this.#platforms.set(client, platform) };
-          callback(error, client, release);
-        } else {
-          this.#enter(client, platform).then(
-            () => callback(undefined, client, release),
-            (failure: Error) => callback(failure, undefined, () => undefined),
-          );
-        }
-      },
-    );
+    this.#connectAs(platform, (error, client, release) => {
+      if (error || !client || this.#platforms.get(client) === platform) callback(error, client, release);
+      else if (query && this.#platforms.has(client)) {
+        this.#platforms.delete(client);
+        query.platform = { id: platform, onSet: () => this.#platforms.set(client, platform) };
+        callback(error, client, release);
+      } else {
+        this.#enter(client, platform).then(
+          () => callback(undefined, client, release),
+          (failure: Error) => callback(failure, undefined, () => undefined),
+        );
+      }
+    });
     return undefined;
+  }
+
+  #connectAs(platform: string, done: Connected): void {
+    if (this.#shares) this.#shares.connect(platform, (connected) => super.connect(connected), done);
+    else super.connect(done);
   }
 
   /** Connects for statements that see no rows by themselves: those that only call a function with rights of its own. */
