@@ -10,6 +10,7 @@ import { takesMultipart } from '../graphql/transports/multipart.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { type Tickets, ticketPath } from '../graphql/transports/tickets.ts';
 import { isReady, type ReadinessWatch, readinessBody } from '../observe/readiness.ts';
+import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
@@ -21,6 +22,7 @@ import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
 import { type Api, answer, busy, refuse, unavailable } from './refusals.ts';
 import { refusalOf } from './request-form.ts';
+import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 import { WatchedResponse } from './watched-response.ts';
 
 /** The dependencies and settings of the HTTP server. */
@@ -38,7 +40,9 @@ export interface HttpOptions {
   readonly singleConnections: SingleConnections;
   readonly origins: Origins;
   readonly rest: RestServer;
+  readonly pages: Pages;
   readonly readiness: ReadinessWatch;
+  readonly requestLog: RequestLogOptions;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
@@ -79,9 +83,9 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
     if (!connections.begin(request, response)) return;
     const answer = () =>
       request.destroyed ||
-      dispatch(options, admission, request, response).catch((error: unknown) =>
-        response.destroy(error instanceof Error ? error : undefined),
-      );
+      asLoggedRequest(request, response, options.requestLog, () =>
+        dispatch(options, admission, request, response),
+      ).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     if (waiting) waiting.push(answer);
     // Of requests that arrive together the last one ends the connection: read all before answering the first.
     else if (connections.announcing) setImmediate(answer);
@@ -131,14 +135,13 @@ async function dispatch(
   protectResponse(response);
   if (options.isSandbox && !namesThisMachine(request)) return refuseHost(response);
   if (options.origins.answer(request, response)) return;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead && (await options.pages.answer(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
   if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, admission, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, admission, response);
-  if (path === '/') {
-    response.writeHead(302, { location: '/graphql' }).end();
-    return;
-  }
+  if (await options.pages.answerWrongPath(request, response, path)) return;
   answer(response, 404, { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` });
 }
 
@@ -156,6 +159,7 @@ async function serveRest(
 ): Promise<void> {
   return admit(admission, request, response, {
     api: 'REST',
+    takesTurn: true,
     work: (body) => options.rest(request, response, body),
   });
 }
@@ -182,13 +186,22 @@ async function serveGraphql(
   }
   return admit(admission, request, response, {
     api: 'GRAPHQL',
+    // What it asks for has a turn of its own, and who ends an operation does not wait behind it.
+    takesTurn: !isOfReservedStream(request),
     work: async (body) => (body ? answerGraphql(options, request, response, body) : refuseBody(request, response)),
   });
+}
+
+function isOfReservedStream(request: IncomingMessage): boolean {
+  const [path] = (request.url ?? '/').split('?', 1);
+  return path === '/graphql/stream' && streamToken(request) !== undefined;
 }
 
 /** What answers a request that is admitted. Its body is undefined when it was too long. */
 interface Service {
   readonly api: Api;
+  /** Whether a request of a known caller waits for its turn. Those of strangers do, to be looked up. */
+  readonly takesTurn: boolean;
   readonly work: (body: Buffer | undefined) => Promise<void>;
 }
 
@@ -200,7 +213,7 @@ async function admit(
   { bodies, callers, inFlight }: Admission,
   request: IncomingMessage,
   response: WatchedResponse,
-  { api, work }: Service,
+  { api, takesTurn, work }: Service,
 ): Promise<void> {
   const caller = callers.find(request);
   const early = caller && callers.count(caller, response);
@@ -212,7 +225,7 @@ async function admit(
   const body = await bodies.read(request);
   const slot = body === 'EVICTED' ? undefined : inFlight.admit(response, callers.tenantOf(request, caller));
   if (body === 'EVICTED' || !slot) return refuse(response, api, busy);
-  await slot.turn();
+  if (takesTurn || !caller) await slot.turn();
   if (response.closed) return;
   return withSlot(slot, async () => {
     const late = caller ? undefined : await callers.identify(request, response);
@@ -238,8 +251,6 @@ async function answerGraphql(
   if (request.method === 'POST' && !wantsStream(request)) {
     return answerJsonRequest(options.graphql, request, response, body);
   }
-  // GraphiQL's page has its policy in itself.
-  if (request.method === 'GET') response.setHeader('content-security-policy', "frame-ancestors 'none'");
   if (request.method === 'GET' && !wantsStream(request)) {
     return answerByYoga(options.graphql, request, response, body);
   }

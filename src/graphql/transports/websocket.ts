@@ -5,6 +5,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { reviveExact } from '../../bodies/json.ts';
 import { inTurn } from '../../core/turn.ts';
+import { asRequest, factsOf, noteCaller, type RequestFacts } from '../../instruments/request-facts.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
 import type { OperationParams } from '../server/operations.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -53,6 +54,13 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
   };
 }
 
+/** Makes the facts of an operation: each has an id of its own. */
+function factsOfOperation({ session }: Extra): RequestFacts {
+  const facts = factsOf();
+  if (session) asRequest(facts, () => noteCaller(session.viewer));
+  return facts;
+}
+
 /** Accepts WebSocket upgrades at /graphql from permitted origins, and refuses all others. */
 function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigin }: SocketOptions): void {
   server.on('upgrade', (request, socket, head) => {
@@ -76,11 +84,14 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
   const { operations } = options;
   return {
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
-    // What onSubscribe has returned.
-    execute: (args) => inTurn((args as SocketOperation).turn, () => operations.execute(args)),
+    // The arguments are what onSubscribe has returned.
+    execute: (args) => {
+      const { facts, turn } = args as SocketOperation;
+      return asRequest(facts, () => inTurn(turn, () => operations.execute(args)));
+    },
     subscribe: (args) => {
       const operation = args as SocketOperation;
-      return inTurn(operation.turn, () => openSocketStream(options, operation));
+      return asRequest(operation.facts, () => inTurn(operation.turn, () => openSocketStream(options, operation)));
     },
     jsonMessageReviver: reviveExact,
     onConnect: ({ extra, connectionParams }) => {
@@ -135,16 +146,15 @@ async function prepare(
   if (refusal) return [rateLimited(refusal)];
   const turn = await options.takeTurn(extra.session?.viewer.platformId ?? '');
   const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
-  const prepared = await options.operations.prepare(
-    { authorization: extra.authorization, closeForRetry, isGone },
-    params,
-  );
+  const facts = factsOfOperation(extra);
+  const transport = { authorization: extra.authorization, closeForRetry, isGone };
+  const prepared = await asRequest(facts, () => options.operations.prepare(transport, params));
   if (!('document' in prepared)) {
     turn.end();
     return prepared;
   }
   const resumeKey = resumeKeyOf(extra, id, params, prepared, options.streams);
-  if (!(resumeKey instanceof GraphQLError)) return { ...prepared, id, extra, resumeKey, turn };
+  if (!(resumeKey instanceof GraphQLError)) return { ...prepared, id, extra, facts, resumeKey, turn };
   turn.end();
   return [resumeKey];
 }
