@@ -11,7 +11,9 @@ const apis = ['bodies', ...hooks, 'records', ...allOfPayments];
 
 const modules = {
   // For apps: nothing of the service.
-  client: [],
+  client: ['client/generated'],
+  'client/generated': ['client'],
+  'client/build': ['client'],
   // What all count for the operator.
   instruments: [],
   database: ['instruments'],
@@ -100,7 +102,8 @@ module.exports = {
       name: 'packages-of-a-production-install',
       comment: 'What src imports must be there after `npm ci --omit=dev`: a dependency of package.json.',
       severity: 'error',
-      from: { path: '^src/' },
+      // An app brings what the client package imports: its peers are packages of development here.
+      from: { path: '^src/', pathNot: '^src/client/' },
       to: { dependencyTypes: ['npm-dev', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
     },
     {
