@@ -31,21 +31,47 @@ export interface SocketOptions {
 }
 
 /** Makes a socket. It opens with the first subscription and closes after the last. Before a token ends, a newer one is sent. */
-export function openSocket({
-  url,
-  tokens,
-  webSocketImpl,
-  pingIntervalMs = 10_000,
-  signal,
-}: SocketOptions): PaymentsSocket {
-  let state: ConnectionState = 'IDLE';
-  const changed = new Set<() => void>();
-  const become = (next: ConnectionState) => {
-    if (state === next) return;
-    state = next;
-    for (const call of changed) call();
+export function openSocket(options: SocketOptions): PaymentsSocket {
+  const state = new State();
+  const life = new Life(options.tokens, options.signal);
+  const client = connect(options, state, life);
+  return {
+    client: resumingClient(client),
+    state: () => state.current,
+    onState: (call) => state.onChange(call),
+    reconnect() {
+      life.hurry();
+      if (state.current === 'OPEN') client.terminate();
+    },
+    dispose() {
+      life.closed();
+      void client.dispose();
+    },
   };
-  const life = new Life(tokens, signal);
+}
+
+/** The state of the connection, and who wants to know when it changes. */
+class State {
+  current: ConnectionState = 'IDLE';
+  readonly #calls = new Set<() => void>();
+
+  become(next: ConnectionState): void {
+    if (this.current === next) return;
+    this.current = next;
+    for (const call of this.#calls) call();
+  }
+
+  onChange(call: () => void): () => void {
+    this.#calls.add(call);
+    return () => this.#calls.delete(call);
+  }
+}
+
+function connect(
+  { url, tokens, webSocketImpl, pingIntervalMs = 10_000, signal }: SocketOptions,
+  state: State,
+  life: Life,
+): Client {
   const client: Client = createClient({
     // Without a token there is nothing to connect with: the socket is opened when there is one.
     url: async () => {
@@ -60,10 +86,10 @@ export function openSocket({
     retryWait: (retries) => life.waitForRetry(retries),
     keepAlive: pingIntervalMs,
     on: {
-      connecting: () => become('CONNECTING'),
+      connecting: () => state.become('CONNECTING'),
       opened: (socket) => life.opened(socket as WebSocket),
       connected: () => {
-        become('OPEN');
+        state.become('OPEN');
         life.renewLater();
       },
       // A phone that changes its network is not told that the socket is dead: a missing pong tells.
@@ -74,31 +100,15 @@ export function openSocket({
         if (received) life.pong();
       },
       closed: (event) => {
+        const { code } = (event ?? {}) as { readonly code?: unknown };
         // 4403: the token was refused.
-        if ((event as { readonly code?: unknown } | undefined)?.code === 4403) tokens.forget();
+        if (code === 4403) tokens.forget();
         life.closed();
-        become(
-          (event as { readonly code?: unknown } | undefined)?.code === 1000 || signal.aborted ? 'IDLE' : 'CONNECTING',
-        );
+        state.become(code === 1000 || signal.aborted ? 'IDLE' : 'CONNECTING');
       },
     },
   });
-  return {
-    client: resumingClient(client),
-    state: () => state,
-    onState(call) {
-      changed.add(call);
-      return () => changed.delete(call);
-    },
-    reconnect() {
-      life.hurry();
-      client.terminate();
-    },
-    dispose() {
-      life.closed();
-      void client.dispose();
-    },
-  };
+  return client;
 }
 
 /** What belongs to one life of the connection: the renewal of its token, the answer to a ping, the wait for the next try. */

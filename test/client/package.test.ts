@@ -9,7 +9,7 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { fetchExchange, subscriptionExchange, Client as UrqlClient } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { buildSchema, introspectionFromSchema, parse } from 'graphql';
-import relay, { type ConcreteRequest } from 'relay-runtime';
+import relay, { type ConcreteRequest, type SubscribeFunction } from 'relay-runtime';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { newestVersions } from '../../src/client/apollo.ts';
@@ -82,7 +82,14 @@ test('the packed package is imported by plain JavaScript, follows a payment, and
   }
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
   await writeFile(path.join(folder, 'app.ts'), app);
-  const compilerOptions = { target: 'es2022', lib: ['es2024', 'dom'], module: 'nodenext', strict: true, types: [], skipLibCheck: true };
+  const compilerOptions = {
+    target: 'es2022',
+    lib: ['es2024', 'dom'],
+    module: 'nodenext',
+    strict: true,
+    types: [],
+    skipLibCheck: true,
+  };
   await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.ts'] }));
   await run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]).catch(
     ({ stdout }) => {
@@ -315,7 +322,10 @@ test('Relay: a query and a stream write into its store', async () => {
   const { Environment, Network, RecordSource, Store, fetchQuery, requestSubscription } = relay;
   const network = relayNetwork(open(), relay.Observable);
   const store = new Store(new RecordSource());
-  const environment = new Environment({ network: Network.create(network.fetch, network.subscribe), store });
+  const environment = new Environment({
+    network: Network.create(network.fetch, network.subscribe as SubscribeFunction),
+    store,
+  });
   const query = compiled(
     'query',
     ['transaction'],

@@ -83,7 +83,7 @@ async function typedOperations(
   documentModule: string,
 ): Promise<string> {
   const sources: { location: string; document: DocumentNode }[] = [];
-  for await (const file of glob(`${from}/*.graphql`, { cwd: root })) {
+  for await (const file of glob(`${from}/**/*.graphql`, { cwd: root })) {
     sources.push({
       location: file,
       document: parse(await readFile(path.join(root, file), 'utf8'), { noLocation: true }),

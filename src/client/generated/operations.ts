@@ -18,33 +18,6 @@ export type AccountDestinationInput = {
   accountId: string;
 };
 
-/** Which accounts (specification 4.9, 4.10, 4.13). What is given combines with AND. */
-export type AccountFilter = {
-  /** External accounts of any of these kinds. */
-  accountType?: Array<ExternalAccountType> | null | undefined;
-  /** External accounts whose owner was verified with any of these results. */
-  beneficiaryVerificationStatus?: Array<BeneficiaryVerificationStatus> | null | undefined;
-  /** The currency code. */
-  currency?: string | null | undefined;
-  /** The owner. */
-  customerId?: string | null | undefined;
-  /** Also deleted external accounts. */
-  isIncludingDeleted?: boolean | null | undefined;
-  /** Internal or external. */
-  kind?: AccountKind | null | undefined;
-  /** Only the platform's own, or only its customers'. */
-  platformOwned?: boolean | null | undefined;
-  /** External accounts with any of these. */
-  status?: Array<ExternalAccountStatus> | null | undefined;
-};
-
-/** Where an account is. */
-export type AccountKind =
-  /** A bank account or wallet elsewhere. */
-  | 'EXTERNAL'
-  /** A balance held here. */
-  | 'INTERNAL';
-
 /** Pay from an account. */
 export type AccountSourceInput = {
   /** InternalAccount:…, or ExternalAccount:… of a bank, which the money is pulled from. */
@@ -129,6 +102,14 @@ export type CadAccountInput = {
   branchCode: string;
 };
 
+/** The input of cancelQuote. */
+export type CancelQuoteInput = {
+  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  idempotencyKey?: string | null | undefined;
+  /** Quote:… */
+  quoteId: string;
+};
+
 /** A bank account in Mexico. */
 export type ClabeAccountInput = {
   /** Name of the bank, for people. */
@@ -136,6 +117,13 @@ export type ClabeAccountInput = {
   /** CLABE, 18 digits. */
   clabeNumber: string;
 };
+
+/** What a platform lets the app of a customer do besides its permissions, for that customer. */
+export type ClientGrant =
+  /** Register the customer's own external accounts (createExternalAccount). */
+  | 'ADD_BENEFICIARIES'
+  /** Look receivers at UMA addresses up (lookUpReceiver), and quote with these lookups. */
+  | 'LOOK_UP_RECEIVERS';
 
 /** The input of createExternalAccount. */
 export type CreateExternalAccountInput = {
@@ -182,6 +170,67 @@ export type CreateQuoteInput = {
   /** Where the money comes from. */
   source: PaymentSourceInput;
 };
+
+/** Which customers (specification 4.11). What is given combines with AND. */
+export type CustomerFilter = {
+  /** Created then or later. */
+  createdAfter?: string | null | undefined;
+  /** Created then or earlier. */
+  createdBefore?: string | null | undefined;
+  /** Individuals or businesses. */
+  customerType?: CustomerType | null | undefined;
+  /** Also deleted ones. */
+  isIncludingDeleted?: boolean | null | undefined;
+  /** Any of these. */
+  kycStatus?: Array<KycStatus> | null | undefined;
+  /** How the full or legal name begins, in any case. */
+  name?: string | null | undefined;
+  /** The platform's own id. */
+  platformCustomerId?: string | null | undefined;
+  /** The UMA address, in any case. */
+  umaAddress?: string | null | undefined;
+  /** Last changed then or later. */
+  updatedAfter?: string | null | undefined;
+  /** Last changed then or earlier. */
+  updatedBefore?: string | null | undefined;
+};
+
+/** What kind of customer. */
+export type CustomerType =
+  /** A company. */
+  | 'BUSINESS'
+  /** A person. */
+  | 'INDIVIDUAL';
+
+/** Whether the world outside is simulated. */
+export type Environment =
+  /** Real. */
+  | 'PRODUCTION'
+  /** Simulated. */
+  | 'SANDBOX';
+
+/** What kind of change an event reports. */
+export type EventType =
+  /** An internal account was made, or an account changed in any other way. In the feed only. */
+  | 'ACCOUNT_CHANGE'
+  /** An internal account's balance changed. */
+  | 'ACCOUNT_STATUS'
+  /** A customer changed in any other way: its details, its deletion, a check that is pending. In the feed only. */
+  | 'CUSTOMER_CHANGE'
+  /** An external account was made or changed its status. In the feed only. */
+  | 'EXTERNAL_ACCOUNT_STATUS'
+  /** An incoming transaction was made or changed its status. */
+  | 'INCOMING_PAYMENT'
+  /** A customer's identity check was decided. */
+  | 'KYC_STATUS'
+  /** An outgoing transaction was made or changed its status. */
+  | 'OUTGOING_PAYMENT'
+  /** A quote was made or changed its status. In the feed only. */
+  | 'QUOTE_STATUS'
+  /** A test of a webhook endpoint. */
+  | 'TEST'
+  /** A webhook delivery ended. In the feed only. */
+  | 'WEBHOOK_DELIVERY';
 
 /** The input of executeQuote. */
 export type ExecuteQuoteInput = {
@@ -352,11 +401,43 @@ export type JournalKind =
   /** Money goes to an account here without a quote. */
   | 'TRANSFER';
 
+/** Where a customer's identity check stands. Only APPROVED and MANUALLY_APPROVED may move money. */
+export type KycStatus =
+  /** Passed. */
+  | 'APPROVED'
+  /** Given up. */
+  | 'CANCELED'
+  /** Must be done again. */
+  | 'EXPIRED'
+  /** Passed, by a person. */
+  | 'MANUALLY_APPROVED'
+  /** Not passed, by a person. */
+  | 'MANUALLY_REJECTED'
+  /** Under way. */
+  | 'PENDING_REVIEW'
+  /** Not passed. */
+  | 'REJECTED';
+
 /** A wallet on the second-layer bitcoin network. */
 export type Layer2WalletInput = {
   /** Address of the wallet. */
   address: string;
 };
+
+/** A party of a ledger entry that is no account of the caller's. */
+export type LedgerParty =
+  /** Money that is under way. */
+  | 'CLEARING'
+  /** The service's fees. */
+  | 'FEES'
+  /** The other side of a conversion. */
+  | 'LIQUIDITY'
+  /** An account that the caller may not see. */
+  | 'OTHER_ACCOUNT'
+  /** What is beyond the rails. */
+  | 'OUTSIDE'
+  /** Money that has neither arrived nor come back. */
+  | 'SUSPENSE';
 
 /** A Lightning destination: exactly one of an invoice, an offer and an address. */
 export type LightningInput = {
@@ -377,12 +458,31 @@ export type ListOperation =
   /** The row is in the list, as before, and has changed. */
   | 'UPDATE';
 
+/** What the order of a list goes by. */
+export type ListOrder =
+  /** When its rows were created. */
+  | 'CREATED'
+  /** When its rows last changed. */
+  | 'UPDATED';
+
 /** Which side's amount is fixed; the other is computed from the rate. */
 export type LockedCurrencySide =
   /** What arrives. */
   | 'RECEIVING'
   /** What is sent, fees included. */
   | 'SENDING';
+
+/** The input of lookUpReceiver. */
+export type LookUpReceiverInput = {
+  /** The customer who would send; of the app of a customer that one when left out. */
+  customerId?: string | null | undefined;
+  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  idempotencyKey?: string | null | undefined;
+  /** The same customer, by its UMA address. */
+  senderUmaAddress?: string | null | undefined;
+  /** $name@domain. */
+  umaAddress: string;
+};
 
 /** Something to note on a record: at most 20 entries, each key once. */
 export type MetadataInput = {
@@ -576,6 +676,8 @@ export type RefusalCode =
   | 'USER_NOT_READY'
   /** A test event could not be delivered. In REST only. */
   | 'WEBHOOK_DELIVERY_ERROR'
+  /** There is no such webhook delivery. */
+  | 'WEBHOOK_DELIVERY_NOT_FOUND'
   /** There is no such webhook endpoint. */
   | 'WEBHOOK_ENDPOINT_NOT_FOUND'
   /** The settings name no webhook endpoint. In REST only. */
@@ -691,107 +793,354 @@ export type UsAccountInput = {
   routingNumber: string;
 };
 
-/** What kind of caller. */
-export type ViewerKind =
-  /** An app, with a client token. */
-  | 'CLIENT'
-  /** A platform's server, with an API token. */
-  | 'PLATFORM';
+/** Where the delivery of an event to an endpoint stands. */
+export type WebhookDeliveryStatus =
+  /** The receiver has it: it answered 2xx or 409. */
+  | 'DELIVERED'
+  /** No further attempt will be made, unless it is replayed. */
+  | 'FAILED'
+  /** Under way, or waiting for its next attempt. */
+  | 'PENDING';
 
-export type HomeQueryVariables = Exact<{ [key: string]: never; }>;
+/** How a webhook endpoint fares. */
+export type WebhookEndpointStatus =
+  /** It gets nothing until it is enabled again; its notice says why. */
+  | 'DISABLED'
+  /** It gets events. */
+  | 'ENABLED'
+  /** Its last attempts failed; they go on by the schedule until one succeeds or it is disabled. */
+  | 'FAILING';
 
-
-export type HomeQuery = { viewer: { kind: ViewerKind, permissions: Array<Permission>, expiresAt: string | null, serverTime: string, feedCursor: string, customer: { id: string, version: number, name: string | null } | null } };
-
-export type AccountsQueryVariables = Exact<{
-  filter?: AccountFilter | null | undefined;
-  first?: number | null | undefined;
-  after?: string | null | undefined;
+export type AddPayeeMutationVariables = Exact<{
+  input: CreateExternalAccountInput;
 }>;
 
 
-export type AccountsQuery = { accounts: { edges: Array<{ cursor: string, node:
-        | { status: ExternalAccountStatus, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
-        | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
-       }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type AddPayeeMutation = { createExternalAccount:
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, existing:
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+       | null }
+    | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, accountEdge: { cursor: string, node:
+          | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+            , currency: { code: string, symbol: string, decimals: number } }
+          | { id: string, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
+         } }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+   };
+
+export type CancelQuoteMutationVariables = Exact<{
+  input: CancelQuoteInput;
+}>;
+
+
+export type CancelQuoteMutation = { cancelQuote:
+    | { __typename: 'CancelQuoteSuccess', quote: { id: string, status: QuoteStatus, version: number } }
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, existing:
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+       | null }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string }
+    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: string }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string }
+   };
+
+export type CreateQuoteMutationVariables = Exact<{
+  input: CreateQuoteInput;
+  locale?: string;
+}>;
+
+
+export type CreateQuoteMutation = { createQuote:
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'CreateQuoteSuccess', serverTime: string, quote: { id: string, status: QuoteStatus, version: number, createdAt: string, expiresAt: string, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, totalReceivingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, feesIncluded: { amount: string, decimal: string, formatted: string, currency: { code: string } }, source:
+          | { displayName: string, maskedNumber: string | null }
+          | { displayName: string, maskedNumber: string | null }
+          | { displayName: string, maskedNumber: string | null }
+        , destination:
+          | { displayName: string, maskedNumber: string | null }
+          | { displayName: string, maskedNumber: string | null }
+        , paymentInstructions: Array<
+          | { __typename: 'BaseWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'CadAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'ClabeInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'GbpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'IbanInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'Layer2WalletInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'LightningInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'NgnAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'PhpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'PixInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'PolygonWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'SgdAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'SolanaWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'TronWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'UpiInstruction', accountType: ExternalAccountType, reference: string | null }
+          | { __typename: 'UsAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+        >, transaction: { id: string, status: TransactionStatus } } }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+   };
+
+export type ExecuteQuoteMutationVariables = Exact<{
+  input: ExecuteQuoteInput;
+  locale?: string;
+}>;
+
+
+export type ExecuteQuoteMutation = { executeQuote:
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, existing:
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+        | { id: string }
+       | null }
+    | { __typename: 'ExecuteQuoteSuccess', replayed: boolean, quote: { id: string, status: QuoteStatus, version: number, transaction: { id: string, status: TransactionStatus, version: number } } }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+   };
+
+export type HistoryQueryVariables = Exact<{
+  filter?: TransactionFilter | null | undefined;
+  orderBy?: ListOrder;
+  first?: number;
+  after?: string | null | undefined;
+  locale?: string;
+}>;
+
+
+export type HistoryQuery = { viewer: { feedCursor: string }, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, createdAt: string, updatedAt: string, version: number, sentAmount: { decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { decimal: string, formatted: string, currency: { code: string } } | null, source:
+          | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+          | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+          | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
+         | null, destination:
+          | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+          | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
+         } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type HomeQueryVariables = Exact<{
+  recent?: number;
+  locale?: string;
+}>;
+
+
+export type HomeQuery = { viewer: { serverTime: string, feedCursor: string, expiresAt: string | null, environment: Environment, permissions: Array<Permission>, grants: Array<ClientGrant>, customer: { id: string, name: string | null, umaAddress: string, kycStatus: KycStatus, version: number, accounts: { edges: Array<{ cursor: string, node:
+            | { id: string, displayName: string, maskedNumber: string, version: number }
+            | { id: string, displayName: string, maskedNumber: string, version: number, balance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }
+           }> }, transactions: { edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, createdAt: string, updatedAt: string, version: number, sentAmount: { decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { decimal: string, formatted: string, currency: { code: string } } | null, source:
+              | { displayName: string, maskedNumber: string | null }
+              | { displayName: string, maskedNumber: string | null }
+              | { displayName: string, maskedNumber: string | null }
+             | null, destination:
+              | { displayName: string, maskedNumber: string | null }
+              | { displayName: string, maskedNumber: string | null }
+             } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null } };
+
+export type LookUpReceiverMutationVariables = Exact<{
+  input: LookUpReceiverInput;
+  locale?: string;
+}>;
+
+
+export type LookUpReceiverMutation = { lookUpReceiver:
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'LookUpReceiverSuccess', serverTime: string, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: string, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: string, decimal: string, formatted: string }, maxAmount: { amount: string, decimal: string, formatted: string } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+   };
+
+export type PayInQueryVariables = Exact<{
+  quoteId: string;
+  locale?: string;
+}>;
+
+
+export type PayInQuery = { viewer: { serverTime: string, feedCursor: string }, quote: { id: string, status: QuoteStatus, expiresAt: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, paymentInstructions: Array<
+      | { __typename: 'BaseWalletInstruction', address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'CadAccountInstruction', accountNumber: string, bankCode: string, bankName: string, branchCode: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'ClabeInstruction', clabeNumber: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'GbpAccountInstruction', accountNumber: string, bankName: string, sortCode: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'IbanInstruction', iban: string, swiftBic: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'Layer2WalletInstruction', address: string, assetType: string, invoice: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'LightningInstruction', invoice: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'NgnAccountInstruction', accountNumber: string, bankName: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'PhpAccountInstruction', accountNumber: string, bankName: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'PixInstruction', pixKey: string, pixKeyType: PixKeyType, taxId: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'PolygonWalletInstruction', address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'SgdAccountInstruction', accountNumber: string, bankName: string, swiftCode: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'SolanaWalletInstruction', address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'TronWalletInstruction', address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'UpiInstruction', vpa: string, accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'UsAccountInstruction', accountCategory: AccountCategory, accountNumber: string, bankName: string, routingNumber: string, accountType: ExternalAccountType, reference: string | null }
+    > } | null };
+
+export type PayeePickerQueryVariables = Exact<{
+  first?: number;
+  after?: string | null | undefined;
+  locale?: string;
+}>;
+
+
+export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grants: Array<ClientGrant>, customer: { id: string, kycStatus: KycStatus, sources: { edges: Array<{ cursor: string, node:
+            | { id: string, displayName: string, maskedNumber: string }
+            | { id: string, displayName: string, maskedNumber: string, balance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }
+           }> }, payees: { edges: Array<{ cursor: string, node:
+            | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+                | { accountType: ExternalAccountType }
+              , currency: { code: string, symbol: string, decimals: number } }
+            | { id: string, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
+           }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, paidLast: { edges: Array<{ cursor: string, node: { id: string, createdAt: string, destination:
+              | { __typename: 'AccountDestination', accountId: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
+              | { __typename: 'UmaDestination', umaAddress: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
+             } }> } } | null } };
+
+export type QuoteQueryVariables = Exact<{
+  quoteId: string;
+  locale?: string;
+}>;
+
+
+export type QuoteQuery = { viewer: { serverTime: string, feedCursor: string }, quote: { id: string, status: QuoteStatus, version: number, createdAt: string, expiresAt: string, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, totalReceivingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, feesIncluded: { amount: string, decimal: string, formatted: string, currency: { code: string } }, source:
+      | { displayName: string, maskedNumber: string | null }
+      | { displayName: string, maskedNumber: string | null }
+      | { displayName: string, maskedNumber: string | null }
+    , destination:
+      | { displayName: string, maskedNumber: string | null }
+      | { displayName: string, maskedNumber: string | null }
+    , paymentInstructions: Array<
+      | { __typename: 'BaseWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'CadAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'ClabeInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'GbpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'IbanInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'Layer2WalletInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'LightningInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'NgnAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'PhpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'PixInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'PolygonWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'SgdAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'SolanaWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'TronWalletInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'UpiInstruction', accountType: ExternalAccountType, reference: string | null }
+      | { __typename: 'UsAccountInstruction', accountType: ExternalAccountType, reference: string | null }
+    >, transaction: { id: string, status: TransactionStatus } } | null };
+
+export type ReceiptQueryVariables = Exact<{
+  transactionId: string;
+  locale?: string;
+}>;
+
+
+export type ReceiptQuery = { viewer: { serverTime: string, feedCursor: string }, transaction: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, version: number, description: string | null, reconciliationReference: string | null, createdAt: string, updatedAt: string, settledAt: string | null, expectedSettlementAt: string | null, exchangeRate: string | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } } | null, fees: { amount: string, decimal: string, formatted: string, currency: { code: string } } | null, source:
+      | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+      | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+      | { __typename: 'UmaSource', umaAddress: string, displayName: string, maskedNumber: string | null }
+     | null, destination:
+      | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+      | { __typename: 'UmaDestination', umaAddress: string, displayName: string, maskedNumber: string | null }
+    , counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, refund: { reference: string, initiatedAt: string, settledAt: string | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus } | null } | null };
 
 export type StatementQueryVariables = Exact<{
   accountId: string;
   from: string;
   to: string;
-  first?: number | null | undefined;
+  first?: number;
   after?: string | null | undefined;
+  locale?: string;
 }>;
 
 
 export type StatementQuery = { account:
-    | { id: string, version: number }
-    | { id: string, version: number, statement: { from: string, to: string, openingBalance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, closingBalance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, credits: { count: number, amount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }, debits: { count: number, amount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } } }, ledgerEntries: { edges: Array<{ cursor: string, node: { id: string, kind: JournalKind, occurredAt: string, amount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, balanceAfter: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } }
+    | { id: string, displayName: string, maskedNumber: string, currency: { code: string, name: string } }
+    | { id: string, displayName: string, maskedNumber: string, statement: { from: string, to: string, openingBalance: { amount: string, formatted: string }, closingBalance: { amount: string, formatted: string }, credits: { count: number, amount: { amount: string, formatted: string } }, debits: { count: number, amount: { amount: string, formatted: string } } }, ledgerEntries: { edges: Array<{ cursor: string, node: { id: string, kind: JournalKind, occurredAt: string, amount: { amount: string, formatted: string }, balanceAfter: { amount: string, formatted: string } | null, transaction: { id: string, type: TransactionType, description: string | null, reconciliationReference: string | null, source:
+                | { displayName: string, maskedNumber: string | null }
+                | { displayName: string, maskedNumber: string | null }
+                | { displayName: string, maskedNumber: string | null }
+               | null, destination:
+                | { displayName: string, maskedNumber: string | null }
+                | { displayName: string, maskedNumber: string | null }
+               } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, currency: { code: string, name: string } }
    | null };
 
-export type AddExternalAccountMutationVariables = Exact<{
-  input: CreateExternalAccountInput;
-}>;
-
-
-export type AddExternalAccountMutation = { createExternalAccount:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, accountEdge: { cursor: string, node:
-          | { status: ExternalAccountStatus, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
-          | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
-         } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-   };
-
-export type AccountUpdatesSubscriptionVariables = Exact<{
-  customerId?: string | null | undefined;
-}>;
-
-
-export type AccountUpdatesSubscription = { accountUpdates: { cursor: string, account:
-      | { status: ExternalAccountStatus, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
-      | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
-     } };
-
 export type MoneyPartsFragment = { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } };
-
-type ErrorParts_ConflictError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> };
-
-type ErrorParts_CustomerInUseError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> };
-
-type ErrorParts_ForbiddenError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> };
-
-type ErrorParts_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> };
-
-type ErrorParts_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> };
-
-type ErrorParts_InvalidInputError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> };
-
-type ErrorParts_NotFoundError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> };
-
-type ErrorParts_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> };
-
-type ErrorParts_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> };
-
-type ErrorParts_UnavailableError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> };
-
-export type ErrorPartsFragment =
-  | ErrorParts_ConflictError_Fragment
-  | ErrorParts_CustomerInUseError_Fragment
-  | ErrorParts_ForbiddenError_Fragment
-  | ErrorParts_IdempotencyMismatchError_Fragment
-  | ErrorParts_InsufficientFundsError_Fragment
-  | ErrorParts_InvalidInputError_Fragment
-  | ErrorParts_NotFoundError_Fragment
-  | ErrorParts_OutcomeUnknownError_Fragment
-  | ErrorParts_QuoteExpiredError_Fragment
-  | ErrorParts_UnavailableError_Fragment
-;
 
 type AccountParts_ExternalAccount_Fragment = { status: ExternalAccountStatus, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } };
 
@@ -811,77 +1160,11 @@ export type TransactionPartsFragment = { id: string, version: number, type: Tran
     | { displayName: string, maskedNumber: string | null }
    };
 
-export type QuotePartsFragment = { id: string, version: number, status: QuoteStatus, expiresAt: string, exchangeRate: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, destination:
-    | { displayName: string, maskedNumber: string | null }
-    | { displayName: string, maskedNumber: string | null }
-  , transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-      | { displayName: string, maskedNumber: string | null }
-      | { displayName: string, maskedNumber: string | null }
-      | { displayName: string, maskedNumber: string | null }
-     | null, destination:
-      | { displayName: string, maskedNumber: string | null }
-      | { displayName: string, maskedNumber: string | null }
-     } };
-
-export type LockQuoteMutationVariables = Exact<{
-  input: CreateQuoteInput;
-}>;
-
-
-export type LockQuoteMutation = { createQuote:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'CreateQuoteSuccess', replayed: boolean, quote: { id: string, version: number, status: QuoteStatus, expiresAt: string, exchangeRate: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, destination:
-          | { displayName: string, maskedNumber: string | null }
-          | { displayName: string, maskedNumber: string | null }
-        , transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-            | { displayName: string, maskedNumber: string | null }
-            | { displayName: string, maskedNumber: string | null }
-            | { displayName: string, maskedNumber: string | null }
-           | null, destination:
-            | { displayName: string, maskedNumber: string | null }
-            | { displayName: string, maskedNumber: string | null }
-           } } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-   };
-
-export type ExecuteQuoteMutationVariables = Exact<{
-  input: ExecuteQuoteInput;
-}>;
-
-
-export type ExecuteQuoteMutation = { executeQuote:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'ExecuteQuoteSuccess', replayed: boolean, quote: { id: string, version: number, status: QuoteStatus, expiresAt: string, exchangeRate: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, destination:
-          | { displayName: string, maskedNumber: string | null }
-          | { displayName: string, maskedNumber: string | null }
-        , transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-            | { displayName: string, maskedNumber: string | null }
-            | { displayName: string, maskedNumber: string | null }
-            | { displayName: string, maskedNumber: string | null }
-           | null, destination:
-            | { displayName: string, maskedNumber: string | null }
-            | { displayName: string, maskedNumber: string | null }
-           } } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, path: Array<string> | null, fields: Array<{ path: Array<string>, message: string }> }
-   };
-
 export type TransactionsQueryVariables = Exact<{
   filter?: TransactionFilter | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
+  locale?: string;
 }>;
 
 
@@ -892,10 +1175,11 @@ export type TransactionsQuery = { viewer: { feedCursor: string }, transactions: 
          | null, destination:
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
-         } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+         } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type TransactionQueryVariables = Exact<{
   id: string;
+  locale?: string;
 }>;
 
 
@@ -910,6 +1194,7 @@ export type TransactionQuery = { transaction: { id: string, version: number, typ
 
 export type FollowTransactionSubscriptionVariables = Exact<{
   id: string;
+  locale?: string;
 }>;
 
 
@@ -924,6 +1209,7 @@ export type FollowTransactionSubscription = { transactionUpdates: { cursor: stri
 
 export type FollowTransactionsSubscriptionVariables = Exact<{
   customerId?: string | null | undefined;
+  locale?: string;
 }>;
 
 
@@ -939,6 +1225,7 @@ export type FollowTransactionsSubscription = { transactionUpdates: { cursor: str
 export type TransactionListSubscriptionVariables = Exact<{
   filter?: TransactionFilter | null | undefined;
   first?: number | null | undefined;
+  locale?: string;
 }>;
 
 
@@ -949,7 +1236,7 @@ export type TransactionListSubscription = { transactionChanges: { cursor: string
            | null, destination:
             | { displayName: string, maskedNumber: string | null }
             | { displayName: string, maskedNumber: string | null }
-           } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null, changes: Array<{ op: ListOperation, changed: Array<string>, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+           } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null, changes: Array<{ op: ListOperation, changed: Array<string>, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
@@ -958,90 +1245,787 @@ export type TransactionListSubscription = { transactionChanges: { cursor: string
           | { displayName: string, maskedNumber: string | null }
          } }> } };
 
+export type FollowAccountsSubscriptionVariables = Exact<{
+  customerId?: string | null | undefined;
+  locale?: string;
+}>;
 
-export const Home = /* @__PURE__ */ document<HomeQuery, HomeQueryVariables>(`query Home {
-  viewer {
-    kind
-    permissions
-    expiresAt
-    serverTime
-    feedCursor
-    customer {
-      id
-      version
-      name
+
+export type FollowAccountsSubscription = { accountUpdates: { cursor: string, account:
+      | { status: ExternalAccountStatus, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
+      | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
+     } };
+
+export type SupportSearchQueryVariables = Exact<{
+  customer: CustomerFilter;
+  payment?: TransactionFilter | null | undefined;
+}>;
+
+
+export type SupportSearchQuery = { customers: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactions: { edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, createdAt: string, reconciliationReference: string | null, customer: { id: string, name: string | null } | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type SupportViewQueryVariables = Exact<{
+  customerId: string;
+  payments?: TransactionFilter | null | undefined;
+  first?: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type SupportViewQuery = { viewer: { serverTime: string, feedCursor: string, environment: Environment }, customer: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: string, updatedAt: string, metadata: Array<{ key: string, value: string }>, accounts: { edges: Array<{ cursor: string, node:
+          | { __typename: 'ExternalAccount', status: ExternalAccountStatus, statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, createdAt: string, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+              | { accountType: ExternalAccountType }
+            , metadata: Array<{ key: string, value: string }>, currency: { code: string } }
+          | { __typename: 'InternalAccount', id: string, displayName: string, maskedNumber: string, createdAt: string, balance: { amount: string, formatted: string }, currency: { code: string } }
+         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, reconciliationReference: string | null, createdAt: string, updatedAt: string, settledAt: string | null, expectedSettlementAt: string | null, approvalDueAt: string | null, exchangeRate: string | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, fees: { formatted: string } | null, source:
+            | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
+            | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
+            | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
+           | null, destination:
+            | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
+            | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
+          , counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: string } | null, refund: { reference: string, initiatedAt: string, settledAt: string | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, ledgerEntries: Array<{ kind: JournalKind, system: LedgerParty | null, occurredAt: string, account: { id: string } | null, amount: { formatted: string } }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: string | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, event: { id: string, type: EventType, occurredAt: string, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: string, responseStatus: number | null, error: string | null }> } }> } } }> } };
+
+
+export const AddPayee = /* @__PURE__ */ document<AddPayeeMutation, AddPayeeMutationVariables>(`mutation AddPayee($input: CreateExternalAccountInput!) {
+  createExternalAccount(input: $input) {
+    __typename
+    ... on CreateExternalAccountSuccess {
+      replayed
+      accountEdge {
+        cursor
+        node {
+          id
+          displayName
+          maskedNumber
+          currency {
+            code
+            symbol
+            decimals
+          }
+          ... on ExternalAccount {
+            status
+            beneficiaryVerificationStatus
+            accountInfo {
+              accountType
+            }
+          }
+        }
+      }
+    }
+    ... on UserError {
+      code
+      message
+      fields {
+        path
+        code
+        message
+      }
+    }
+    ... on ConflictError {
+      existing {
+        id
+      }
     }
   }
 }`);
 
-export const Accounts = /* @__PURE__ */ document<AccountsQuery, AccountsQueryVariables>(`query Accounts($filter: AccountFilter, $first: Int, $after: String) {
-  accounts(filter: $filter, first: $first, after: $after) {
+export const CancelQuote = /* @__PURE__ */ document<CancelQuoteMutation, CancelQuoteMutationVariables>(`mutation CancelQuote($input: CancelQuoteInput!) {
+  cancelQuote(input: $input) {
+    __typename
+    ... on CancelQuoteSuccess {
+      quote {
+        id
+        status
+        version
+      }
+    }
+    ... on UserError {
+      code
+      message
+    }
+    ... on QuoteExpiredError {
+      expiredAt
+    }
+    ... on ConflictError {
+      existing {
+        id
+      }
+    }
+  }
+}`);
+
+export const CreateQuote = /* @__PURE__ */ document<CreateQuoteMutation, CreateQuoteMutationVariables>(`mutation CreateQuote($input: CreateQuoteInput!, $locale: String! = "en") {
+  createQuote(input: $input) {
+    __typename
+    ... on CreateQuoteSuccess {
+      serverTime
+      quote {
+        id
+        status
+        version
+        createdAt
+        expiresAt
+        description
+        lockedCurrencySide
+        exchangeRate
+        totalSendingAmount {
+          amount
+          decimal
+          formatted(locale: $locale)
+          currency {
+            code
+          }
+        }
+        totalReceivingAmount {
+          amount
+          decimal
+          formatted(locale: $locale)
+          currency {
+            code
+          }
+        }
+        feesIncluded {
+          amount
+          decimal
+          formatted(locale: $locale)
+          currency {
+            code
+          }
+        }
+        source {
+          displayName
+          maskedNumber
+        }
+        destination {
+          displayName
+          maskedNumber
+        }
+        paymentInstructions {
+          __typename
+          accountType
+          reference
+        }
+        transaction {
+          id
+          status
+        }
+      }
+    }
+    ... on UserError {
+      code
+      message
+      fields {
+        path
+        code
+        message
+      }
+    }
+    ... on InsufficientFundsError {
+      available {
+        formatted(locale: $locale)
+      }
+      required {
+        formatted(locale: $locale)
+      }
+    }
+  }
+}`);
+
+export const ExecuteQuote = /* @__PURE__ */ document<ExecuteQuoteMutation, ExecuteQuoteMutationVariables>(`mutation ExecuteQuote($input: ExecuteQuoteInput!, $locale: String! = "en") {
+  executeQuote(input: $input) {
+    __typename
+    ... on ExecuteQuoteSuccess {
+      replayed
+      quote {
+        id
+        status
+        version
+        transaction {
+          id
+          status
+          version
+        }
+      }
+    }
+    ... on UserError {
+      code
+      message
+      fields {
+        path
+        code
+        message
+      }
+    }
+    ... on InsufficientFundsError {
+      available {
+        formatted(locale: $locale)
+      }
+      required {
+        formatted(locale: $locale)
+      }
+    }
+    ... on QuoteExpiredError {
+      expiredAt
+    }
+    ... on ConflictError {
+      existing {
+        id
+      }
+    }
+  }
+}`);
+
+export const History = /* @__PURE__ */ document<HistoryQuery, HistoryQueryVariables>(`query History($filter: TransactionFilter = {executed: true}, $orderBy: ListOrder! = CREATED, $first: Int! = 20, $after: String, $locale: String! = "en") {
+  viewer {
+    feedCursor
+  }
+  transactions(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
+    totalCount
     edges {
       cursor
       node {
-        ...AccountParts
+        id
+        type
+        status
+        terminal
+        failureReason
+        description
+        createdAt
+        updatedAt
+        version
+        sentAmount {
+          decimal
+          formatted(locale: $locale)
+          currency {
+            code
+          }
+        }
+        receivedAmount {
+          decimal
+          formatted(locale: $locale)
+          currency {
+            code
+          }
+        }
+        source {
+          __typename
+          displayName
+          maskedNumber
+        }
+        destination {
+          __typename
+          displayName
+          maskedNumber
+        }
       }
     }
     pageInfo {
-      endCursor
       hasNextPage
+      endCursor
     }
-  }
-}
-fragment AccountParts on Account {
-  id
-  version
-  displayName
-  maskedNumber
-  currency {
-    code
-    symbol
-    decimals
-  }
-  ... on InternalAccount {
-    balance {
-      ...MoneyParts
-    }
-  }
-  ... on ExternalAccount {
-    status
-  }
-}
-fragment MoneyParts on Money {
-  amount
-  decimal
-  formatted
-  currency {
-    code
-    symbol
-    decimals
   }
 }`);
 
-export const Statement = /* @__PURE__ */ document<StatementQuery, StatementQueryVariables>(`query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int, $after: String) {
+export const Home = /* @__PURE__ */ document<HomeQuery, HomeQueryVariables>(`query Home($recent: Int! = 10, $locale: String! = "en") {
+  viewer {
+    serverTime
+    feedCursor
+    expiresAt
+    environment
+    permissions
+    grants
+    customer {
+      id
+      name
+      umaAddress
+      kycStatus
+      version
+      accounts(first: 50, filter: {kind: INTERNAL}) {
+        edges {
+          cursor
+          node {
+            id
+            displayName
+            maskedNumber
+            version
+            ... on InternalAccount {
+              balance {
+                amount
+                decimal
+                formatted(locale: $locale)
+                currency {
+                  code
+                  symbol
+                  decimals
+                }
+              }
+            }
+          }
+        }
+      }
+      transactions(first: $recent, filter: {executed: true}) {
+        edges {
+          cursor
+          node {
+            id
+            type
+            status
+            terminal
+            failureReason
+            description
+            createdAt
+            updatedAt
+            version
+            sentAmount {
+              decimal
+              formatted(locale: $locale)
+              currency {
+                code
+              }
+            }
+            receivedAmount {
+              decimal
+              formatted(locale: $locale)
+              currency {
+                code
+              }
+            }
+            source {
+              displayName
+              maskedNumber
+            }
+            destination {
+              displayName
+              maskedNumber
+            }
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+}`);
+
+export const LookUpReceiver = /* @__PURE__ */ document<LookUpReceiverMutation, LookUpReceiverMutationVariables>(`mutation LookUpReceiver($input: LookUpReceiverInput!, $locale: String! = "en") {
+  lookUpReceiver(input: $input) {
+    __typename
+    ... on LookUpReceiverSuccess {
+      serverTime
+      lookup {
+        id
+        umaAddress
+        vaspName
+        expiresAt
+        supportedCurrencies {
+          currency {
+            code
+            name
+            symbol
+            decimals
+          }
+          estimatedExchangeRate
+          minAmount {
+            amount
+            decimal
+            formatted(locale: $locale)
+          }
+          maxAmount {
+            amount
+            decimal
+            formatted(locale: $locale)
+          }
+        }
+        requiredPayerFields {
+          name
+          mandatory
+        }
+      }
+    }
+    ... on UserError {
+      code
+      message
+      fields {
+        path
+        code
+        message
+      }
+    }
+  }
+}`);
+
+export const PayIn = /* @__PURE__ */ document<PayInQuery, PayInQueryVariables>(`query PayIn($quoteId: ID!, $locale: String! = "en") {
+  viewer {
+    serverTime
+    feedCursor
+  }
+  quote(id: $quoteId) {
+    id
+    status
+    expiresAt
+    totalSendingAmount {
+      amount
+      decimal
+      formatted(locale: $locale)
+      currency {
+        code
+      }
+    }
+    paymentInstructions {
+      __typename
+      accountType
+      reference
+      ... on BaseWalletInstruction {
+        address
+        assetType
+      }
+      ... on CadAccountInstruction {
+        accountNumber
+        bankCode
+        bankName
+        branchCode
+      }
+      ... on ClabeInstruction {
+        clabeNumber
+      }
+      ... on GbpAccountInstruction {
+        accountNumber
+        bankName
+        sortCode
+      }
+      ... on IbanInstruction {
+        iban
+        swiftBic
+      }
+      ... on Layer2WalletInstruction {
+        address
+        assetType
+        invoice
+      }
+      ... on LightningInstruction {
+        invoice
+      }
+      ... on NgnAccountInstruction {
+        accountNumber
+        bankName
+      }
+      ... on PhpAccountInstruction {
+        accountNumber
+        bankName
+      }
+      ... on PixInstruction {
+        pixKey
+        pixKeyType
+        taxId
+      }
+      ... on PolygonWalletInstruction {
+        address
+        assetType
+      }
+      ... on SgdAccountInstruction {
+        accountNumber
+        bankName
+        swiftCode
+      }
+      ... on SolanaWalletInstruction {
+        address
+        assetType
+      }
+      ... on TronWalletInstruction {
+        address
+        assetType
+      }
+      ... on UpiInstruction {
+        vpa
+      }
+      ... on UsAccountInstruction {
+        accountCategory
+        accountNumber
+        bankName
+        routingNumber
+      }
+    }
+  }
+}`);
+
+export const PayeePicker = /* @__PURE__ */ document<PayeePickerQuery, PayeePickerQueryVariables>(`query PayeePicker($first: Int! = 20, $after: String, $locale: String! = "en") {
+  viewer {
+    permissions
+    grants
+    customer {
+      id
+      kycStatus
+      sources: accounts(first: 50, filter: {kind: INTERNAL}) {
+        edges {
+          cursor
+          node {
+            id
+            displayName
+            maskedNumber
+            ... on InternalAccount {
+              balance {
+                amount
+                decimal
+                formatted(locale: $locale)
+                currency {
+                  code
+                  symbol
+                  decimals
+                }
+              }
+            }
+          }
+        }
+      }
+      payees: accounts(
+        first: $first
+        after: $after
+        filter: {kind: EXTERNAL, status: [ACTIVE]}
+      ) {
+        edges {
+          cursor
+          node {
+            id
+            displayName
+            maskedNumber
+            currency {
+              code
+              symbol
+              decimals
+            }
+            ... on ExternalAccount {
+              status
+              beneficiaryVerificationStatus
+              accountInfo {
+                accountType
+              }
+            }
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+      paidLast: transactions(first: 10, filter: {executed: true, type: [OUTGOING]}) {
+        edges {
+          cursor
+          node {
+            id
+            createdAt
+            destination {
+              __typename
+              displayName
+              maskedNumber
+              currency {
+                code
+              }
+              ... on AccountDestination {
+                accountId
+              }
+              ... on UmaDestination {
+                umaAddress
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}`);
+
+export const Quote = /* @__PURE__ */ document<QuoteQuery, QuoteQueryVariables>(`query Quote($quoteId: ID!, $locale: String! = "en") {
+  viewer {
+    serverTime
+    feedCursor
+  }
+  quote(id: $quoteId) {
+    id
+    status
+    version
+    createdAt
+    expiresAt
+    description
+    lockedCurrencySide
+    exchangeRate
+    totalSendingAmount {
+      amount
+      decimal
+      formatted(locale: $locale)
+      currency {
+        code
+      }
+    }
+    totalReceivingAmount {
+      amount
+      decimal
+      formatted(locale: $locale)
+      currency {
+        code
+      }
+    }
+    feesIncluded {
+      amount
+      decimal
+      formatted(locale: $locale)
+      currency {
+        code
+      }
+    }
+    source {
+      displayName
+      maskedNumber
+    }
+    destination {
+      displayName
+      maskedNumber
+    }
+    paymentInstructions {
+      __typename
+      accountType
+      reference
+    }
+    transaction {
+      id
+      status
+    }
+  }
+}`);
+
+export const Receipt = /* @__PURE__ */ document<ReceiptQuery, ReceiptQueryVariables>(`query Receipt($transactionId: ID!, $locale: String! = "en") {
+  viewer {
+    serverTime
+    feedCursor
+  }
+  transaction(id: $transactionId) {
+    id
+    type
+    status
+    terminal
+    failureReason
+    version
+    description
+    reconciliationReference
+    createdAt
+    updatedAt
+    settledAt
+    expectedSettlementAt
+    sentAmount {
+      amount
+      decimal
+      formatted(locale: $locale)
+      currency {
+        code
+      }
+    }
+    receivedAmount {
+      amount
+      decimal
+      formatted(locale: $locale)
+      currency {
+        code
+      }
+    }
+    fees {
+      amount
+      decimal
+      formatted(locale: $locale)
+      currency {
+        code
+      }
+    }
+    exchangeRate
+    source {
+      __typename
+      displayName
+      maskedNumber
+      ... on UmaSource {
+        umaAddress
+      }
+    }
+    destination {
+      __typename
+      displayName
+      maskedNumber
+      ... on UmaDestination {
+        umaAddress
+      }
+    }
+    counterpartyInformation {
+      name
+      value
+    }
+    timeline {
+      status
+      reason
+      occurredAt
+    }
+    refund {
+      amount {
+        formatted(locale: $locale)
+      }
+      reference
+      initiatedAt
+      settledAt
+    }
+    quote {
+      id
+      status
+    }
+  }
+}`);
+
+export const Statement = /* @__PURE__ */ document<StatementQuery, StatementQueryVariables>(`query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int! = 50, $after: String, $locale: String! = "en") {
   account(id: $accountId) {
     id
-    version
+    displayName
+    maskedNumber
+    currency {
+      code
+      name
+    }
     ... on InternalAccount {
       statement(from: $from, to: $to) {
         from
         to
         openingBalance {
-          ...MoneyParts
+          amount
+          formatted(locale: $locale)
         }
         closingBalance {
-          ...MoneyParts
+          amount
+          formatted(locale: $locale)
         }
         credits {
           count
           amount {
-            ...MoneyParts
+            amount
+            formatted(locale: $locale)
           }
         }
         debits {
           count
           amount {
-            ...MoneyParts
+            amount
+            formatted(locale: $locale)
           }
         }
       }
@@ -1059,285 +2043,39 @@ export const Statement = /* @__PURE__ */ document<StatementQuery, StatementQuery
             kind
             occurredAt
             amount {
-              ...MoneyParts
+              amount
+              formatted(locale: $locale)
             }
             balanceAfter {
-              ...MoneyParts
+              amount
+              formatted(locale: $locale)
+            }
+            transaction {
+              id
+              type
+              description
+              reconciliationReference
+              source {
+                displayName
+                maskedNumber
+              }
+              destination {
+                displayName
+                maskedNumber
+              }
             }
           }
         }
         pageInfo {
-          endCursor
           hasNextPage
+          endCursor
         }
       }
     }
   }
-}
-fragment MoneyParts on Money {
-  amount
-  decimal
-  formatted
-  currency {
-    code
-    symbol
-    decimals
-  }
 }`);
 
-export const AddExternalAccount = /* @__PURE__ */ document<AddExternalAccountMutation, AddExternalAccountMutationVariables>(`mutation AddExternalAccount($input: CreateExternalAccountInput!) {
-  createExternalAccount(input: $input) {
-    __typename
-    ... on CreateExternalAccountSuccess {
-      replayed
-      accountEdge {
-        cursor
-        node {
-          ...AccountParts
-        }
-      }
-    }
-    ...ErrorParts
-  }
-}
-fragment AccountParts on Account {
-  id
-  version
-  displayName
-  maskedNumber
-  currency {
-    code
-    symbol
-    decimals
-  }
-  ... on InternalAccount {
-    balance {
-      ...MoneyParts
-    }
-  }
-  ... on ExternalAccount {
-    status
-  }
-}
-fragment MoneyParts on Money {
-  amount
-  decimal
-  formatted
-  currency {
-    code
-    symbol
-    decimals
-  }
-}
-fragment ErrorParts on UserError {
-  code
-  message
-  path
-  fields {
-    path
-    message
-  }
-}`);
-
-export const AccountUpdates = /* @__PURE__ */ document<AccountUpdatesSubscription, AccountUpdatesSubscriptionVariables>(`subscription AccountUpdates($customerId: ID) {
-  accountUpdates(customerId: $customerId) {
-    cursor
-    account {
-      ...AccountParts
-    }
-  }
-}
-fragment AccountParts on Account {
-  id
-  version
-  displayName
-  maskedNumber
-  currency {
-    code
-    symbol
-    decimals
-  }
-  ... on InternalAccount {
-    balance {
-      ...MoneyParts
-    }
-  }
-  ... on ExternalAccount {
-    status
-  }
-}
-fragment MoneyParts on Money {
-  amount
-  decimal
-  formatted
-  currency {
-    code
-    symbol
-    decimals
-  }
-}`);
-
-export const LockQuote = /* @__PURE__ */ document<LockQuoteMutation, LockQuoteMutationVariables>(`mutation LockQuote($input: CreateQuoteInput!) {
-  createQuote(input: $input) {
-    __typename
-    ... on CreateQuoteSuccess {
-      replayed
-      quote {
-        ...QuoteParts
-      }
-    }
-    ...ErrorParts
-  }
-}
-fragment QuoteParts on Quote {
-  id
-  version
-  status
-  expiresAt
-  exchangeRate
-  totalSendingAmount {
-    ...MoneyParts
-  }
-  totalReceivingAmount {
-    ...MoneyParts
-  }
-  feesIncluded {
-    ...MoneyParts
-  }
-  destination {
-    displayName
-    maskedNumber
-  }
-  transaction {
-    ...TransactionParts
-  }
-}
-fragment MoneyParts on Money {
-  amount
-  decimal
-  formatted
-  currency {
-    code
-    symbol
-    decimals
-  }
-}
-fragment TransactionParts on Transaction {
-  id
-  version
-  type
-  status
-  terminal
-  createdAt
-  updatedAt
-  description
-  failureReason
-  sentAmount {
-    ...MoneyParts
-  }
-  receivedAmount {
-    ...MoneyParts
-  }
-  source {
-    displayName
-    maskedNumber
-  }
-  destination {
-    displayName
-    maskedNumber
-  }
-}
-fragment ErrorParts on UserError {
-  code
-  message
-  path
-  fields {
-    path
-    message
-  }
-}`);
-
-export const ExecuteQuote = /* @__PURE__ */ document<ExecuteQuoteMutation, ExecuteQuoteMutationVariables>(`mutation ExecuteQuote($input: ExecuteQuoteInput!) {
-  executeQuote(input: $input) {
-    __typename
-    ... on ExecuteQuoteSuccess {
-      replayed
-      quote {
-        ...QuoteParts
-      }
-    }
-    ...ErrorParts
-  }
-}
-fragment QuoteParts on Quote {
-  id
-  version
-  status
-  expiresAt
-  exchangeRate
-  totalSendingAmount {
-    ...MoneyParts
-  }
-  totalReceivingAmount {
-    ...MoneyParts
-  }
-  feesIncluded {
-    ...MoneyParts
-  }
-  destination {
-    displayName
-    maskedNumber
-  }
-  transaction {
-    ...TransactionParts
-  }
-}
-fragment MoneyParts on Money {
-  amount
-  decimal
-  formatted
-  currency {
-    code
-    symbol
-    decimals
-  }
-}
-fragment TransactionParts on Transaction {
-  id
-  version
-  type
-  status
-  terminal
-  createdAt
-  updatedAt
-  description
-  failureReason
-  sentAmount {
-    ...MoneyParts
-  }
-  receivedAmount {
-    ...MoneyParts
-  }
-  source {
-    displayName
-    maskedNumber
-  }
-  destination {
-    displayName
-    maskedNumber
-  }
-}
-fragment ErrorParts on UserError {
-  code
-  message
-  path
-  fields {
-    path
-    message
-  }
-}`);
-
-export const Transactions = /* @__PURE__ */ document<TransactionsQuery, TransactionsQueryVariables>(`query Transactions($filter: TransactionFilter, $first: Int, $after: String) {
+export const Transactions = /* @__PURE__ */ document<TransactionsQuery, TransactionsQueryVariables>(`query Transactions($filter: TransactionFilter, $first: Int, $after: String, $locale: String! = "en") {
   viewer {
     feedCursor
   }
@@ -1382,7 +2120,7 @@ fragment TransactionParts on Transaction {
 fragment MoneyParts on Money {
   amount
   decimal
-  formatted
+  formatted(locale: $locale)
   currency {
     code
     symbol
@@ -1390,7 +2128,7 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const Transaction = /* @__PURE__ */ document<TransactionQuery, TransactionQueryVariables>(`query Transaction($id: ID!) {
+export const Transaction = /* @__PURE__ */ document<TransactionQuery, TransactionQueryVariables>(`query Transaction($id: ID!, $locale: String! = "en") {
   transaction(id: $id) {
     ...TransactionParts
     timeline {
@@ -1428,7 +2166,7 @@ fragment TransactionParts on Transaction {
 fragment MoneyParts on Money {
   amount
   decimal
-  formatted
+  formatted(locale: $locale)
   currency {
     code
     symbol
@@ -1436,7 +2174,7 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const FollowTransaction = /* @__PURE__ */ document<FollowTransactionSubscription, FollowTransactionSubscriptionVariables>(`subscription FollowTransaction($id: ID!) {
+export const FollowTransaction = /* @__PURE__ */ document<FollowTransactionSubscription, FollowTransactionSubscriptionVariables>(`subscription FollowTransaction($id: ID!, $locale: String! = "en") {
   transactionUpdates(transactionId: $id) {
     cursor
     status
@@ -1479,7 +2217,7 @@ fragment TransactionParts on Transaction {
 fragment MoneyParts on Money {
   amount
   decimal
-  formatted
+  formatted(locale: $locale)
   currency {
     code
     symbol
@@ -1487,7 +2225,7 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const FollowTransactions = /* @__PURE__ */ document<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>(`subscription FollowTransactions($customerId: ID) {
+export const FollowTransactions = /* @__PURE__ */ document<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>(`subscription FollowTransactions($customerId: ID, $locale: String! = "en") {
   transactionUpdates(customerId: $customerId) {
     cursor
     previousStatus
@@ -1526,7 +2264,7 @@ fragment TransactionParts on Transaction {
 fragment MoneyParts on Money {
   amount
   decimal
-  formatted
+  formatted(locale: $locale)
   currency {
     code
     symbol
@@ -1534,7 +2272,7 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const TransactionList = /* @__PURE__ */ document<TransactionListSubscription, TransactionListSubscriptionVariables>(`subscription TransactionList($filter: TransactionFilter, $first: Int) {
+export const TransactionList = /* @__PURE__ */ document<TransactionListSubscription, TransactionListSubscriptionVariables>(`subscription TransactionList($filter: TransactionFilter, $first: Int, $locale: String! = "en") {
   transactionChanges(filter: $filter, waitMs: 100) {
     cursor
     snapshot(first: $first) {
@@ -1586,10 +2324,292 @@ fragment TransactionParts on Transaction {
 fragment MoneyParts on Money {
   amount
   decimal
-  formatted
+  formatted(locale: $locale)
   currency {
     code
     symbol
     decimals
+  }
+}`);
+
+export const FollowAccounts = /* @__PURE__ */ document<FollowAccountsSubscription, FollowAccountsSubscriptionVariables>(`subscription FollowAccounts($customerId: ID, $locale: String! = "en") {
+  accountUpdates(customerId: $customerId) {
+    cursor
+    account {
+      ...AccountParts
+    }
+  }
+}
+fragment AccountParts on Account {
+  id
+  version
+  displayName
+  maskedNumber
+  currency {
+    code
+    symbol
+    decimals
+  }
+  ... on InternalAccount {
+    balance {
+      ...MoneyParts
+    }
+  }
+  ... on ExternalAccount {
+    status
+  }
+}
+fragment MoneyParts on Money {
+  amount
+  decimal
+  formatted(locale: $locale)
+  currency {
+    code
+    symbol
+    decimals
+  }
+}`);
+
+export const SupportSearch = /* @__PURE__ */ document<SupportSearchQuery, SupportSearchQueryVariables>(`query SupportSearch($customer: CustomerFilter!, $payment: TransactionFilter) {
+  customers(first: 10, filter: $customer) {
+    totalCount
+    edges {
+      cursor
+      node {
+        id
+        name
+        platformCustomerId
+        umaAddress
+        customerType
+        kycStatus
+        isDeleted
+        createdAt
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  transactions(first: 10, filter: $payment) {
+    edges {
+      cursor
+      node {
+        id
+        type
+        status
+        createdAt
+        reconciliationReference
+        customer {
+          id
+          name
+        }
+        sentAmount {
+          formatted
+        }
+        receivedAmount {
+          formatted
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`);
+
+export const SupportView = /* @__PURE__ */ document<SupportViewQuery, SupportViewQueryVariables>(`query SupportView($customerId: ID!, $payments: TransactionFilter, $first: Int! = 20, $after: String) {
+  viewer {
+    serverTime
+    feedCursor
+    environment
+  }
+  customer(id: $customerId) {
+    id
+    name
+    platformCustomerId
+    umaAddress
+    customerType
+    kycStatus
+    isDeleted
+    createdAt
+    updatedAt
+    metadata {
+      key
+      value
+    }
+    accounts(first: 50, filter: {isIncludingDeleted: true}) {
+      edges {
+        cursor
+        node {
+          __typename
+          id
+          displayName
+          maskedNumber
+          currency {
+            code
+          }
+          createdAt
+          ... on InternalAccount {
+            balance {
+              amount
+              formatted
+            }
+          }
+          ... on ExternalAccount {
+            status
+            statusReason
+            isDeleted
+            platformAccountId
+            defaultUmaDepositAccount
+            beneficiaryVerificationStatus
+            beneficiaryVerifiedData {
+              fullName
+            }
+            accountInfo {
+              accountType
+            }
+            metadata {
+              key
+              value
+            }
+          }
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+    transactionTotals {
+      type
+      status
+      count
+      amount {
+        formatted
+      }
+    }
+    transactions(first: $first, after: $after, filter: $payments) {
+      totalCount
+      edges {
+        cursor
+        node {
+          id
+          type
+          status
+          terminal
+          failureReason
+          description
+          reconciliationReference
+          createdAt
+          updatedAt
+          settledAt
+          expectedSettlementAt
+          approvalDueAt
+          exchangeRate
+          sentAmount {
+            formatted
+          }
+          receivedAmount {
+            formatted
+          }
+          fees {
+            formatted
+          }
+          source {
+            __typename
+            displayName
+            maskedNumber
+          }
+          destination {
+            __typename
+            displayName
+            maskedNumber
+          }
+          counterpartyInformation {
+            name
+            value
+          }
+          requestedReceiverInformation {
+            name
+            mandatory
+          }
+          metadata {
+            key
+            value
+          }
+          quote {
+            id
+            status
+            expiresAt
+          }
+          refund {
+            amount {
+              formatted
+            }
+            reference
+            initiatedAt
+            settledAt
+          }
+          timeline {
+            status
+            reason
+            occurredAt
+          }
+          ledgerEntries {
+            kind
+            system
+            account {
+              id
+            }
+            amount {
+              formatted
+            }
+            occurredAt
+          }
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+  webhookEndpoints(first: 5) {
+    edges {
+      node {
+        id
+        url
+        status
+        failingSince
+        deliveries(first: 5, filter: {status: [PENDING, FAILED]}) {
+          edges {
+            cursor
+            node {
+              id
+              status
+              nextAttemptAt
+              event {
+                id
+                type
+                occurredAt
+                transaction {
+                  id
+                }
+                customer {
+                  id
+                }
+              }
+              attempts {
+                at
+                responseStatus
+                error
+              }
+            }
+          }
+        }
+      }
+    }
   }
 }`);

@@ -223,6 +223,16 @@ export const possibleTypes: Record<string, string[]> = {
     "ReplayWebhookEventsSuccess",
     "UnavailableError"
   ],
+  "ResendWebhookDeliveryResult": [
+    "ConflictError",
+    "ForbiddenError",
+    "IdempotencyMismatchError",
+    "InvalidInputError",
+    "NotFoundError",
+    "OutcomeUnknownError",
+    "ResendWebhookDeliverySuccess",
+    "UnavailableError"
+  ],
   "RevokeApiTokenResult": [
     "ConflictError",
     "ForbiddenError",
@@ -561,6 +571,7 @@ export const embedded: string[] = [
   "RejectTransactionSuccess",
   "ReplayWebhookEventsSuccess",
   "RequiredField",
+  "ResendWebhookDeliverySuccess",
   "RevokeApiTokenSuccess",
   "RevokeClientTokenSuccess",
   "RotateWebhookSecretSuccess",

@@ -1,0 +1,72 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { keyId } from './key-id.ts';
+
+const algorithm = 'aes-256-gcm';
+const formatVersion = 2;
+const idBytes = 4;
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** The number of bytes in the key of a secret box. */
+export const keyBytes = 32;
+
+/**
+ * Encrypts and decrypts stored secrets: AES-256-GCM with a new nonce each. The owner is authenticated with the secret, so
+ * that a stored secret cannot be moved to another row. A stored secret names its key, so that keys can be replaced.
+ */
+export class SecretBox {
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  /** The id of the key that encrypts. */
+  readonly keyId: string;
+
+  /**
+   * @param key the key that encrypts: 32 random bytes
+   * @param fallbacks the keys that only decrypt: those before it, and the one that comes next
+   */
+  constructor(key: Buffer, fallbacks: readonly Buffer[] = []) {
+    const keys = [key, ...fallbacks];
+    if (keys.some(({ length }) => length !== keyBytes))
+      throw new Error(`the key of a secret box has ${keyBytes} bytes`);
+    this.keyId = keyId('SECRET_KEY', key);
+    this.#keys = new Map(keys.map((one) => [keyId('SECRET_KEY', one), one]));
+  }
+
+  /** Encrypts a secret for `owner`. @returns format version, id of the key, nonce, tag, ciphertext */
+  seal(secret: string, owner: string): Buffer {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner));
+    const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+    const head = Buffer.concat([Buffer.of(formatVersion), Buffer.from(this.keyId, 'hex')]);
+    return Buffer.concat([head, nonce, cipher.getAuthTag(), text]);
+  }
+
+  /**
+   * Decrypts a secret.
+   * @throws Error when it was encrypted with a key that is not here, for another owner, or has been changed
+   */
+  open(sealed: Uint8Array, owner: string): string {
+    const bytes = Buffer.from(sealed);
+    const parts = bytes.subarray(1 + idBytes);
+    const nonce = parts.subarray(0, nonceBytes);
+    const tag = parts.subarray(nonceBytes, nonceBytes + tagBytes);
+    const decipher = createDecipheriv(algorithm, this.#keyOf(sealedWith(bytes)), nonce, { authTagLength: tagBytes })
+      .setAAD(Buffer.from(owner))
+      .setAuthTag(tag);
+    return Buffer.concat([decipher.update(parts.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
+  }
+
+  #keyOf(id: string): Buffer {
+    const key = this.#keys.get(id);
+    if (!key) throw new Error(`this secret was encrypted with the key ${id}, which is not here`);
+    return key;
+  }
+}
+
+/**
+ * Returns the id of the key that a stored secret was encrypted with.
+ * @throws Error for bytes that `seal` did not make
+ */
+export function sealedWith(sealed: Uint8Array): string {
+  if (sealed[0] !== formatVersion) throw new Error('this secret was stored in an unknown format');
+  return Buffer.from(sealed.subarray(1, 1 + idBytes)).toString('hex');
+}
