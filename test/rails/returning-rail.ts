@@ -5,7 +5,7 @@ import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 /** The amount of a payment that its bank returns after its delivery. */
 export const returnedAmount = 777n;
 
-/** A sandbox whose banks return payments of one amount. */
+/** A sandbox whose banks return payments of one amount, an hour after their delivery. */
 const module: RailModule = {
   railPort: 1,
   name: 'returning',
@@ -17,7 +17,7 @@ const module: RailModule = {
         if (order.amount !== returnedAmount) return sandbox.payOut(order);
         return order.settled
           ? { kind: 'returned', explanation: 'returned by the bank' }
-          : { kind: 'settled', watchMs: 10 };
+          : { kind: 'settled', watchMs: 3_600_000 };
       },
     };
   },
