@@ -99,6 +99,12 @@ export interface Rail {
   forPlatform?(platformId: string): Rail;
 
   /**
+   * Lists what the provider has moved for the platform, of a period by the provider's clock: page by page, for
+   * reconciliation.
+   */
+  movements?(request: MovementsRequest): Promise<MovementsPage>;
+
+  /**
    * Tries how the platform reaches its provider, and returns what was found, in words for the operator. It moves nothing.
    * @throws Error that says what is wrong
    */
@@ -110,6 +116,32 @@ export interface Rail {
 
 /** What is known of an order before it is written. */
 export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
+
+/** A request for what a provider has moved: from one moment up to another, after a cursor of the page before. */
+export interface MovementsRequest {
+  readonly from: Date;
+  readonly to: Date;
+  readonly cursor: string | undefined;
+}
+
+/** A page of what a provider has moved. Without `nextCursor` it is the last one. */
+export interface MovementsPage {
+  readonly movements: readonly RailMovement[];
+  readonly nextCursor?: string | undefined;
+}
+
+/** A payment at a provider. */
+export interface RailMovement {
+  /** The id of our order; undefined where no order of ours began it. */
+  readonly orderId: string | undefined;
+  /** The id of our order whose money it gives back; undefined where it gives back none. */
+  readonly returnOf?: string | undefined;
+  /** The provider's own reference. */
+  readonly reference: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED' | 'RETURNED';
+}
 
 /** A customer whose identity is to be checked. */
 export interface IdentityRequest {
@@ -226,7 +258,12 @@ export type RailOutcome =
   /** The receiving side refused it. */
   | { readonly kind: 'rejected'; readonly explanation: string }
   /** It had settled and has come back. */
-  | { readonly kind: 'returned'; readonly explanation: string };
+  | { readonly kind: 'returned'; readonly explanation: string }
+  /**
+   * The provider says something else than before, such as failed of what it has settled. Nothing changes, and a person
+   * finds out what is true.
+   */
+  | { readonly kind: 'contradiction'; readonly explanation: string };
 
 /** The receiver at a UMA address, as its institution describes it. */
 export interface UmaReceiver {
