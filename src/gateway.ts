@@ -125,7 +125,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const apis = await startServing(options, {
     payments: ofRequests,
     webhooks: { ...webhooks, payments: ofRequests },
-    ...{ feed, sessions, readiness },
+    ...{ feed, sessions, readiness, metricsUrl: metrics?.url },
   }).catch((error: unknown) =>
     abandon(listenError(error, config), [
       () => metrics?.close(),

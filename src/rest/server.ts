@@ -7,9 +7,9 @@ import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
 import { asPlatform } from '../database/platform-scope.ts';
 import { requestSeconds } from '../instruments/instruments.ts';
+import { noteOperation } from '../instruments/request-facts.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
-import { documentPage } from './document-page.ts';
 import { configEndpoints } from './endpoints/config.ts';
 import { customerEndpoints } from './endpoints/customers.ts';
 import { exchangeRateEndpoints } from './endpoints/exchange-rates.ts';
@@ -22,6 +22,7 @@ import { statementEndpoints } from './endpoints/statements.ts';
 import { tokenEndpoints } from './endpoints/tokens.ts';
 import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
+import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
 import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
@@ -58,14 +59,16 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
   );
 
   root.use('*', async (context, next) => {
-    const end = requestSeconds.startTimer({ api: 'rest' });
-    await next();
     // The path as it is defined, with the names of its parameters: there are few.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
-    end({ operation: `${context.req.method} ${path}`, code: String(context.res.status) });
+    const operation = `${context.req.method} ${path}`;
+    noteOperation(operation);
+    const end = requestSeconds.startTimer({ api: 'rest', operation });
+    await next();
+    end({ code: String(context.res.status) });
   });
   const app = root.basePath(restPrefix);
-  const setDocument = openapi ? servePages(app) : undefined;
+  const setDocument = openapi ? serveDocument(app) : undefined;
 
   app.use('*', async (context, next) => {
     const viewer = await tokens.authenticate(context.req.header('authorization'));
@@ -100,6 +103,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
   receiverEndpoints(app, payments);
   configEndpoints(app, { payments, webhooks });
   webhookEndpoints(app, webhooks);
+  webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
@@ -108,20 +112,14 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
 }
 
 /**
- * Serves the OpenAPI document and its page. They need no credentials: they contain nothing about any platform.
+ * Serves the OpenAPI document. It needs no credentials: it contains nothing about any platform. Its page is src/pages/console.ts.
  * @returns the function that takes the document, once all endpoints are there
  */
-function servePages(app: RestApp): (document: ReturnType<typeof restDocument>) => void {
+function serveDocument(app: RestApp): (document: ReturnType<typeof restDocument>) => void {
   let document: ReturnType<typeof restDocument> | undefined;
-  let page: ReturnType<typeof documentPage>;
   app.get('/openapi.json', (context) => context.json(document));
-  app.get('/docs', (context) => {
-    context.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
-    return context.html(page);
-  });
   return (complete) => {
     document = complete;
-    page = documentPage(complete);
   };
 }
 
