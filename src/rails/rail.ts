@@ -1,13 +1,14 @@
 import type { Currency } from '../core/currencies.ts';
 import type {
   BeneficiaryVerificationStatus,
-  CustomerType,
   ExternalAccountStatus,
   ExternalAccountType,
   FailureReason,
   KycStatus,
   RailOrderKind,
 } from '../database/generated/client/client.ts';
+import type { IdentityRequest } from './identity-request.ts';
+import type { MovementsPage, MovementsRequest } from './rail-movements.ts';
 import type { RailStep } from './rail-step.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -116,41 +117,6 @@ export interface Rail {
 
 /** What is known of an order before it is written. */
 export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
-
-/** A request for what a provider has moved: from one moment up to another, after a cursor of the page before. */
-export interface MovementsRequest {
-  readonly from: Date;
-  readonly to: Date;
-  readonly cursor: string | undefined;
-}
-
-/** A page of what a provider has moved. Without `nextCursor` it is the last one. */
-export interface MovementsPage {
-  readonly movements: readonly RailMovement[];
-  readonly nextCursor?: string | undefined;
-}
-
-/** A payment at a provider. */
-export interface RailMovement {
-  /** The id of our order; undefined where no order of ours began it. */
-  readonly orderId: string | undefined;
-  /** The id of our order whose money it gives back; undefined where it gives back none. */
-  readonly returnOf?: string | undefined;
-  /** The provider's own reference. */
-  readonly reference: string;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED' | 'RETURNED';
-}
-
-/** A customer whose identity is to be checked. */
-export interface IdentityRequest {
-  /** The uuid of the customer: the idempotency key of its check together with the name. */
-  readonly customerId: string;
-  readonly customerType: CustomerType;
-  /** The full name, or the legal name of a business; null where none is known. */
-  readonly name: string | null;
-}
 
 /** A rail's answer about an external account. */
 export type AccountCheck =

@@ -2,7 +2,7 @@ import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { statement } from '../../database/statement.ts';
-import type { RailMovement } from '../../rails/rail.ts';
+import type { RailMovement } from '../../rails/rail-movements.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 

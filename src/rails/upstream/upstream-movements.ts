@@ -1,4 +1,4 @@
-import type { MovementsPage, MovementsRequest, RailMovement } from '../rail.ts';
+import type { MovementsPage, MovementsRequest, RailMovement } from '../rail-movements.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 import { type TransactionRecord, transactionPage } from './upstream-records.ts';
 
