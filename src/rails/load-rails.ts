@@ -159,7 +159,7 @@ const parts: readonly string[] = [
 ];
 
 /** The parts of the simulation. */
-const simulationParts = ['scenarioFault', 'deposit', 'senderInformation', 'accountVerification'] as const;
+const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
 /**
  * Checks what a rail brings: known parts of the right form, with the parts that belong together, and no simulation where

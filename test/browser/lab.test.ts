@@ -103,16 +103,16 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     await page.goto(`${gateway.url}/lab`);
     const lab = labOf(page);
-    await lab.state('live');
-    const shown = await lab.events.count();
+    await lab.events.first().waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await lab.state('paused');
+    const shown = await lab.events.count();
     await lab.open('Fail on purpose');
-    await lab.run('Transaction:');
+    const failing = lab.eventOf(await lab.run('Transaction:'), 'FAILED');
     expect(await lab.events.count()).toBe(shown);
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await lab.state('live');
-    await lab.event('FAILED').first().waitFor();
+    await failing.waitFor();
 
     // What a person would send from a terminal is what the tab would send.
     await page.getByRole('button', { name: 'Copy as curl' }).click();
@@ -139,8 +139,8 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
     await lab.run('Quote:');
     await page.getByRole('button', { name: 'Next: Execute' }).tap();
     await lab.isOpen('Execute');
-    await lab.run('"replayed": false');
-    await lab.event('COMPLETED').first().waitFor();
+    const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
+    await completed.waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     await screenshot(page, 'lab-phone-dark');
     await page.emulateMedia({ colorScheme: 'light' });
@@ -205,6 +205,13 @@ function labOf(page: Page) {
     result,
     events,
     event: (text: string) => events.filter({ hasText: text }),
+    /** The event of the payment that an answer names. */
+    eventOf(answer: string, status: string) {
+      const [id] = /Transaction:[\s\S]*?(?=")/.exec(answer) ?? [];
+      return page.locator(`.lab-events li[data-transaction="${id?.replaceAll(/\s/g, '')}"]`, {
+        hasText: `Outgoing payment ${status}`,
+      });
+    },
     isOpen,
     state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
     /** Clicks once, where the tab is when the mouse comes down. */
