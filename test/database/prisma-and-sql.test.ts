@@ -32,7 +32,8 @@ const tables = new Map(
   }),
 );
 
-const files = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/database/generated/'));
+/** All files but the generated ones, and those of the pages, which run in browsers. */
+const files = globSync('src/**/*.ts').filter((file) => !/^src\/(database\/generated|lab|console)\//.test(file));
 const sources = new Map(files.map((file) => [file, read(file)]));
 const functions = globSync('prisma/functions/*.sql').map(read);
 const page = read('docs/prisma.md');
