@@ -14,6 +14,7 @@ import type { OperationParams, Operations, Prepared } from '../server/operations
 import { unauthenticated } from '../server/server.ts';
 import { EventStream } from './event-stream.ts';
 import { maxOperations, tooManyOperations } from './operation.ts';
+import { compressEvents } from './server-events.ts';
 
 const tokenHeader = 'x-graphql-event-stream-token';
 
@@ -41,6 +42,8 @@ interface SingleConnectionOptions {
   /** How many streams each token may have reserved or open. */
   readonly reservations: TokenCap;
   readonly keepAliveMs: number;
+  /** Whether event streams are compressed for clients that take it. */
+  readonly compresses: boolean;
 }
 
 /**
@@ -70,7 +73,7 @@ class Handler {
     const token = streamToken(request);
     const stream = token === undefined ? undefined : this.#streams.get(token);
     // The token is enough to open a stream: only the client that reserved it has been given it.
-    if (request.method === 'GET' && stream) return openStream(stream, response);
+    if (request.method === 'GET' && stream) return this.#open(stream, request, response);
 
     const viewer = await this.#options.credentials.authenticate(request.headers.authorization ?? '');
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
@@ -84,6 +87,12 @@ class Handler {
       return;
     }
     refuse(response, 405, 'METHOD_NOT_ALLOWED', 'PUT, GET, POST or DELETE');
+  }
+
+  #open(stream: EventStream, request: IncomingMessage, response: ServerResponse): void {
+    if (stream.isOpen) return refuse(response, 409, 'CONFLICT', 'the stream is already open');
+    if (this.#options.compresses) compressEvents(request, response);
+    stream.open(response);
   }
 
   /** Says why there is no stream with a token, and what to do. */
@@ -148,11 +157,6 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: Buffer;
-}
-
-function openStream(stream: EventStream, response: ServerResponse): void {
-  if (stream.isOpen) refuse(response, 409, 'CONFLICT', 'the stream is already open');
-  else stream.open(response);
 }
 
 /** Says whether a viewer is who reserved the stream. */
