@@ -23,14 +23,16 @@ const modules = {
   events: base,
   rails: base,
   // The simulation: the domain reaches it through the rail's interface, so only the files at the root of src import it.
-  'rails/sandbox': ['rails', ...base],
+  'rails/sandbox': ['rails', 'rails/conformance', ...base],
+  // What anyone can try a rail with.
+  'rails/conformance': ['rails', ...base],
   ledger: ['events', ...base],
   access: base,
   payments: domain,
   'payments/orders': domain,
   'payments/pricing': domain,
   'payments/accounts': ['payments/orders', ...domain],
-  'payments/customers': ['payments/accounts', ...domain],
+  'payments/customers': ['payments/accounts', 'payments/orders', ...domain],
   'payments/platforms': ['payments/customers', 'payments/accounts', ...domain],
   'payments/receivers': ['payments/pricing', ...domain],
   'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],
@@ -60,7 +62,7 @@ const modules = {
   http: ['observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
   start: ['root', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
-  cli: ['root', 'start', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
+  cli: ['root', 'start', 'rails/conformance', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 
 /** The files of a module, in a regular expression. A folder that is no module of its own belongs to the module around it. */

@@ -63,7 +63,7 @@ async function newPlatform(url: string): Promise<string> {
     // Of a filling that was broken off nothing but the platform may be left.
     const known = await database.prisma.platform.findUnique({ where: { name: 'bench' } });
     if (known) return known.id;
-    const payments = openPayments(database, readConfig({}), pino({ level: 'silent' }));
+    const payments = await openPayments(database, readConfig({}), pino({ level: 'silent' }));
     return (await createPlatform(payments, { name: 'bench', environment: 'SANDBOX', credentials })).platformId;
   } finally {
     await database.close();

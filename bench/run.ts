@@ -118,7 +118,10 @@ function written(breaches: readonly object[]): string {
   return JSON.stringify(breaches, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** SQL statements per request, counted on the wire with nothing else going on, and the same answer from both. */
+/**
+ * Counts the SQL statements of a request on the wire, and compares the answers. Of ten requests the median counts: now and then a
+ * server asks its database something that belongs to no request, such as whether a token still holds.
+ */
 async function countReads(
   prepared: Prepared,
   cases: readonly ReadCase[],
@@ -137,9 +140,13 @@ async function countReads(
       all: string[],
     ) => {
       for (let i = 0; i < 3; i++) await post(url, headers, all[i % all.length]);
-      const before = proxy.count();
-      for (let i = 0; i < 10; i++) await post(url, headers, all[i % all.length]);
-      return (proxy.count() - before) / 10;
+      const counts: number[] = [];
+      for (let i = 0; i < 10; i++) {
+        const before = proxy.count();
+        await post(url, headers, all[i % all.length]);
+        counts.push(proxy.count() - before);
+      }
+      return counts.sort((one, other) => one - other)[5] ?? 0;
     };
     counts.set(one.name, {
       gateway: await count(proxies[0], gateway.url, gatewayHeaders, bodies(one.gateway)),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseRate, type Rate } from './access/rates.ts';
 import { parseRange } from './http/client-address.ts';
+import { parseRailSettings } from './rails/rail-settings.ts';
 import { parseRateOverrides } from './rails/sandbox/rates.ts';
 
 /** The error for invalid settings: the message names each and says what it should be. */
@@ -145,6 +146,17 @@ export const settings = {
   INTROSPECTION: onOff.optional(),
   OPENAPI: onOff.optional(),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000).default(5_000),
+  RAILS: z
+    .string()
+    .transform((text, context) => {
+      try {
+        return parseRailSettings(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+        return z.NEVER;
+      }
+    })
+    .optional(),
   SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400).default(300),
   SANDBOX_PACE_MS: wholeNumber(0, 600_000).default(500),
   SANDBOX_RATES: z

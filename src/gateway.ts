@@ -10,8 +10,9 @@ import type { Resolver } from './outside/addresses.ts';
 import { findDomainProof } from './outside/domain-proof.ts';
 import type { Payments } from './payments/command.ts';
 import type { FindDomainProof } from './payments/uma-domains.ts';
+import { closeRails, type LoadedRails, loadRails, RailFault } from './rails/load-rails.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
-import { sandboxRail } from './rails/sandbox/sandbox-rail.ts';
+import { sandboxModule } from './rails/sandbox/sandbox-module.ts';
 import { type ServingOptions, startServing } from './serve.ts';
 import { stopInOrder } from './stop.ts';
 import { openWebhooks } from './webhooks/webhooks.ts';
@@ -34,16 +35,34 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** Opens the domain on a database, without any API or worker. */
-export function openPayments(database: Database, config: GatewaySettings, log: Logger): Payments {
+/**
+ * Opens the domain on a database with the rails of the settings, without any API or worker.
+ * @throws ConfigError when a rail cannot be used
+ */
+export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
   return {
     database,
-    rails: { SANDBOX: sandboxRail({ paceMs: config.SANDBOX_PACE_MS, rates: sandboxRates(config.SANDBOX_RATES) }) },
+    rails: await openRails(config, log),
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
     findDomainProof,
     log,
   };
+}
+
+/** Opens the rails of the setting RAILS. The platforms of SANDBOX have the sandbox's unless it names another. */
+async function openRails(config: GatewaySettings, log: Logger): Promise<LoadedRails> {
+  const sandbox = sandboxModule({ paceMs: config.SANDBOX_PACE_MS, rates: sandboxRates(config.SANDBOX_RATES) });
+  const settings = {
+    directory: process.cwd(),
+    ...config.RAILS,
+    SANDBOX: config.RAILS?.SANDBOX ?? { module: 'sandbox' },
+  };
+  try {
+    return await loadRails(settings, { own: { sandbox }, log });
+  } catch (error) {
+    throw error instanceof RailFault ? new ConfigError([error.message]) : error;
+  }
 }
 
 interface GatewayOptions extends ServingOptions {
@@ -61,10 +80,14 @@ interface GatewayOptions extends ServingOptions {
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
-  const { serving, working, close } = openDatabases(options);
+  const { serving, working, close: closeDatabases } = openDatabases(options);
   const payments = {
-    ...openPayments(working, config, log),
+    ...(await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]))),
     ...(options.findDomainProof && { findDomainProof: options.findDomainProof }),
+  };
+  const close = async () => {
+    await closeRails(payments.rails);
+    await closeDatabases();
   };
   const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');

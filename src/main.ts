@@ -6,6 +6,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedde
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
 import { basicAuthorization, type Newcomer } from './graphql/server/graphiql.ts';
 import { printError } from './print-error.ts';
+import { closeRails } from './rails/load-rails.ts';
 import { checkKeys, idsOfKeys } from './start/keys-in-use.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './start/sandbox-platform.ts';
@@ -52,7 +53,9 @@ async function main(): Promise<void> {
     let newcomer: Newcomer | undefined;
     if (local) {
       const database = openDatabase({ url: databaseUrl, role: 'gateway_work', poolSize: 2 });
-      newcomer = await prepareSandboxPlatform(openPayments(database, config, log));
+      const payments = await openPayments(database, config, log);
+      newcomer = await prepareSandboxPlatform(payments);
+      await closeRails(payments.rails);
       await database.close();
     } else if (embedded) {
       throw new ConfigError([

@@ -62,7 +62,7 @@ test('several that prepare the sandbox platform at once find the same one, furni
   const instances = [1, 2, 3].map(() => openDatabase({ url: fresh.url, role: 'gateway_work', poolSize: 2 }));
   const log = pino({ level: 'silent' });
   const newcomers = await Promise.all(
-    instances.map((database) => prepareSandboxPlatform(openPayments(database, readConfig({}), log))),
+    instances.map(async (database) => prepareSandboxPlatform(await openPayments(database, readConfig({}), log))),
   );
   for (const newcomer of newcomers) expect(newcomer).toEqual(newcomers[0]);
   const [platforms] = await Promise.all(instances.map((database) => database.prisma.platform.count()));

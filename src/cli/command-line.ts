@@ -9,6 +9,7 @@ import { startEmbeddedPostgres } from '../database/embedded/embedded.ts';
 import { openPayments } from '../gateway.ts';
 import type { Payments } from '../payments/command.ts';
 import { messageForUser } from '../print-error.ts';
+import { closeRails } from '../rails/load-rails.ts';
 import { verifiedDatabase } from '../start/prepare-database.ts';
 import { findSecretKey } from '../start/secret-key.ts';
 import { findSigningKey } from '../start/signing-key.ts';
@@ -51,7 +52,12 @@ export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
         poolSize: 2,
       });
       try {
-        return await work(await toolsOf(database, config), ...args);
+        const tools = await toolsOf(database, config);
+        try {
+          return await work(tools, ...args);
+        } finally {
+          await closeRails(tools.payments.rails);
+        }
       } finally {
         await database.close();
       }
@@ -64,7 +70,7 @@ export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
 async function toolsOf(database: Database, settings: Config): Promise<Tools> {
   const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
   const config = { ...settings, ...keys };
-  const payments = openPayments(database, config, pino({ level: 'silent' }));
+  const payments = await openPayments(database, config, pino({ level: 'silent' }));
   const progress = (line: string) => process.stderr.isTTY && console.error(line);
   return { config, database, payments, webhooks: openWebhooks(payments, config), progress };
 }

@@ -20,7 +20,7 @@ import type { FindDomainProof } from './uma-domains.ts';
 /** The services and settings that the domain uses. */
 export interface Payments {
   readonly database: Database;
-  /** The rail of each environment. A production rail is connected by an installation of its own. */
+  /** The rail of each environment, as the setting RAILS names it. */
   readonly rails: { readonly [E in Environment]?: Rail };
   /** How long a quote is valid, in seconds. */
   readonly quoteSeconds: number;
@@ -31,14 +31,42 @@ export interface Payments {
   readonly log: Logger;
 }
 
+/** Returns the rail of a tenant, or undefined where none is connected. */
+export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant): Rail | undefined {
+  const rail = rails[tenant.environment];
+  return rail?.forPlatform?.(tenant.platformId) ?? rail;
+}
+
+/** What a command can need a rail for, in the words of a refusal. */
+const abilities = {
+  rate: 'converts no currencies',
+  payOut: 'pays nothing out',
+  collect: 'collects nothing',
+  giveBack: 'gives nothing back',
+  lookUp: 'looks up no receivers',
+  paymentInstructions: 'takes in no deposits',
+} as const satisfies { readonly [Part in keyof Rail]?: string };
+
+/** A rail that has these parts. */
+export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;
+
 /**
- * Returns the rail of a tenant's environment.
- * @throws Refusal SERVICE_UNAVAILABLE where none is connected
+ * Returns the rail of a tenant, which has the parts that the command needs.
+ * @throws Refusal SERVICE_UNAVAILABLE where none is connected, or it lacks one of these
  */
-export function railOf(payments: Payments, tenant: Tenant): Rail {
-  const rail = payments.rails[tenant.environment];
+export function railOf<Ability extends keyof typeof abilities>(
+  payments: Payments,
+  tenant: Tenant,
+  ...needed: readonly Ability[]
+): RailWith<Ability> {
+  const rail = connectedRail(payments, tenant);
   if (!rail) throw new Refusal('SERVICE_UNAVAILABLE', `no rail is connected for ${tenant.environment} platforms`);
-  return rail;
+  const missing = needed.find((ability) => rail[ability] === undefined);
+  if (missing) {
+    throw new Refusal('SERVICE_UNAVAILABLE', `the rail of ${tenant.environment} platforms ${abilities[missing]}`);
+  }
+  // Every needed part was found.
+  return rail as RailWith<Ability>;
 }
 
 /**
@@ -46,7 +74,7 @@ export function railOf(payments: Payments, tenant: Tenant): Rail {
  * @throws Refusal FORBIDDEN where its rail simulates nothing
  */
 export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
-  const simulation = payments.rails[tenant.environment]?.simulation;
+  const simulation = connectedRail(payments, tenant)?.simulation;
   if (!simulation) throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
   return simulation;
 }

@@ -1,9 +1,11 @@
 import type { Currency } from '../core/currencies.ts';
 import type {
   BeneficiaryVerificationStatus,
+  CustomerType,
   ExternalAccountStatus,
   ExternalAccountType,
   FailureReason,
+  KycStatus,
   RailOrderKind,
 } from '../database/generated/client/client.ts';
 import type { RailStep } from './rail-step.ts';
@@ -11,7 +13,8 @@ import type { Simulation } from './simulation.ts';
 
 /**
  * The port through which money arrives and leaves. The domain gets rates, payouts and collections from a rail, and does
- * not know which rail it is. A real provider is connected by implementing this interface (src/rails/README.md).
+ * not know which rail it is. Every part is optional: what a rail does not bring is refused. A real provider is connected
+ * by implementing this interface (src/rails/README.md).
  */
 export interface Rail {
   readonly name: string;
@@ -20,56 +23,95 @@ export interface Rail {
    * Returns the present terms of converting one currency into another, or undefined for a pair that the rail does not
    * serve. The rate returned here is the rate used.
    */
-  rate(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
+  rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
   /**
    * Returns all the ways to pay in under this reference; none where the rail takes in no such money. Their addresses
    * and account numbers belong to this quote or account alone.
    */
-  paymentInstructions(request: FundingRequest): Promise<PaymentInstruction[]>;
+  paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
   /** Returns what the receiver at a UMA address can be paid, or undefined when there is none. */
-  lookUp(umaAddress: string): Promise<UmaReceiver | undefined>;
-
-  /** Estimates how long an order will take from now, in milliseconds, to tell the customer. */
-  expectedMs(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>): number;
+  lookUp?(umaAddress: string): Promise<UmaReceiver | undefined>;
 
   /**
-   * Returns the delay before the first `perform` of a new order, in milliseconds. Without this method there is none,
-   * since a provider must get the order before it can begin. Payments to UMA addresses have no delay.
-   */
-  firstAskMs?(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>): number;
-
-  /** Returns the amount of a collection that names none, in smallest units. */
-  collectionAmount(currency: Currency): bigint;
-
-  /**
-   * Performs an order, or returns its present state. Called again after `checkInMs`, and again after a crash at any
+   * Pays out, or returns the present state of the payout. Called again after `checkInMs`, and again after a crash at any
    * point: an implementation passes `order.id` to its provider as the idempotency key. An exception means that nothing
    * is known, and the order is asked about again. An order that settled with a `watchMs` is asked about once more after
    * it, with `settled` set: either it has come back by then (`returned`), or it is final (`settled`).
    */
-  perform(order: RailOrder): Promise<RailOutcome>;
+  payOut?(order: RailOrder): Promise<RailOutcome>;
+
+  /**
+   * Collects money from an account or a UMA address, or returns the present state of the collection; called as `payOut`
+   * is. A rail with this method has `giveBack`, too.
+   */
+  collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
    * Gives back to its source what a collection brought in and no account here can take, because the balance would pass
    * its bound. Called at least once, with the order of the collection. The payment is FAILED once this returns; after
-   * an exception it is called again. After the first call `perform` must answer `failed` for this order, so that money
+   * an exception it is called again. After the first call `collect` must answer `failed` for this order, so that money
    * that was given back is not credited when there is capacity again.
    */
-  giveBack(order: RailOrder): Promise<void>;
+  giveBack?(order: RailOrder): Promise<void>;
+
+  /**
+   * Returns the amount of a collection that names none, in smallest units. Without this method a transfer-in must name
+   * its amount.
+   */
+  collectionAmount?(currency: Currency): bigint;
+
+  /**
+   * Estimates how long an order will take from now, in milliseconds, to tell the customer. A rail that pays out or
+   * collects has this method.
+   */
+  expectedMs?(order: RailRequest): number;
+
+  /**
+   * Returns the delay before the rail gets a new order, in milliseconds. Without this method there is none, since a
+   * provider must get the order before it can begin. Payments to UMA addresses have no delay.
+   */
+  firstAskMs?(order: RailRequest): number;
 
   /**
    * Checks an external account before it is registered, and again after each `checkInMs`: whether it exists, whether it
    * can be paid now, and whether its owner is who the platform says. `ownerName` is undefined for a wallet, which has
    * no owner to compare. `ageMs` is the time since the account was registered, by the clock of the database: 0 before
    * it is. An exception means that nothing is known: a new account is refused then, and a registered one is checked
-   * again.
+   * again. Without this method every new account is PENDING.
    */
-  checkAccount(account: RailAccount, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
+  checkAccount?(account: RailAccount, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
+
+  /**
+   * Checks the identity of a new customer, and of one whose name has changed. An exception means that nothing is known,
+   * and the command is refused. Without this method every new customer is PENDING_REVIEW.
+   */
+  checkIdentity?(customer: IdentityRequest): Promise<KycStatus>;
 
   /** The simulation of the outside world for developers; left out by a rail that moves real money. */
   readonly simulation?: Simulation;
+
+  /**
+   * Returns the rail as one platform has it, such as with the credentials of that platform. Without this method all
+   * platforms have the same.
+   */
+  forPlatform?(platformId: string): Rail;
+
+  /** Ends what the rail holds open. Nothing is called afterwards. */
+  close?(): Promise<void>;
+}
+
+/** What is known of an order before it is written. */
+export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
+
+/** A customer whose identity is to be checked. */
+export interface IdentityRequest {
+  /** The uuid of the customer: the idempotency key of its check together with the name. */
+  readonly customerId: string;
+  readonly customerType: CustomerType;
+  /** The full name, or the legal name of a business; null where none is known. */
+  readonly name: string | null;
 }
 
 /** A rail's answer about an external account. */
@@ -133,7 +175,7 @@ export interface RailOrder {
   readonly settled: boolean;
   /** The time since the order was created, in milliseconds, by the clock of the database. */
   readonly ageMs: number;
-  /** How often `perform` was called before. */
+  /** How often the rail got the order before. */
   readonly attempts: number;
   /** The requested course of events (`Scenario`), for a rail that simulates; any other ignores it. */
   readonly scenario: unknown;

@@ -1,4 +1,4 @@
-import type { BeneficiaryVerificationStatus, FailureReason, KycStatus } from '../database/generated/client/client.ts';
+import type { BeneficiaryVerificationStatus, FailureReason } from '../database/generated/client/client.ts';
 import type { RailStep } from './rail-step.ts';
 
 /** The domain of the receivers and senders that a sandbox simulates (decision 21). No platform has it. */
@@ -27,12 +27,6 @@ export interface Simulation {
    * wallet, which has no owner to compare.
    */
   accountVerification(ownerName: string | undefined, verification: BeneficiaryVerificationStatus): AccountVerification;
-
-  /**
-   * Returns the result of the identity check of a customer with this name: for a new customer, and again for a changed
-   * name.
-   */
-  identityStatus(name: string | null): KycStatus;
 }
 
 /** The requested course of a payment. Stored with its order as JSON; a rail without simulation never gets one. */

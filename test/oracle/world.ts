@@ -1,8 +1,5 @@
-import { pino } from 'pino';
 import { Pool } from 'undici';
-import { readConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { openPayments } from '../../src/gateway.ts';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { Statements } from '../setup/statements.ts';
 import { type Material, readMaterial } from './material.ts';
@@ -37,8 +34,7 @@ export class OracleWorld {
     this.callers = scene.callers;
     this.material = material;
     this.statements = new Statements(gateway.gateway.serving.pool);
-    const config = readConfig({ NODE_ENV: 'test' });
-    const payments = openPayments(database, config, pino({ level: 'silent' }));
+    const payments = { ...gateway.gateway.payments, database };
     this.oracle = new PlainExecutor(new PlainReads(database.prisma), payments);
   }
 

@@ -58,11 +58,11 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const { SANDBOX: rail } = payments.rails;
   if (!rail) throw new Error('the sandbox has its rail');
-  const perform = () => {
+  const payOut = () => {
     ask();
     return outcome;
   };
-  const working = settleDueOrders({ ...payments, rails: { SANDBOX: { ...rail, perform } } }, 10);
+  const working = settleDueOrders({ ...payments, rails: { SANDBOX: { ...rail, payOut } } }, 10);
   await asked;
   const leases = new Set<string>();
   // Five of them last longer than one lease.

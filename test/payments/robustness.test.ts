@@ -37,7 +37,7 @@ function withRail(answers: Record<number, () => Promise<RailOutcome>>): Payments
   if (!SANDBOX) throw new Error('no sandbox');
   const perform = ({ amount }: { amount: bigint }) =>
     answers[Number(amount)]?.() ?? Promise.resolve<RailOutcome>({ kind: 'settled' });
-  return { ...payments, rails: { SANDBOX: { ...SANDBOX, perform } } };
+  return { ...payments, rails: { SANDBOX: { ...SANDBOX, payOut: perform, collect: perform } } };
 }
 
 async function send(amount: number): Promise<string> {
@@ -140,7 +140,9 @@ test('a rail that cannot check an account now is asked later, and what somebody 
   const { payments } = gateway.gateway;
   const { SANDBOX } = payments.rails;
   if (!SANDBOX) throw new Error('no sandbox');
-  const withCheck = (checkAccount: typeof SANDBOX.checkAccount) => ({
+  const { checkAccount: checkBySandbox } = SANDBOX;
+  if (!checkBySandbox) throw new Error('the sandbox checks accounts');
+  const withCheck = (checkAccount: typeof checkBySandbox) => ({
     ...payments,
     rails: { SANDBOX: { ...SANDBOX, checkAccount } },
   });
@@ -163,7 +165,7 @@ test('a rail that cannot check an account now is asked later, and what somebody 
   await checkDueAccounts(
     withCheck(async (...asked) => {
       await succeed(platform, 'sandboxSetExternalAccountStatus', { accountId: account.id, status: 'UNDER_REVIEW' });
-      return SANDBOX.checkAccount(...asked);
+      return checkBySandbox(...asked);
     }),
     10,
   );
@@ -275,7 +277,7 @@ test('what was collected and does not fit is FAILED only once the rail gives it 
   const told: RailOrder[] = [];
   const rail = {
     ...SANDBOX,
-    perform: () => Promise.resolve<RailOutcome>({ kind: 'settled' }),
+    collect: () => Promise.resolve<RailOutcome>({ kind: 'settled' }),
     giveBack: (order: RailOrder) => {
       told.push(order);
       return told.length === 1 ? Promise.reject(new Error('the bank is closed')) : Promise.resolve();

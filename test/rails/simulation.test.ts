@@ -34,7 +34,7 @@ beforeAll(async () => {
   };
   const { payments } = t.gateway;
   if (!payments.rails.SANDBOX) throw new Error('no sandbox');
-  const { simulation: _none, ...rail } = payments.rails.SANDBOX;
+  const { simulation: _none, checkIdentity: _nobody, ...rail } = payments.rails.SANDBOX;
   real = { ...payments, rails: { SANDBOX: rail } };
 });
 afterAll(() => t.stop());
@@ -65,7 +65,7 @@ test('a rail that simulates nothing takes payments without a scenario, and none 
   expect((await transferOut(real, viewer, transfer)).row.status).toBe('PENDING');
 });
 
-test('a rail that simulates nothing checks no identity by its name', async () => {
+test('where the rail checks no identities, no name decides one', async () => {
   const details = { customerType: 'INDIVIDUAL', fullName: 'Person 002' } as const;
   const made = await createCustomer(real, viewer, { platformCustomerId: 'real-1', details });
   expect(made.row.kycStatus).toBe('PENDING_REVIEW');
@@ -74,7 +74,7 @@ test('a rail that simulates nothing checks no identity by its name', async () =>
     name: 'Person 003',
     kycStatus: 'PENDING_REVIEW',
   });
-  // The same name, where the rail simulates.
+  // The same name, where the rail checks it.
   const simulated = await createCustomer(t.gateway.payments, viewer, { platformCustomerId: 'simulated-1', details });
   expect(simulated.row.kycStatus).toBe('REJECTED');
 });

@@ -6,7 +6,7 @@ import { Sequencer } from '../../src/events/sequencer.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
 import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
-import type { Rail } from '../../src/rails/rail.ts';
+import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { connectionOf, connectOwner, prepareDatabase } from './scheduled-database.ts';
@@ -55,14 +55,11 @@ export class World {
     const { SANDBOX: sandbox } = gateway.gateway.payments.rails;
     if (!sandbox) throw new Error('the sandbox has its rail');
     // It is asked at once and answers at once, so that only the schedule decides who comes first.
-    this.#rail = {
-      ...sandbox,
-      firstAskMs: () => 0,
-      perform: async ({ id }) => {
-        this.performed.push(id);
-        return { kind: 'settled' };
-      },
+    const perform = async ({ id }: { readonly id: string }): Promise<RailOutcome> => {
+      this.performed.push(id);
+      return { kind: 'settled' };
     };
+    this.#rail = { ...sandbox, firstAskMs: () => 0, payOut: perform, collect: perform };
   }
 
   static async open(): Promise<World> {

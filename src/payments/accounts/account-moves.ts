@@ -6,7 +6,7 @@ import { commitGroups } from '../../ledger/commit.ts';
 import type { AccountMove, Plan } from '../../ledger/plan.ts';
 import type { AccountCheck } from '../../rails/rail.ts';
 import type { AccountVerification } from '../../rails/simulation.ts';
-import type { Payments } from '../command.ts';
+import { connectedRail, type Payments } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { toRailAccount } from '../parties.ts';
@@ -78,8 +78,8 @@ export async function checkDueAccounts(payments: Payments, limit: number): Promi
     due.map(async ({ platformId, environment, account, ageMs, attempts }) => {
       const railAccount = toRailAccount(account);
       const planAccountCheck = async (): Promise<Plan> => {
-        const rail = payments.rails[environment];
-        if (!rail || !railAccount) throw new Error(`no rail checks accounts for ${environment}`);
+        const rail = connectedRail(payments, { platformId, environment });
+        if (!rail?.checkAccount || !railAccount) throw new Error(`no rail checks accounts for ${environment}`);
         return planCheck(account, await railAnswer(rail.checkAccount(railAccount, ownerOf(account), ageMs)));
       };
       const plan = await planAccountCheck().catch((error: unknown) => {

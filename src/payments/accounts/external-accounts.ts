@@ -7,7 +7,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
 import type { AccountCheck, RailAccount } from '../../rails/rail.ts';
-import { type CommandResult, type Payments, runCommand } from '../command.ts';
+import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
@@ -142,7 +142,7 @@ function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalA
 type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
 
 /**
- * Checks an account with the rail. Without a rail the account is PENDING.
+ * Checks an account with the rail. Without a rail that checks accounts it is PENDING.
  * @throws Refusal INVALID_BANK_ACCOUNT
  */
 async function checkWithRail(
@@ -151,9 +151,9 @@ async function checkWithRail(
   account: RailAccount,
   beneficiary: Beneficiary | null,
 ): Promise<AcceptedAccount> {
-  const rail = payments.rails[caller.environment];
+  const rail = connectedRail(payments, caller);
   const name = ownerName(beneficiary);
-  if (!rail) {
+  if (!rail?.checkAccount) {
     const verification = name === undefined ? null : 'PENDING';
     return { accepted: true, status: 'PENDING', verification, verifiedName: null };
   }

@@ -3,7 +3,7 @@ import { creationTime, paymentReference } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Account } from '../../database/rows.ts';
 import type { NewRow } from '../../ledger/plan.ts';
-import type { Payments } from '../command.ts';
+import { connectedRail, type Payments } from '../command.ts';
 
 /** Makes the rows of internal accounts, one per currency, of a customer or (customerId null) of the platform itself. */
 export async function newInternalAccounts(
@@ -13,7 +13,7 @@ export async function newInternalAccounts(
   currencies: readonly string[],
   ids: readonly string[],
 ): Promise<NewRow<Account>[]> {
-  const rail = payments.rails[tenant.environment];
+  const rail = connectedRail(payments, tenant);
   return Promise.all(
     currencies.map(async (code, position) => {
       const id = ids[position];
@@ -21,7 +21,7 @@ export async function newInternalAccounts(
       if (id === undefined || !currency) throw new Error(`no id or no currency for ${code}`);
       const reference = paymentReference(id).replace('PAY-', 'FUND-');
       const instructions =
-        (await rail?.paymentInstructions({
+        (await rail?.paymentInstructions?.({
           owner: id,
           reference,
           currency,

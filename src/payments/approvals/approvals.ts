@@ -11,7 +11,7 @@ import type { TransactionMove } from '../../ledger/plan.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import { type Command, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation, type Information, type InformationField, missingFields } from '../information.ts';
-import { wakeOrders } from '../orders/orders.ts';
+import { expectedMs, wakeOrders } from '../orders/orders.ts';
 import { toRailAccount } from '../parties.ts';
 import { requestedFields } from './incoming.ts';
 
@@ -212,7 +212,7 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
       requestedInformation: withValues(requested, known),
       ...(fallbackId !== null && { destinationAccountId: fallbackId }),
     },
-    expectedInMs: railOf(payments, caller).expectedMs({
+    expectedInMs: expectedMs(railOf(payments, caller), {
       step: 'SETTLEMENT',
       account: destination ? toRailAccount(destination) : undefined,
       umaAddress: transaction.sourceUmaAddress ?? undefined,

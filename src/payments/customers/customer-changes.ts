@@ -9,7 +9,7 @@ import { statement } from '../../database/statement.ts';
 import { type CommandResult, type Payments, runCommand } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
-import { type CustomerDetails, detailColumns, simulatedIdentity } from './customers.ts';
+import { type CustomerDetails, checkedIdentity, detailColumns } from './customers.ts';
 
 /** The input of updateCustomer. */
 export interface UpdateCustomer {
@@ -22,8 +22,8 @@ export interface UpdateCustomer {
 const at = pathsIn<UpdateCustomer>();
 
 /**
- * Changes the details of a customer, but not its type. Where the rail simulates, a new name is checked like that of a
- * new customer, so a test value changes the KYC status.
+ * Changes the details of a customer, but not its type. Where the rail checks identities, a new name is checked like
+ * that of a new customer.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
  *   IDEMPOTENCY_MISMATCH
  */
@@ -51,7 +51,8 @@ export function updateCustomer(
         () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
       );
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
-      const kycStatus = renamed ? simulatedIdentity(payments, caller, columns.name ?? null) : undefined;
+      const identity = { customerId: customer.id, customerType: customer.customerType, name: columns.name ?? null };
+      const kycStatus = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
       const set = {
         ...columns,
         ...(umaAddress && { umaAddress }),

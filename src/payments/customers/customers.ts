@@ -6,8 +6,10 @@ import { Refusal } from '../../core/refusal.ts';
 import type { KycStatus } from '../../database/generated/client/client.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
+import type { IdentityRequest } from '../../rails/rail.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
-import { type CommandResult, type Payments, runCommand } from '../command.ts';
+import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
 
@@ -98,6 +100,8 @@ export function createCustomer(
             : `$${id.slice(-12)}@${profile.umaDomain}`,
       );
       const owner = { platformId: caller.platformId, customerId: id };
+      const identity = { customerId: id, customerType: input.details.customerType, name: details.name ?? null };
+      const kycStatus = (await checkedIdentity(payments, caller, identity)) ?? 'PENDING_REVIEW';
       return {
         insert: {
           customer: [
@@ -107,7 +111,7 @@ export function createCustomer(
               platformCustomerId: input.platformCustomerId,
               customerType: input.details.customerType,
               umaAddress,
-              kycStatus: simulatedIdentity(payments, caller, details.name ?? null) ?? 'PENDING_REVIEW',
+              kycStatus,
               isDeleted: false,
               beneficialOwners: [],
               ...details,
@@ -208,9 +212,15 @@ function checkShare(share: number | null | undefined, path: FieldPath): void {
 }
 
 /**
- * Returns the result of the identity check of a customer with this name where the rail simulates it; undefined where
- * the check is pending.
+ * Returns the result of the identity check of a new customer, or of one with a new name, by its rail; undefined where the
+ * rail checks no identities.
+ * @throws what the rail throws
  */
-export function simulatedIdentity(payments: Payments, caller: Caller, name: string | null): KycStatus | undefined {
-  return payments.rails[caller.environment]?.simulation?.identityStatus(name);
+export async function checkedIdentity(
+  payments: Payments,
+  caller: Caller,
+  customer: IdentityRequest,
+): Promise<KycStatus | undefined> {
+  const rail = connectedRail(payments, caller);
+  return rail?.checkIdentity && railAnswer(rail.checkIdentity(customer));
 }

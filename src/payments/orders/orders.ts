@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Environment, Prisma, RailOrderKind } from '../../database/generated/client/client.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
-import type { Rail, RailOrder } from '../../rails/rail.ts';
+import type { Rail, RailRequest } from '../../rails/rail.ts';
 import type { Party } from '../parties.ts';
 
 /** A due order with all data that its outcome may need, as it was read with the lease. */
@@ -148,15 +148,17 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
   };
 }
 
-/** A new order in the terms of the rail. */
-type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
-
 /**
  * Returns the delay before the rail is asked about a new order, in milliseconds. None for a UMA address: the workers
  * must first find out whether its receiver is a customer here.
  */
 export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
   return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
+}
+
+/** Returns how long a rail expects an order to take from now, in milliseconds. */
+export function expectedMs(rail: Rail, railRequest: RailRequest): number {
+  return rail.expectedMs?.(railRequest) ?? 0;
 }
 
 /**

@@ -81,7 +81,7 @@ export async function readExchangeRates(
   });
   const rates = await Promise.all(
     destinations.map(async (destination) => {
-      const terms = await outsideWait(railOf(payments, caller).rate(source, destination));
+      const terms = await outsideWait(railOf(payments, caller, 'rate').rate(source, destination));
       if (!terms) return [];
       const price = priceQuote({
         sending: source,

@@ -78,7 +78,7 @@ async function planExecution(
   const to = quotedDestination(quote, found.destination);
   const payment = start(quote, source, {
     orderId: found.orderId,
-    rail: railOf(payments, caller),
+    rail: railOf(payments, caller, 'payOut'),
     target: to.target,
     scenario: scenario ?? quote.scenario,
     reason: 'executed',

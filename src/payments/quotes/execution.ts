@@ -3,7 +3,7 @@ import type { Quote } from '../../database/rows.ts';
 import type { Journal, Plan } from '../../ledger/plan.ts';
 import type { Rail } from '../../rails/rail.ts';
 import { debit, type Flow } from '../movements.ts';
-import { firstAskMs } from '../orders/orders.ts';
+import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import type { Target } from './quote-destination.ts';
 
 /** The fields of a quote that its execution needs: all of them are fixed when the quote is created. */
@@ -72,7 +72,7 @@ export function execution(quote: Executable, options: ExecutionOptions): Plan {
         from: ['PENDING'],
         to: 'PROCESSING',
         reason,
-        expectedInMs: rail.expectedMs(railRequest),
+        expectedInMs: expectedMs(rail, railRequest),
         isNew,
       },
     ],

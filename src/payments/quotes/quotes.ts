@@ -98,7 +98,7 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
   const payment = start(quote, parties.source, {
     orderId: idAt(parties, 2),
-    rail: railOf(payments, caller),
+    rail: railOf(payments, caller, 'payOut'),
     target: to.target,
     scenario,
     reason: 'executed at creation',
@@ -145,7 +145,7 @@ async function quotePrice(
   parties: Parties,
   { sending, to }: { readonly sending: Currency; readonly to: Destination },
 ): Promise<Pricing> {
-  const rate = await outsideWait(railOf(payments, caller).rate(sending, to.receiving));
+  const rate = await outsideWait(railOf(payments, caller, 'rate').rate(sending, to.receiving));
   if (!rate) {
     throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, {
       path: to.path,
@@ -186,7 +186,7 @@ async function instructions(payments: Payments, caller: Caller, quote: NewRow<Qu
   const currency = currencyOf(quote.sendingCurrency);
   const ways = currency
     ? await outsideWait(
-        railOf(payments, caller).paymentInstructions({
+        railOf(payments, caller, 'paymentInstructions').paymentInstructions({
           owner: quote.id,
           reference,
           currency,

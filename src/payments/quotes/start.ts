@@ -1,6 +1,6 @@
 import type { Account, Quote } from '../../database/rows.ts';
 import type { Plan } from '../../ledger/plan.ts';
-import { firstAskMs } from '../orders/orders.ts';
+import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import { toRailAccount } from '../parties.ts';
 import { type Executable, type ExecutionOptions, execution } from './execution.ts';
 import { planPull } from './pull.ts';
@@ -19,10 +19,10 @@ export function start(
   if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
   const { rail, target, scenario } = options;
   const railRequest = { step: 'PULL', account: toRailAccount(source), umaAddress: undefined, scenario } as const;
-  const payMs = rail.expectedMs({ step: 'SETTLEMENT', ...target, scenario });
+  const payMs = expectedMs(rail, { step: 'SETTLEMENT', ...target, scenario });
   return planPull(quote, {
     ...options,
-    expectedInMs: rail.expectedMs(railRequest) + payMs,
+    expectedInMs: expectedMs(rail, railRequest) + payMs,
     dueInMs: firstAskMs(rail, railRequest),
   });
 }

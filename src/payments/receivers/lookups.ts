@@ -12,8 +12,8 @@ import type { Prisma } from '../../database/generated/client/client.ts';
 import type { Lookup } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
-import type { Rail, RequiredField, UmaReceiver } from '../../rails/rail.ts';
-import { type CommandResult, type Payments, railOf } from '../command.ts';
+import type { RequiredField, UmaReceiver } from '../../rails/rail.ts';
+import { type CommandResult, type Payments, type RailWith, railOf } from '../command.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
@@ -147,10 +147,10 @@ async function findReceiver(
   }
   if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 
-  const rail = railOf(payments, caller);
+  const rail = railOf(payments, caller, 'rate');
   const receiver = found.receiverCustomerId
     ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
-    : await outsideWait(rail.lookUp(umaAddress));
+    : await outsideWait(railOf(payments, caller, 'lookUp').lookUp(umaAddress));
   if (!receiver) {
     throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
       path: at('umaAddress'),
@@ -200,7 +200,7 @@ interface SendingCurrency {
  * with the limits that a quote keeps from each currency that the sender can pay in.
  */
 function pricedCurrencies(
-  rail: Rail,
+  rail: RailWith<'rate'>,
   receiver: UmaReceiver,
   { base, senders }: { readonly base: string; readonly senders: readonly SendingCurrency[] },
 ): Promise<{ [K in keyof LookupCurrency]: LookupCurrency[K] }[]> {
@@ -222,7 +222,7 @@ function pricedCurrencies(
 }
 
 /** Returns the limits of receiving a currency from each of the sender's, where the rail converts it. */
-async function sendingLimits(rail: Rail, senders: readonly SendingCurrency[], receiving: Currency) {
+async function sendingLimits(rail: RailWith<'rate'>, senders: readonly SendingCurrency[], receiving: Currency) {
   const all = await Promise.all(
     senders.map(async ({ code, fixedFee, variableFeeRate }) => {
       const sending = currencyOf(code);

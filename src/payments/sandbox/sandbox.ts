@@ -152,7 +152,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
   if (amount === due && !late) {
     const payment = execution(quote, {
       orderId: found.orderId,
-      rail: railOf(payments, caller),
+      rail: railOf(payments, caller, 'payOut'),
       sourceAccountId: fundingAccountId,
       target: to.target,
       scenario: scenario ?? quote.scenario,

@@ -1,7 +1,7 @@
 import type { PlanRefusal } from '../../ledger/commit.ts';
 import type { Journal, Plan, PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import type { Payments } from '../command.ts';
+import { type Payments, railOf } from '../command.ts';
 import { suspension } from '../movements.ts';
 import type { DueOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
@@ -47,9 +47,7 @@ export async function concludeWithoutCapacity(
 
 /** Asks the rail to give back what it has collected. The payment does not end until this succeeds. */
 async function giveBack(payments: Payments, order: DueOrder): Promise<void> {
-  const rail = payments.rails[order.environment];
-  if (!rail) throw new Error(`no rail is connected for ${order.environment}`);
-  await railAnswer(rail.giveBack(railRequest(order, true)));
+  await railAnswer(railOf(payments, order, 'giveBack').giveBack(railRequest(order, true)));
 }
 
 /** Tells whether an account takes part in a payment only as the account for the fees of the platform. */

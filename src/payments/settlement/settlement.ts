@@ -2,7 +2,7 @@ import { retryLostRaces } from '../../database/retry.ts';
 import { commitGroups, type PlanRefusal } from '../../ledger/commit.ts';
 import type { PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import type { Payments } from '../command.ts';
+import { type Payments, railOf } from '../command.ts';
 import {
   type DueOrder,
   isPull,
@@ -193,10 +193,13 @@ function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): Pl
  * time.
  */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
-  const rail = payments.rails[order.environment];
   try {
-    if (!rail) throw new Error(`no rail is connected for ${order.environment}`);
-    return await railAnswer(rail.perform(railRequest(order, settled)));
+    const request = railRequest(order, settled);
+    return await railAnswer(
+      order.kind === 'PAYOUT'
+        ? railOf(payments, order, 'payOut').payOut(request)
+        : railOf(payments, order, 'collect').collect(request),
+    );
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };

@@ -1,9 +1,10 @@
 import type { Caller } from '../../access/caller.ts';
 import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
+import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
-import { firstAskMs } from '../orders/orders.ts';
+import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
 import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
@@ -33,9 +34,10 @@ export function transferIn(
         destination: 'INTERNAL',
       });
       checkPullable(from, at('sourceAccountId'));
-      const rail = railOf(payments, caller);
+      const rail = railOf(payments, caller, 'collect');
       const currency = currencyOfAccount(to);
-      const given = input.amount ?? rail.collectionAmount(currency);
+      const given = input.amount ?? rail.collectionAmount?.(currency);
+      if (given === undefined) throw new Refusal('INVALID_INPUT', 'this needs an amount', { path: at('amount') });
       const amount = smallestUnits(given, currency, at('amount'));
       const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: to.customerId });
       const railRequest = {
@@ -44,7 +46,7 @@ export function transferIn(
         umaAddress: undefined,
         scenario,
       } as const;
-      const expected = rail.expectedMs(railRequest);
+      const expected = expectedMs(rail, railRequest);
       return {
         requireActive: { customers: ownersOf(from, to), accounts: [from.id] },
         capacity: [{ account: to.id, amount }],

@@ -3,7 +3,7 @@ import { smallestUnits } from '../../core/amounts.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { debit } from '../movements.ts';
-import { firstAskMs } from '../orders/orders.ts';
+import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
 import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
@@ -44,9 +44,9 @@ async function planTransfer(payments: Payments, caller: Caller, input: Transfer)
   const railAccount = toRailAccount(to);
   const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
   const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: from.customerId });
-  const rail = railOf(payments, caller);
+  const rail = railOf(payments, caller, 'payOut');
   const railRequest = { step: 'SETTLEMENT', account: railAccount, umaAddress: undefined, scenario } as const;
-  const expected = rail.expectedMs(railRequest);
+  const expected = expectedMs(rail, railRequest);
   return {
     requireActive: { customers: ownersOf(from, to), accounts: [to.id] },
     insert: {

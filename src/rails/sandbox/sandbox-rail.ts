@@ -6,6 +6,7 @@ import type {
   RailAccount,
   RailOrder,
   RailOutcome,
+  RailRequest,
   RateTerms,
 } from '../rail.ts';
 import type { Simulation } from '../simulation.ts';
@@ -23,6 +24,9 @@ export interface SandboxRailOptions {
   readonly paceMs: number;
   readonly rates: SandboxRates;
 }
+
+/** The rail of the sandbox: it has every part of the port but views of its own for each platform. */
+export type SandboxRail = Required<Omit<Rail, 'forPlatform' | 'close'>>;
 
 interface MagicSuffix {
   readonly explanation: string;
@@ -47,7 +51,7 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
  * Makes a rail that simulates the outside world, with the documented magic values and a configurable pace. It keeps no
  * state: the state of an order follows from its age and its account, so a restart changes nothing.
  */
-export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
+export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail {
   return {
     name: 'sandbox',
     rate: async (sending: Currency, receiving: Currency): Promise<RateTerms | undefined> =>
@@ -59,21 +63,26 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): Rail {
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
-    perform: async (order: RailOrder): Promise<RailOutcome> => {
-      const remaining = durationMs(order, paceMs) - order.ageMs;
-      if (remaining > 0) return { kind: 'pending', checkInMs: Math.ceil(remaining) };
-      const { returnAfterMs } = scenarioAt(order.step, order.scenario);
-      if (order.settled) {
-        return returnAfterMs === undefined
-          ? { kind: 'settled' }
-          : { kind: 'returned', explanation: 'returned by the bank (sandbox scenario)' };
-      }
-      return failureOf(order) ?? { kind: 'settled', watchMs: returnAfterMs };
-    },
+    checkIdentity: async ({ name }) => checkSandboxIdentity(name),
+    payOut: async (order) => outcomeOf(order, paceMs),
+    collect: async (order) => outcomeOf(order, paceMs),
     // The simulated world has no balances.
     giveBack: async () => undefined,
     simulation,
   };
+}
+
+/** Returns the state of an order at its age. */
+function outcomeOf(order: RailOrder, paceMs: number): RailOutcome {
+  const remaining = durationMs(order, paceMs) - order.ageMs;
+  if (remaining > 0) return { kind: 'pending', checkInMs: Math.ceil(remaining) };
+  const { returnAfterMs } = scenarioAt(order.step, order.scenario);
+  if (order.settled) {
+    return returnAfterMs === undefined
+      ? { kind: 'settled' }
+      : { kind: 'returned', explanation: 'returned by the bank (sandbox scenario)' };
+  }
+  return failureOf(order) ?? { kind: 'settled', watchMs: returnAfterMs };
 }
 
 /** The sandbox's simulation of the outside world. */
@@ -82,13 +91,12 @@ const simulation: Simulation = {
   deposit: simulatedDeposit,
   senderInformation: () => ({ FULL_NAME: 'Sandbox Sender' }),
   accountVerification: verificationOf,
-  identityStatus: checkSandboxIdentity,
 };
 
 /**
  * Returns how long an order takes, in milliseconds: the delay of its scenario, or the paces of its account or address.
  */
-function durationMs(order: Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>, paceMs: number): number {
+function durationMs(order: RailRequest, paceMs: number): number {
   const { delayMs } = scenarioAt(order.step, order.scenario);
   if (delayMs !== undefined) return delayMs;
   // Suffix and address slow down payments, but not pay requests.

@@ -1,0 +1,192 @@
+import type { Rail, RailOrder } from '../rail.ts';
+import { Breach, NotTried, TrialDrive, words } from './driver.ts';
+import type { ProviderFault, RailTrial, TrialProvider, TrialTimes } from './trial.ts';
+
+/** What a check works on. */
+export interface Tried {
+  readonly trial: RailTrial;
+  readonly kind: RailOrder['kind'];
+  readonly times: TrialTimes;
+  /** Opens the rail, which is closed after the check. */
+  open(): Promise<Rail>;
+}
+
+/** One promise of the port. It throws a Breach where the rail breaks it. */
+export interface Check {
+  readonly name: string;
+  readonly run: (tried: Tried) => Promise<void>;
+}
+
+const noProvider = 'the trial has no provider whose faults could be tried';
+
+/** The promises of the port about orders, for payouts and collections alike. */
+export const checks: readonly Check[] = [
+  { name: 'settles an order, and moves its money once', run: settles },
+  { name: 'ends an order that the provider refuses, with an explanation, and moves nothing', run: refuses },
+  { name: 'moves the money once where the answer to it is lost', run: losesAnswers },
+  { name: 'moves the money once where two processes have the same order', run: answersTwice },
+  { name: 'says no second outcome of what has settled', run: contradicts },
+  { name: 'says pending of an order that takes its time, and settles it', run: takesTime },
+  { name: 'takes an answer that is late for nothing known', run: isSlow },
+  { name: 'takes a provider that is down for nothing known', run: isDown },
+  { name: 'goes on with the order of a process that was killed', run: killed },
+  { name: 'answers failed for what it has given back', run: givesBack },
+];
+
+async function settles(tried: Tried): Promise<void> {
+  const drive = driveOf(tried, 'settles');
+  const rail = await tried.open();
+  await expectSettled(drive, rail);
+  await expectMoved(tried, drive, 1n);
+  await expectStanding(drive, rail);
+  await expectMoved(tried, drive, 1n);
+}
+
+async function refuses(tried: Tried): Promise<void> {
+  const drive = driveOf(tried, 'refused');
+  const rail = await tried.open();
+  const first = await drive.outcome(rail);
+  if (first.kind !== 'failed' && first.kind !== 'rejected') {
+    throw new Breach(`the provider refuses the order, and the rail answered ${words(first)}`);
+  }
+  const again = await drive.outcome(rail);
+  if (again.kind !== first.kind) throw new Breach(`it answered ${words(first)}, and then ${words(again)}`);
+  await expectMoved(tried, drive, 0n);
+}
+
+/** The gateway loses the answer, and so does the rail where its provider has this fault. */
+async function losesAnswers(tried: Tried): Promise<void> {
+  const drive = driveOf(tried, 'settles');
+  const rail = await tried.open();
+  await withFault(
+    tried,
+    'loses-answers',
+    () => expectNothingFinal(drive, rail, 2),
+    () => drive.ask(rail),
+  );
+  await expectSettled(drive, rail);
+  await expectMoved(tried, drive, 1n);
+}
+
+async function answersTwice(tried: Tried): Promise<void> {
+  const drive = driveOf(tried, 'settles');
+  const [first, second] = [await tried.open(), await tried.open()];
+  await Promise.all([drive.ask(first), drive.ask(second), drive.ask(first)]);
+  await expectSettled(drive, first);
+  await expectSettled(drive, second);
+  await expectMoved(tried, drive, 1n);
+}
+
+async function contradicts(tried: Tried): Promise<void> {
+  const drive = driveOf(tried, 'settles');
+  const rail = await tried.open();
+  await expectSettled(drive, rail);
+  const standing = () => expectStanding(drive, rail);
+  await withFault(tried, 'contradicts', standing, standing);
+}
+
+async function takesTime(tried: Tried): Promise<void> {
+  const drive = driveOf(tried, 'slow');
+  const rail = await tried.open();
+  const first = await drive.ask(rail);
+  if (first.kind !== 'pending') throw new Breach(`the order is under way, and the rail answered ${words(first)}`);
+  await expectSettled(drive, rail);
+  await expectMoved(tried, drive, 1n);
+}
+
+async function isSlow(tried: Tried): Promise<void> {
+  providerOf(tried);
+  const drive = driveOf(tried, 'settles');
+  const rail = await tried.open();
+  await withFault(tried, 'is-slow', () => expectNothingFinal(drive, rail, 1));
+  await expectSettled(drive, rail);
+  await expectMoved(tried, drive, 1n);
+}
+
+async function isDown(tried: Tried): Promise<void> {
+  providerOf(tried);
+  const drive = driveOf(tried, 'settles');
+  const rail = await tried.open();
+  await withFault(tried, 'is-down', () => expectNothingFinal(drive, rail, 2));
+  await expectSettled(drive, rail);
+  await expectMoved(tried, drive, 1n);
+}
+
+/** A process that is killed sees no answer: another one opens the rail anew and knows nothing of the first. */
+async function killed(tried: Tried): Promise<void> {
+  const drive = driveOf(tried, 'settles');
+  await drive.ask(await tried.open());
+  const successor = await tried.open();
+  await expectSettled(drive, successor);
+  await expectMoved(tried, drive, 1n);
+}
+
+async function givesBack(tried: Tried): Promise<void> {
+  if (tried.kind === 'PAYOUT') throw new NotTried('only what was collected is given back');
+  providerOf(tried);
+  const drive = driveOf(tried, 'settles');
+  const rail = await tried.open();
+  await expectSettled(drive, rail);
+  // At least once: the gateway cannot know whether a call that was lost has done it.
+  await rail.giveBack?.(drive.request(true));
+  await rail.giveBack?.(drive.request(true));
+  await expectMoved(tried, drive, 0n);
+  const after = await drive.outcome(rail);
+  if (after.kind !== 'failed') throw new Breach(`it gave the money back, and then answered ${words(after)}`);
+}
+
+function driveOf({ trial, kind, times }: Tried, course: 'settles' | 'refused' | 'slow'): TrialDrive {
+  return new TrialDrive(trial, course, kind, times);
+}
+
+function providerOf({ trial }: Tried): TrialProvider {
+  if (!trial.provider) throw new NotTried(noProvider);
+  return trial.provider;
+}
+
+/** Runs a step while the provider has a fault; where there is no provider, `otherwise`. */
+async function withFault(
+  { trial: { provider } }: Tried,
+  fault: ProviderFault,
+  step: () => Promise<unknown>,
+  otherwise?: () => Promise<unknown>,
+): Promise<void> {
+  if (!provider) return void (await otherwise?.());
+  await provider.setFault(fault);
+  try {
+    await step();
+  } finally {
+    await provider.setFault('none');
+  }
+}
+
+/** While the provider says nothing, the rail knows nothing: an outcome then is a guess. */
+async function expectNothingFinal(drive: TrialDrive, rail: Rail, times: number): Promise<void> {
+  for (let asked = 0; asked < times; asked += 1) {
+    const answer = await drive.ask(rail);
+    if (answer.kind !== 'unknown' && answer.kind !== 'pending') {
+      throw new Breach(`the provider said nothing, and the rail answered ${words(answer)}`);
+    }
+  }
+}
+
+async function expectSettled(drive: TrialDrive, rail: Rail): Promise<void> {
+  const outcome = await drive.outcome(rail);
+  if (outcome.kind !== 'settled')
+    throw new Breach(`the provider settles the order, and the rail answered ${words(outcome)}`);
+}
+
+/** What has settled stands or has come back; nothing else can be said of it. */
+async function expectStanding(drive: TrialDrive, rail: Rail): Promise<void> {
+  const answer = await drive.ask(rail, true);
+  if (!['settled', 'returned', 'unknown'].includes(answer.kind)) {
+    throw new Breach(`it answered settled, and then ${words(answer)}`);
+  }
+}
+
+async function expectMoved({ trial: { provider } }: Tried, drive: TrialDrive, times: bigint): Promise<void> {
+  if (!provider) return;
+  const moved = await provider.moved(drive.id);
+  const right = times * drive.amount;
+  if (moved !== right) throw new Breach(`the provider moved ${moved} where ${right} was right`);
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Rail, RailOrder, RailOutcome } from '../rail.ts';
+import type { Course, RailTrial, TrialTimes } from './trial.ts';
+
+/** The error for a rail that breaks the contract of the port. */
+export class Breach extends Error {}
+
+/** The error for a check that a rail or its provider gives no means for. */
+export class NotTried extends Error {}
+
+/** The longest time that a rail may ask the gateway to wait, in milliseconds: a day. */
+const maxCheckInMs = 86_400_000;
+/** The pause after an answer that did not come, in milliseconds. */
+const retryMs = 20;
+
+/** An answer of a rail; `unknown` where it threw or did not answer in time. */
+export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
+
+/** A new order of a course, with what the gateway adds to it. */
+export class TrialDrive {
+  readonly id = randomUUID();
+  readonly #times: TrialTimes;
+  readonly #begin = performance.now();
+  readonly #order: Pick<RailOrder, 'amount' | 'currency' | 'account' | 'umaAddress' | 'kind'>;
+  #attempts = 0;
+
+  constructor(trial: RailTrial, course: Course, kind: RailOrder['kind'], times: TrialTimes) {
+    const order = trial.order(course, kind);
+    if (!order) throw new NotTried(`the trial has no order that is: ${course}`);
+    this.#order = { ...order, kind };
+    this.#times = times;
+  }
+
+  get amount(): bigint {
+    return this.#order.amount;
+  }
+
+  /** Gives the order to a rail, as the gateway does, and checks the form of the answer. */
+  async ask(rail: Rail, settled = false): Promise<Answer> {
+    const order = this.request(settled);
+    this.#attempts += 1;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error('no answer in time')), this.#times.answerMs);
+    });
+    try {
+      const called = order.kind === 'PAYOUT' ? rail.payOut?.(order) : rail.collect?.(order);
+      if (!called) throw new NotTried('the rail has no such orders');
+      return checkForm(await Promise.race([called, late]));
+    } catch (error) {
+      if (error instanceof Breach || error instanceof NotTried) throw error;
+      return { kind: 'unknown', error };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The order as the gateway would give it now. */
+  request(settled: boolean): RailOrder {
+    return {
+      ...this.#order,
+      id: this.id,
+      step: 'SETTLEMENT',
+      settled,
+      ageMs: performance.now() - this.#begin,
+      attempts: this.#attempts,
+      scenario: null,
+    };
+  }
+
+  /**
+   * Asks until there is an outcome.
+   * @throws Breach when there is none in time
+   */
+  async outcome(rail: Rail): Promise<RailOutcome> {
+    const deadline = performance.now() + this.#times.outcomeMs;
+    let last: Answer | undefined;
+    while (performance.now() < deadline) {
+      last = await this.ask(rail);
+      if (last.kind !== 'unknown' && last.kind !== 'pending') return last;
+      const waitMs = last.kind === 'pending' ? last.checkInMs : retryMs;
+      await sleep(Math.max(0, Math.min(waitMs, deadline - performance.now())));
+    }
+    throw new Breach(`the order has no outcome after ${this.#times.outcomeMs} ms; the last answer was ${words(last)}`);
+  }
+}
+
+/** Describes an answer in a few words. */
+export function words(answer: Answer | undefined): string {
+  if (!answer) return 'none';
+  if (answer.kind === 'unknown')
+    return `an error (${answer.error instanceof Error ? answer.error.message : answer.error})`;
+  return 'explanation' in answer ? `${answer.kind} (${answer.explanation})` : answer.kind;
+}
+
+const kinds = ['pending', 'settled', 'failed', 'rejected', 'returned'];
+
+/** Checks the form of an outcome. */
+function checkForm(outcome: RailOutcome): RailOutcome {
+  if (typeof outcome !== 'object' || outcome === null || !kinds.includes(outcome.kind)) {
+    throw new Breach(`an answer must be one of ${kinds.join(', ')}, not ${JSON.stringify(outcome)}`);
+  }
+  const wait =
+    outcome.kind === 'pending' ? outcome.checkInMs : outcome.kind === 'settled' ? outcome.watchMs : undefined;
+  if (outcome.kind === 'pending' || wait !== undefined) {
+    if (typeof wait !== 'number' || !(wait >= 0 && wait <= maxCheckInMs)) {
+      throw new Breach(`the time until the next question must be from 0 to ${maxCheckInMs} ms, not ${wait}`);
+    }
+  }
+  if ('explanation' in outcome && (typeof outcome.explanation !== 'string' || outcome.explanation === '')) {
+    throw new Breach(`the answer ${outcome.kind} must explain itself`);
+  }
+  return outcome;
+}

@@ -1,0 +1,61 @@
+import type { Rail, RailOrder } from '../rail.ts';
+
+/** The trial of a rail: what its author gives to the conformance suite, as the export `trial` of a module. */
+export interface RailTrial {
+  /** Opens the rail, as a process that starts does. The provider stays as it is. Called several times. */
+  open(): Promise<Rail>;
+
+  /**
+   * Returns an order that takes this course: `settles`, `refused` by the provider, or `slow`, which is under way for some
+   * time and then settles. The suite gives it its id, age and attempts. Undefined where the rail or its provider knows no
+   * such course.
+   */
+  order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
+
+  /** The provider, with faults on request; undefined for a rail that calls nobody outside its process. */
+  readonly provider?: TrialProvider;
+
+  /** Ends the trial. */
+  close?(): Promise<void>;
+}
+
+export type Course = 'settles' | 'refused' | 'slow';
+
+/** The part of an order that decides its course. */
+export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'umaAddress'>;
+
+/** A provider, or its test system, with faults on request. */
+export interface TrialProvider {
+  /**
+   * Returns how much money the provider has moved for an order, in smallest units: nothing, the amount of the order, or
+   * a multiple of it where it was sent more than once. What was given back does not count.
+   */
+  moved(orderId: string): Promise<bigint>;
+
+  /** Brings a fault into every call from now on, instead of the one before. */
+  setFault(fault: ProviderFault): Promise<void>;
+}
+
+/**
+ * A fault of a provider. `loses-answers`: it does what it is asked, and the connection ends before its answer. `is-down`:
+ * nobody answers, and nothing is done. `is-slow`: its answers take longer than the gateway waits. `contradicts`: it says of
+ * what it has settled that it has failed.
+ */
+export type ProviderFault = 'none' | 'loses-answers' | 'is-down' | 'is-slow' | 'contradicts';
+
+/** The times that the suite keeps, in milliseconds. */
+export interface TrialTimes {
+  /** How long the gateway waits for one answer. */
+  readonly answerMs: number;
+  /** How long an order may take until its outcome. */
+  readonly outcomeMs: number;
+}
+
+/** The result of one check. */
+export interface CheckResult {
+  readonly check: string;
+  readonly kind: RailOrder['kind'];
+  readonly result: 'passed' | 'failed' | 'not tried';
+  /** What was wrong, or why it was not tried. */
+  readonly reason?: string;
+}

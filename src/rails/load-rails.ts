@@ -1,0 +1,198 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type RailHost, type RailLog, type RailModule, railPort } from './port.ts';
+import type { Rail } from './rail.ts';
+import type { EnvironmentRails, RailEntry, RailSettings } from './rail-settings.ts';
+
+/** The rails of all environments, opened. */
+export interface LoadedRails {
+  readonly SANDBOX?: Rail;
+  readonly PRODUCTION?: Rail;
+}
+
+/** The error for a rail that cannot be used: the message says which, and why. */
+export class RailFault extends Error {
+  constructor(place: string, fault: string) {
+    super(`RAILS ${place}: ${fault}`);
+    this.name = 'RailFault';
+  }
+}
+
+/** What loading needs besides the settings. */
+export interface LoadOptions {
+  /** The modules of this program, by the names that RAILS has for them. */
+  readonly own: Readonly<Record<string, RailModule>>;
+  readonly log: RailLog;
+  readonly host?: Omit<RailHost, 'environment' | 'log'>;
+}
+
+const environments = ['SANDBOX', 'PRODUCTION'] as const;
+
+/**
+ * Loads, checks and opens the rails of the settings. When one cannot be used, those that were opened are closed.
+ * @throws RailFault that names the entry and what is wrong with it
+ */
+export async function loadRails(settings: RailSettings, options: LoadOptions): Promise<LoadedRails> {
+  const opened: Rail[] = [];
+  const open = async (place: string, entry: RailEntry, environment: RailHost['environment']) => {
+    const module = await importRail(place, entry.module, settings.directory, options.own);
+    const rail = await openRail(place, module, entry, { ...options.host, environment, log: options.log });
+    opened.push(rail);
+    checkRail(place, rail, environment);
+    return rail;
+  };
+  const loaded: Partial<Record<RailHost['environment'], Rail>> = {};
+  try {
+    for (const environment of environments) {
+      const entries = settings[environment];
+      if (entries) loaded[environment] = await openEnvironment(environment, entries, open);
+    }
+    return loaded;
+  } catch (error) {
+    await Promise.allSettled(opened.map((rail) => rail.close?.()));
+    throw error;
+  }
+}
+
+/** Closes all rails. */
+export async function closeRails(rails: LoadedRails): Promise<void> {
+  await Promise.all(environments.map((environment) => rails[environment]?.close?.()));
+}
+
+type Open = (place: string, entry: RailEntry, environment: RailHost['environment']) => Promise<Rail>;
+
+/** Opens the rails of an environment, and makes one rail of them that has the right one for each platform. */
+async function openEnvironment(
+  environment: RailHost['environment'],
+  { module, settings, platforms }: EnvironmentRails,
+  open: Open,
+): Promise<Rail> {
+  const common = module === undefined ? undefined : await open(environment, { module, settings }, environment);
+  const own = new Map<string, Rail>();
+  for (const [id, entry] of Object.entries(platforms ?? {})) {
+    own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
+  }
+  if (common && own.size === 0) return common;
+  // A platform without a rail gets one without parts: everything that needs one is refused.
+  const others: Rail = common ?? { name: 'none' };
+  return {
+    name: others.name,
+    forPlatform(platformId) {
+      const rail = own.get(platformId) ?? others;
+      return rail.forPlatform?.(platformId) ?? rail;
+    },
+    async close() {
+      await Promise.all([others, ...own.values()].map((rail) => rail.close?.()));
+    },
+  };
+}
+
+async function importRail(
+  place: string,
+  name: string,
+  directory: string,
+  own: LoadOptions['own'],
+): Promise<RailModule> {
+  const known = own[name];
+  if (known) return known;
+  let exported: { readonly default?: unknown };
+  try {
+    exported = await import(railAddress(name, directory));
+  } catch (error) {
+    throw new RailFault(place, `the module ${name} cannot be loaded: ${messageOf(error)}`);
+  }
+  return checkModule(place, name, exported.default);
+}
+
+/**
+ * Returns what to import: the address of a file, or the name of a package. A file may be named without its ending, and one
+ * that is the index of its folder by the folder.
+ */
+export function railAddress(name: string, directory: string): string {
+  if (!name.startsWith('.') && !path.isAbsolute(name)) return name;
+  const file = path.resolve(directory, name);
+  const endings = ['.ts', '.js', '.mjs'];
+  const candidates = [
+    file,
+    ...endings.map((end) => file + end),
+    ...endings.map((end) => path.join(file, `index${end}`)),
+  ];
+  const found = candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false })?.isFile());
+  return pathToFileURL(found ?? file).href;
+}
+
+/** Checks that a value is the module of a rail, and for this version of the port. */
+function checkModule(place: string, name: string, value: unknown): RailModule {
+  if (typeof value !== 'object' || value === null) {
+    throw new RailFault(place, `the module ${name} has no rail as its default export`);
+  }
+  const module = value as Partial<Record<keyof RailModule, unknown>>;
+  if (typeof module.railPort !== 'number') {
+    throw new RailFault(place, `the rail of ${name} does not say which version of the port it is for: railPort`);
+  }
+  if (module.railPort !== railPort) {
+    throw new RailFault(
+      place,
+      `the rail of ${name} is for version ${module.railPort} of the port; this gateway has version ${railPort}`,
+    );
+  }
+  if (typeof module.name !== 'string' || module.name === '')
+    throw new RailFault(place, `the rail of ${name} has no name`);
+  if (typeof module.open !== 'function') throw new RailFault(place, `the rail of ${name} has no function open`);
+  // Every field was checked.
+  return value as RailModule;
+}
+
+async function openRail(place: string, module: RailModule, { settings }: RailEntry, host: RailHost): Promise<Rail> {
+  try {
+    return await module.open(settings, host);
+  } catch (error) {
+    throw new RailFault(place, `the rail ${module.name} does not open: ${messageOf(error)}`);
+  }
+}
+
+/** The parts of a rail that are functions. */
+const parts: readonly string[] = [
+  ...['rate', 'paymentInstructions', 'lookUp', 'payOut', 'collect', 'giveBack', 'collectionAmount', 'expectedMs'],
+  ...['firstAskMs', 'checkAccount', 'checkIdentity', 'forPlatform', 'close'],
+];
+
+/** The parts of the simulation. */
+const simulationParts = ['scenarioFault', 'deposit', 'senderInformation', 'accountVerification'] as const;
+
+/**
+ * Checks what a rail brings: known parts of the right form, with the parts that belong together, and no simulation where
+ * money is real.
+ */
+function checkRail(place: string, rail: Rail, environment: RailHost['environment']): void {
+  const refuse = (fault: string): never => {
+    throw new RailFault(place, fault);
+  };
+  if (typeof rail !== 'object' || rail === null) refuse('its module opens no rail');
+  const name = typeof rail.name === 'string' && rail.name !== '' ? rail.name : refuse('the rail has no name');
+  const part = (key: string): unknown => Reflect.get(rail, key);
+  const present = (key: string) => part(key) !== undefined;
+  const wrong = parts.filter((key) => present(key) && typeof part(key) !== 'function');
+  if (wrong.length > 0) refuse(`the rail ${name} has ${wrong.join(', ')}, which must be functions`);
+  // A misspelt part would be one that the rail lacks.
+  const unknown = Object.keys(rail).filter((key) => typeof part(key) === 'function' && !parts.includes(key));
+  if (unknown.length > 0) refuse(`the rail ${name} has parts that the port does not know: ${unknown.join(', ')}`);
+  if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key))) {
+    refuse(`the rail ${name} brings no part of the port`);
+  }
+  if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money, and cannot give it back`);
+  if ((present('collect') || present('payOut')) && !present('expectedMs')) {
+    refuse(`the rail ${name} moves money, and does not say how long that takes: expectedMs`);
+  }
+  if (rail.simulation === undefined) return;
+  const missing = simulationParts.filter((part) => typeof rail.simulation?.[part] !== 'function');
+  if (missing.length > 0) refuse(`the simulation of the rail ${name} has no function ${missing.join(', ')}`);
+  if (environment === 'PRODUCTION') {
+    refuse(`the rail ${name} simulates the world outside, so it serves no PRODUCTION platforms`);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

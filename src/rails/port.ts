@@ -1,0 +1,48 @@
+import type { Rail } from './rail.ts';
+
+/**
+ * The port for authors of rails: everything that a package needs in order to be a rail of the gateway. A rail is a
+ * module whose default export is a `RailModule`; the setting RAILS names it. src/rails/README.md says what each part
+ * promises, and `npm run rail:conformance` tries it.
+ */
+
+/**
+ * The version of the port. It rises when a rail that was right before would be wrong now: when the gateway calls
+ * something else, or expects another answer. A new optional part does not change it.
+ */
+export const railPort = 1;
+
+/** The default export of a rail's module. */
+export interface RailModule {
+  /** The version of the port that the module was written for. */
+  readonly railPort: typeof railPort;
+  /** The name of the rail, for logs and refusals. */
+  readonly name: string;
+  /**
+   * Opens the rail, once for each entry of RAILS that names the module. It reads its own settings and may reach its
+   * provider, but starts no work of its own.
+   * @param settings as RAILS has them; undefined where it has none
+   * @throws Error when the settings are wrong; the message names each and says what it should be
+   */
+  open(settings: unknown, host: RailHost): Rail | Promise<Rail>;
+}
+
+/** What the gateway gives to a rail. */
+export interface RailHost {
+  /** The environment of the platforms that the rail serves. */
+  readonly environment: 'SANDBOX' | 'PRODUCTION';
+  /** The log of the gateway. No secret belongs there. */
+  readonly log: RailLog;
+}
+
+/** A log with structured fields. */
+export interface RailLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+// A package that is a rail imports from this file alone.
+export type * from './rail.ts';
+export type * from './rail-step.ts';
+export type { AccountVerification, Deposit, Scenario, ScenarioFault, Simulation } from './simulation.ts';

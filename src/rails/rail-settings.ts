@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+
+/** A rail in the setting RAILS: a module and its own settings. */
+export interface RailEntry {
+  /** `sandbox`, a package, or a file; a relative one begins with a dot and is resolved against `RailSettings.directory`. */
+  readonly module: string;
+  /** What the module gets; undefined where RAILS has none for it. */
+  readonly settings?: unknown;
+}
+
+/** The rails of one environment: one for all of its platforms, and others for some of them. */
+export interface EnvironmentRails extends Partial<RailEntry> {
+  /** By the id of a platform, such as `Platform:…`. */
+  readonly platforms?: Readonly<Record<string, RailEntry>> | undefined;
+}
+
+/** The setting RAILS: the rails of each environment. */
+export interface RailSettings {
+  readonly SANDBOX?: EnvironmentRails | undefined;
+  readonly PRODUCTION?: EnvironmentRails | undefined;
+  /** The directory that relative files are in: that of the settings' file, or the working directory. */
+  readonly directory: string;
+}
+
+const moduleName = z.string({ error: 'must name a module' }).min(1, { error: 'must name a module' });
+
+const unknownKeys = (known: string) => ({
+  error: ({ code, keys }: { readonly code?: string; readonly keys?: unknown }) =>
+    code === 'unrecognized_keys'
+      ? `has the unknown field ${Array.isArray(keys) ? keys.join(', ') : ''}; it takes ${known}`
+      : `must be an object with ${known}`,
+});
+
+const entry = z.strictObject(
+  { module: moduleName, settings: z.unknown().optional() },
+  unknownKeys('module and settings'),
+);
+
+const platformId = z
+  .string()
+  .regex(/^Platform:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { error: 'must be the id of a platform: Platform:…' });
+
+const environmentRails = z
+  .strictObject(
+    {
+      module: moduleName.optional(),
+      settings: z.unknown().optional(),
+      platforms: z
+        .record(platformId, entry, { error: 'must be an object of platform ids, such as Platform:…' })
+        .optional(),
+    },
+    unknownKeys('module, settings and platforms'),
+  )
+  .refine(({ module, settings }) => module !== undefined || settings === undefined, {
+    error: 'has settings, but no module that they are for',
+  })
+  .refine(({ module, platforms }) => module !== undefined || platforms !== undefined, {
+    error: 'must name a module, or platforms with modules of their own',
+  });
+
+const railSettings = z.strictObject(
+  { SANDBOX: environmentRails.optional(), PRODUCTION: environmentRails.optional() },
+  unknownKeys('SANDBOX and PRODUCTION'),
+);
+
+/**
+ * Reads the setting RAILS: a JSON object, or the path of a file that has one.
+ * @throws RangeError with one line for each fault
+ */
+export function parseRailSettings(text: string): RailSettings {
+  const isFile = !text.trimStart().startsWith('{');
+  const json = isFile ? readSettingsFile(text) : text;
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new RangeError(
+      `${isFile ? `${text} ` : ''}must have JSON: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+  const parsed = railSettings.safeParse(value);
+  if (!parsed.success) {
+    // zod reports a fault in a key of a record with the fault of the key inside.
+    throw new RangeError(
+      parsed.error.issues
+        .flatMap((issue) =>
+          issue.code === 'invalid_key'
+            ? issue.issues.map(({ message }) => ({ path: issue.path, message }))
+            : [{ path: issue.path, message: issue.message }],
+        )
+        .map(({ path: at, message }) => [at.join('.'), message].filter((part) => part !== '').join(' '))
+        .join('\n'),
+    );
+  }
+  return { ...parsed.data, directory: isFile ? path.dirname(path.resolve(text)) : process.cwd() };
+}
+
+function readSettingsFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? error.code : error;
+    throw new RangeError(`must be a JSON object or the path of a file with one; ${file} cannot be read (${reason})`);
+  }
+}

@@ -1,0 +1,17 @@
+import type { RailTrial } from '../conformance/trial.ts';
+import { sandboxRates } from './rates.ts';
+import { sandboxRail } from './sandbox-rail.ts';
+
+/** The time of one step in the trial, in milliseconds: an order is under way for that long. */
+const paceMs = 30;
+
+/** The trial of the sandbox rail for `npm run rail:conformance`. It calls nobody, so there is no provider. */
+export const trial: RailTrial = {
+  open: async () => sandboxRail({ paceMs, rates: sandboxRates() }),
+  order: (course) => ({
+    amount: 1_000n,
+    currency: 'USD',
+    account: { type: 'US_ACCOUNT', identifier: course === 'refused' ? '12345003' : '12345678' },
+    umaAddress: undefined,
+  }),
+};

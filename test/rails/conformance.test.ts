@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { runConformance } from '../../src/rails/conformance/run.ts';
+import type { RailTrial } from '../../src/rails/conformance/trial.ts';
+import { trial as sandboxTrial } from '../../src/rails/sandbox/sandbox-trial.ts';
+import { type Mistake, providerTrial, quickTimes, shortTimes } from './provider.ts';
+
+/** The suite that anyone can run against a rail passes for right ones, and names the fault of wrong ones. */
+
+async function resultsOf(trial: RailTrial, times = quickTimes) {
+  const results = await runConformance(trial, times);
+  return {
+    failed: results.filter(({ result }) => result === 'failed'),
+    passed: results.filter(({ result }) => result === 'passed').length,
+    notTried: results.filter(({ result }) => result === 'not tried').map(({ kind, check }) => `${kind} ${check}`),
+  };
+}
+
+test('a rail that keeps the promises of the port passes all of them, for payouts and collections', async () => {
+  expect(await resultsOf(providerTrial())).toEqual({
+    failed: [],
+    passed: 19,
+    notTried: ['PAYOUT answers failed for what it has given back'],
+  });
+});
+
+test('the sandbox passes what can be tried without a provider', async () => {
+  const { failed, passed, notTried } = await resultsOf(sandboxTrial);
+  expect({ failed, passed, notTried: notTried.length }).toEqual({ failed: [], passed: 14, notTried: 6 });
+});
+
+test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
+  ['new keys', 'moves the money once where the answer to it is lost', /moved \d+ where 700 was right/],
+  ['guesses', 'takes a provider that is down for nothing known', /said nothing, and the rail answered failed/],
+  [
+    'throws refusals',
+    'ends an order that the provider refuses',
+    /no outcome after 400 ms; .* an error \(422 refused\)/,
+  ],
+  ['forgets', 'goes on with the order of a process that was killed', /settles the order, and the rail answered failed/],
+  ['believes the last', 'says no second outcome of what has settled', /answered settled, and then failed/],
+  ['asks never', 'says pending of an order that takes its time', /must be from 0 to 86400000 ms, not Infinity/],
+])('a rail with the mistake “%s” is found out', async ([mistake, check, reason]) => {
+  const { failed } = await resultsOf(providerTrial(mistake), shortTimes);
+  const found = failed.filter((one) => one.check.startsWith(check));
+  expect(found.map(({ kind }) => kind)).toEqual(['PAYOUT', 'COLLECTION']);
+  for (const one of found) expect(one.reason).toMatch(reason);
+});
+
+const run = promisify(execFile);
+
+test('the command tries a module by its path, and says what is no rail', async () => {
+  const command = ['--disable-warning=ExperimentalWarning', 'src/cli/rail-conformance.ts'];
+  const { stdout } = await run(process.execPath, [...command, './src/rails/sandbox/sandbox-trial']);
+  expect(stdout).toContain('passed     PAYOUT      settles an order, and moves its money once\n');
+  expect(stdout).toMatch(/\n14 passed, 0 failed, 6 not tried\n$/);
+  await expect(run(process.execPath, [...command, './src/rails/port.ts'])).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('./src/rails/port.ts exports no trial.'),
+  });
+});

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config.ts';
+import { currencyOf } from '../../src/core/currencies.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { openPayments } from '../../src/gateway.ts';
+import { connectedRail, railOf } from '../../src/payments/command.ts';
+
+/** Rails are modules that the setting RAILS names: loaded and checked at the start, with a clear refusal for each fault. */
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(os.tmpdir(), 'rails-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const database = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', role: 'gateway_work' });
+afterAll(() => database.close());
+
+async function open(rails: object | string) {
+  const text = typeof rails === 'string' ? rails : JSON.stringify(rails);
+  return openPayments(database, readConfig({ RAILS: text }), pino({ level: 'silent' }));
+}
+
+/** Writes a module and returns its path. */
+async function write(source: string, name = `${randomUUID()}.mjs`): Promise<string> {
+  const file = path.join(directory, name);
+  await writeFile(file, source);
+  return file;
+}
+
+const [usd, eur] = [currencyOf('USD'), currencyOf('EUR')];
+const first = '0197f2a0-0000-7000-8000-000000000001';
+const second = '0197f2a0-0000-7000-8000-000000000002';
+
+/** A rail with one rate, which its settings name, and a file that says that it was closed. */
+const rateRail = `
+import { appendFileSync } from 'node:fs';
+export default {
+  railPort: 1,
+  name: 'rates',
+  async open(settings, host) {
+    if (typeof settings?.rate !== 'string') throw new Error('rate must be a decimal');
+    return {
+      name: 'rates of ' + host.environment,
+      rate: async () => ({ rate: settings.rate, serviceFixedFee: 0n, serviceVariableFeeRate: '0', counterpartyFixedFee: 0n, minSendingAmount: 1n, maxSendingAmount: 1000n, bridge: '1' }),
+      close: async () => appendFileSync(settings.log, settings.rate + ' closed;'),
+    };
+  },
+};`;
+
+test('without the setting, platforms of SANDBOX have the sandbox and those of PRODUCTION have no rail', async () => {
+  const payments = await openPayments(database, readConfig({}), pino({ level: 'silent' }));
+  expect(connectedRail(payments, { platformId: first, environment: 'SANDBOX' })?.name).toBe('sandbox');
+  const production = { platformId: first, environment: 'PRODUCTION' } as const;
+  expect(connectedRail(payments, production)).toBeUndefined();
+  expect(() => railOf(payments, production)).toThrow('no rail is connected for PRODUCTION platforms');
+});
+
+test('a rail is a module of its own, with its own settings for each environment and platform', async () => {
+  await write(rateRail, 'rates.mjs');
+  const log = path.join(directory, 'closed');
+  const file = await write(
+    JSON.stringify({
+      PRODUCTION: {
+        module: './rates.mjs',
+        settings: { rate: '1.1', log },
+        platforms: { [`Platform:${first}`]: { module: './rates.mjs', settings: { rate: '1.2', log } } },
+      },
+    }),
+    'rails.json',
+  );
+  // The modules of a file are beside it, wherever the gateway runs.
+  const payments = await open(file);
+  const rate = async (platformId: string) => {
+    if (!usd || !eur) throw new Error('known currencies');
+    return (await railOf(payments, { platformId, environment: 'PRODUCTION' }, 'rate').rate(usd, eur))?.rate;
+  };
+  expect([await rate(first), await rate(second)]).toEqual(['1.2', '1.1']);
+  expect(() => railOf(payments, { platformId: second, environment: 'PRODUCTION' }, 'payOut')).toThrow(
+    'the rail of PRODUCTION platforms pays nothing out',
+  );
+  expect(connectedRail(payments, { platformId: first, environment: 'SANDBOX' })?.name).toBe('sandbox');
+});
+
+test('a platform alone can have a rail; the others of its environment have none', async () => {
+  const module = await write(rateRail);
+  const platforms = { [`Platform:${first}`]: { module, settings: { rate: '3', log: path.join(directory, 'log') } } };
+  const payments = await open({ PRODUCTION: { platforms } });
+  expect(railOf(payments, { platformId: first, environment: 'PRODUCTION' }, 'rate').name).toBe('rates of PRODUCTION');
+  expect(() => railOf(payments, { platformId: second, environment: 'PRODUCTION' }, 'rate')).toThrow(
+    'the rail of PRODUCTION platforms converts no currencies',
+  );
+});
+
+test('the sandbox is loaded like every rail, and its settings come before the variables', async () => {
+  const payments = await open({ SANDBOX: { module: 'sandbox', settings: { rates: { 'USD/EUR': { rate: '2' } } } } });
+  if (!usd || !eur) throw new Error('known currencies');
+  expect((await railOf(payments, { platformId: first, environment: 'SANDBOX' }, 'rate').rate(usd, eur))?.rate).toBe(
+    '2',
+  );
+});
+
+const opening = (rail: string) => `export default { railPort: 1, name: 'mine', open: () => (${rail}) };`;
+
+test.for<readonly [fault: string, module: string, refusal: string]>([
+  ['no rail', 'export const rail = 1;', 'has no rail as its default export'],
+  ['a syntax error', 'export default {', 'cannot be loaded: '],
+  ['no version', 'export default { name: "mine", open() {} };', 'does not say which version of the port it is for'],
+  [
+    'another version',
+    'export default { railPort: 2, name: "mine", open() {} };',
+    'is for version 2 of the port; this gateway has version 1',
+  ],
+  ['no name', 'export default { railPort: 1, open() {} };', 'has no name'],
+  ['nothing to open it', 'export default { railPort: 1, name: "mine" };', 'has no function open'],
+  [
+    'wrong settings',
+    'export default { railPort: 1, name: "mine", open() { throw new Error("apiKey must be set"); } };',
+    'the rail mine does not open: apiKey must be set',
+  ],
+  [
+    'a part that is no function',
+    opening('{ name: "mine", rate: 1.1 }'),
+    'the rail mine has rate, which must be functions',
+  ],
+  ['a misspelt part', opening('{ name: "mine", payout() {} }'), 'parts that the port does not know: payout'],
+  ['no part', opening('{ name: "mine" }'), 'the rail mine brings no part of the port'],
+  [
+    'collections that cannot be given back',
+    opening('{ name: "mine", collect() {}, expectedMs() {} }'),
+    'collects money, and cannot give it back',
+  ],
+  ['no expected time', opening('{ name: "mine", payOut() {} }'), 'does not say how long that takes: expectedMs'],
+  ['half a simulation', opening('{ name: "mine", simulation: { deposit() {} } }'), 'has no function scenarioFault'],
+])('a module with %s is refused at the start, by its place and its fault', async ([, source, refusal]) => {
+  const module = await write(source);
+  const opened = open({ SANDBOX: { module } });
+  await expect(opened).rejects.toThrow(ConfigError);
+  await expect(opened).rejects.toThrow('RAILS SANDBOX: ');
+  await expect(opened).rejects.toThrow(refusal);
+});
+
+test('what simulates serves no platform in PRODUCTION', async () => {
+  await expect(open({ PRODUCTION: { module: 'sandbox' } })).rejects.toThrow(
+    'RAILS PRODUCTION: the rail sandbox simulates the world outside, so it serves no PRODUCTION platforms',
+  );
+});
+
+test('a rail that was opened before another one is refused is closed', async () => {
+  const log = path.join(directory, 'closed-after-fault');
+  const module = await write(rateRail);
+  const platforms = { [`Platform:${first}`]: { module: './nowhere.mjs' } };
+  await expect(open({ PRODUCTION: { module, settings: { rate: '7', log }, platforms } })).rejects.toThrow(
+    `RAILS PRODUCTION.platforms.Platform:${first}: the module ./nowhere.mjs cannot be loaded`,
+  );
+  expect(await readFile(log, 'utf8')).toBe('7 closed;');
+});
+
+test.for<readonly [fault: string, text: string, refusal: string]>([
+  ['no JSON', '{', 'RAILS must have JSON: '],
+  ['a file that is not there', './none.json', './none.json cannot be read (ENOENT)'],
+  [
+    'an unknown environment',
+    '{"TEST": {"module": "x"}}',
+    'has the unknown field TEST; it takes SANDBOX and PRODUCTION',
+  ],
+  [
+    'an entry without a module',
+    '{"SANDBOX": {}}',
+    'SANDBOX must name a module, or platforms with modules of their own',
+  ],
+  ['settings of no module', '{"SANDBOX": {"settings": {}}}', 'SANDBOX has settings, but no module that they are for'],
+  ['a name for a platform', '{"SANDBOX": {"platforms": {"acme": {"module": "x"}}}}', 'must be the id of a platform'],
+])('the setting with %s is refused, and says why', ([, text, refusal]) => {
+  expect(() => readConfig({ RAILS: text })).toThrow(refusal);
+});
