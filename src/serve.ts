@@ -88,17 +88,15 @@ export async function startServing(
     log,
   });
   const { operations } = graphql;
+  const streaming = { operations, credentials, sessions, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS };
   const http = await startHttpServer({
     callers,
     host: config.HOST,
     port: config.PORT,
     graphql,
-    distinctConnections: createDistinctConnections({ operations, keepAliveMs }),
+    distinctConnections: createDistinctConnections(streaming),
     tickets: createTickets({ operations, credentials, clientTokens }),
-    singleConnections: createSingleConnections({
-      ...{ operations, credentials, sessions, keepAliveMs },
-      reservations: caps.reservations,
-    }),
+    singleConnections: createSingleConnections({ ...streaming, reservations: caps.reservations }),
     origins: config.CORS_ORIGINS,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     readiness,
@@ -113,6 +111,7 @@ export async function startServing(
     ...callers,
     ...{ operations, sessions, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
+    compresses: config.COMPRESS_SOCKETS,
     acceptsOrigin: (request) =>
       acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
   });

@@ -90,7 +90,10 @@ class Handler {
   }
 
   #open(stream: EventStream, request: IncomingMessage, response: ServerResponse): void {
-    if (stream.isOpen) return refuse(response, 409, 'CONFLICT', 'the stream is already open');
+    if (stream.isOpen) {
+      refuse(response, 409, 'CONFLICT', 'the stream is already open');
+      return;
+    }
     if (this.#options.compresses) compressEvents(request, response);
     stream.open(response);
   }

@@ -93,7 +93,9 @@ function sendAll(
         point?.close(false);
         // A stream that throws is not returned by its reader, and one whose socket has broken would go on without one.
         await stream.return?.();
-        throw error;
+        if (extra.socket.readyState === extra.socket.OPEN) throw error;
+        // Nobody is there to be told.
+        return { done: true, value: undefined };
       }
     },
     async return() {
