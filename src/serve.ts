@@ -22,7 +22,7 @@ import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
-import { acceptsOrigin } from './http/cors.ts';
+import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
@@ -89,6 +89,7 @@ export async function startServing(
   });
   const { operations } = graphql;
   const streaming = { operations, credentials, sessions, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS };
+  const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: newcomer !== undefined, log });
   const http = await startHttpServer({
     callers,
     host: config.HOST,
@@ -97,7 +98,7 @@ export async function startServing(
     distinctConnections: createDistinctConnections(streaming),
     tickets: createTickets({ operations, credentials, clientTokens }),
     singleConnections: createSingleConnections({ ...streaming, reservations: caps.reservations }),
-    origins: config.CORS_ORIGINS,
+    origins,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     readiness,
     isSandbox: newcomer !== undefined,
@@ -112,8 +113,7 @@ export async function startServing(
     ...{ operations, sessions, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
     compresses: config.COMPRESS_SOCKETS,
-    acceptsOrigin: (request) =>
-      acceptsOrigin(request, config.CORS_ORIGINS) && (newcomer === undefined || namesThisMachine(request)),
+    acceptsOrigin: (request) => origins.accepts(request) && (newcomer === undefined || namesThisMachine(request)),
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }

@@ -17,7 +17,7 @@ begin
       uma_address = v_customer.uma_address, kyc_status = v_customer.kyc_status, is_deleted = v_customer.is_deleted,
       name = v_customer.name, birth_date = v_customer.birth_date, nationality = v_customer.nationality,
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
-      address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
+      address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
     -- The tokens of apps end with their customer, also those of its quotes and transactions. All who end tokens lock
     -- them by id.
@@ -48,6 +48,7 @@ begin
       beneficiary_verified_name = v_account.beneficiary_verified_name,
       default_uma_deposit_account = v_account.default_uma_deposit_account,
       platform_account_id = v_account.platform_account_id,
+      metadata = v_account.metadata,
       is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;

@@ -6,11 +6,11 @@ as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
       new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate,
-      new.source_name, new.source_number)
+      new.source_name, new.source_number, new.metadata)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
       old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate,
-      old.source_name, old.source_number) then
+      old.source_name, old.source_number, old.metadata) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   -- A refund that waited in suspense is paid after the payment has ended: its status does not change.

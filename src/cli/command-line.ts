@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { type Command, CommanderError } from 'commander';
@@ -22,6 +23,8 @@ export interface Tools {
   readonly database: Database;
   readonly payments: Payments;
   readonly webhooks: Webhooks;
+  /** Writes a part of a long answer, as fast as it is taken. */
+  readonly print: (text: string) => Promise<void>;
   /** Prints a line about what takes long, where a person watches. */
   readonly progress: (line: string) => void;
 }
@@ -29,9 +32,12 @@ export interface Tools {
 /** A command: takes its arguments and then its options, as they were declared. */
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
-/** Makes the action of a command that needs the settings only. */
-export function withSettings<Args extends unknown[]>(work: Work<Config, Args>) {
-  return actionOf<Args>((...args) => work(readConfig(process.env), ...args));
+/** Makes the action of a command that needs the settings only, of the environment or of what `from` makes of it. */
+export function withSettings<Args extends unknown[]>(
+  work: Work<Config, Args>,
+  from: (environment: NodeJS.ProcessEnv) => NodeJS.ProcessEnv = (environment) => environment,
+) {
+  return actionOf<Args>(async (...args) => work(readConfig(from(process.env)), ...args));
 }
 
 /**
@@ -72,7 +78,7 @@ async function toolsOf(database: Database, settings: Config): Promise<Tools> {
   const config = { ...settings, ...keys };
   const payments = await openPayments(database, config, pino({ level: 'silent' }));
   const progress = (line: string) => process.stderr.isTTY && console.error(line);
-  return { config, database, payments, webhooks: openWebhooks(payments, config), progress };
+  return { config, database, payments, webhooks: openWebhooks(payments, config), print, progress };
 }
 
 /** The code of the error with which an action ends that has printed its answer, and has another exit code than 0. */
@@ -83,12 +89,20 @@ function actionOf<Args extends unknown[]>(work: (...args: Args) => Promise<Answe
   return async (...all: [...Args, Command]): Promise<void> => {
     const command = all.at(-1) as Command;
     const asJson = command.optsWithGlobals<{ json?: true }>().json;
-    const { data, lines, exitCode = 0 } = await work(...(all.slice(0, -1) as unknown as Args)).catch(answerOf);
+    // The last of what a command gets are its options; this adds those of the whole program.
+    const args = [...all.slice(0, -2), command.optsWithGlobals()] as unknown as Args;
+    const { data, lines, exitCode = 0 } = await work(...args).catch(answerOf);
     if (asJson) console.log(jsonOf(data));
+    else if (lines.length === 0) return;
     else if (exitCode === 0) console.log(lines.join('\n'));
     else console.error(lines.join('\n'));
     if (exitCode !== 0) throw new CommanderError(exitCode, answered, '');
   };
+}
+
+/** Writes to the standard output, and waits until there is room for more. */
+async function print(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }
 
 /** Makes the answer of a command that failed: in words where the error is meant for its user. */

@@ -10,7 +10,14 @@ export function addMigrate(program: Command): void {
   program
     .command('migrate')
     .description('apply the migrations, as the owner of the tables: DATABASE_OWNER_URL, or else DATABASE_URL')
-    .action(withSettings(apply));
+    .action(withSettings(apply, asOwner));
+}
+
+/** Lets the owner's address be the only one: whoever migrates need not have the other. */
+function asOwner(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { DATABASE_URL, DATABASE_URL_FILE, DATABASE_OWNER_URL, DATABASE_OWNER_URL_FILE } = environment;
+  if (DATABASE_URL || DATABASE_URL_FILE) return environment;
+  return { ...environment, DATABASE_URL: DATABASE_OWNER_URL, DATABASE_URL_FILE: DATABASE_OWNER_URL_FILE };
 }
 
 async function apply(config: Config): Promise<Answer> {

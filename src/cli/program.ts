@@ -1,11 +1,22 @@
 import { Command, CommanderError } from 'commander';
 import { addAudit } from './audit.ts';
 import { answered } from './command-line.ts';
+import { addConfig } from './config.ts';
+import { addDoctor } from './doctor.ts';
 import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
+import { addOrders } from './orders.ts';
 import { addPlatforms } from './platforms.ts';
+import { addStatement } from './statement.ts';
 import { addSuspense } from './suspense.ts';
 import { addTokens } from './tokens.ts';
+import { addWebhooks } from './webhooks.ts';
+
+/** Adds each command to the command line, in the order of its help. */
+const commands = [
+  ...[addDoctor, addConfig, addMigrate, addKeys, addAudit],
+  ...[addPlatforms, addTokens, addOrders, addWebhooks, addSuspense, addStatement],
+];
 
 /** The exit code for arguments that are wrong. */
 const usageCode = 2;
@@ -20,7 +31,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .option('--json', 'print the answer as JSON')
     .showHelpAfterError()
     .exitOverride();
-  for (const add of [addMigrate, addPlatforms, addTokens, addSuspense, addAudit, addKeys]) add(program);
+  for (const add of commands) add(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return 0;

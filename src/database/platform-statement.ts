@@ -1,19 +1,22 @@
+import type { Writable } from 'node:stream';
 import pg from 'pg';
+import { serialize } from 'pg-protocol';
 
 /** The part of pg's connection that a query uses, as pg's own Query, pg-cursor and pg-query-stream do. */
 export interface Connection {
   /** The texts that are prepared, and those being prepared, by their names. */
   readonly parsedStatements: Readonly<Record<string, string>>;
   readonly submittedNamedStatements: Record<string, string>;
-  readonly stream: { cork(): void; uncork(): void };
-  parse(statement: { readonly name: string; readonly text: string }): void;
-  bind(values: {
-    readonly statement: string;
-    readonly values: readonly unknown[];
-    readonly valueMapper: (value: unknown) => unknown;
-  }): void;
+  readonly stream: Pick<Writable, 'writable' | 'write'>;
+  bind(values: BindMessage): void;
   execute(portal: object): void;
-  sync(): void;
+}
+
+/** Values for a prepared statement. */
+interface BindMessage {
+  readonly statement: string;
+  readonly values: unknown[];
+  readonly valueMapper: (value: unknown) => unknown;
 }
 
 const { utils } = pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } };
@@ -35,8 +38,19 @@ export interface PlatformFirst {
   platform: { readonly id: string; readonly onSet: () => void } | undefined;
 }
 
+const settingTo = (id: string): BindMessage => ({
+  statement: platformStatement.name,
+  values: [id],
+  valueMapper: prepareValue,
+});
+
 /** Sends the statement that sets the platform, without the end of the batch. Its result comes before that of the query. */
 export function sendPlatform(connection: Connection, id: string): void {
-  connection.bind({ statement: platformStatement.name, values: [id], valueMapper: prepareValue });
+  connection.bind(settingTo(id));
   connection.execute({});
+}
+
+/** Returns what `sendPlatform` sends, for a query that writes its messages itself. */
+export function platformMessages(id: string): readonly Buffer[] {
+  return [serialize.bind(settingTo(id)), serialize.execute()];
 }

@@ -23,9 +23,16 @@ export interface SnapshotRows {
 
 export type { Account, Customer, Event, Lookup, Quote, Transaction };
 
+const columnNames = new Map<string, string>();
+
 /** Returns the column name of a Prisma field: `total_sending_amount` for `totalSendingAmount`. */
 export function columnName(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  let name = columnNames.get(field);
+  if (name === undefined) {
+    name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    columnNames.set(field, name);
+  }
+  return name;
 }
 
 /** Returns the field name of a column: `totalSendingAmount` for `total_sending_amount`. */

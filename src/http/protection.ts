@@ -19,7 +19,11 @@ export function protectResponse(response: ServerResponse): void {
  * rebinding) and would then be of the same origin as the service; its requests carry that name.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
-  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '';
+  return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');
+}
+
+/** Says whether a host name, as a URL has it, always is that of this machine. */
+export function isThisMachine(name: string): boolean {
   if (isIPv4(name)) return name.startsWith('127.');
   return name === '[::1]' || name === 'localhost' || name.endsWith('.localhost');
 }

@@ -5,17 +5,17 @@ import { databaseAway } from '../core/refusal.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
 import { type DistinctConnections, wantsEvents } from '../graphql/transports/distinct-connections.ts';
-import { answerJsonRequest } from '../graphql/transports/json-requests.ts';
+import { answerByYoga, answerJsonRequest } from '../graphql/transports/json-requests.ts';
 import { takesMultipart } from '../graphql/transports/multipart.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { type Tickets, ticketPath } from '../graphql/transports/tickets.ts';
-import { isReady, type ReadinessWatch } from '../observe/readiness.ts';
+import { isReady, type ReadinessWatch, readinessBody } from '../observe/readiness.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
 import { Connections } from './connections.ts';
-import { type AllowedOrigins, answerCors } from './cors.ts';
+import type { Origins } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
@@ -36,7 +36,7 @@ export interface HttpOptions {
   readonly tickets: Tickets;
   /** Event streams that carry several operations. */
   readonly singleConnections: SingleConnections;
-  readonly origins: AllowedOrigins;
+  readonly origins: Origins;
   readonly rest: RestServer;
   readonly readiness: ReadinessWatch;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
@@ -130,7 +130,7 @@ async function dispatch(
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   protectResponse(response);
   if (options.isSandbox && !namesThisMachine(request)) return refuseHost(response);
-  if (answerCors(request, response, options.origins)) return;
+  if (options.origins.answer(request, response)) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
   if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, admission, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
@@ -238,6 +238,11 @@ async function answerGraphql(
   if (request.method === 'POST' && !wantsStream(request)) {
     return answerJsonRequest(options.graphql, request, response, body);
   }
+  // GraphiQL's page has its policy in itself.
+  if (request.method === 'GET') response.setHeader('content-security-policy', "frame-ancestors 'none'");
+  if (request.method === 'GET' && !wantsStream(request)) {
+    return answerByYoga(options.graphql, request, response, body);
+  }
   if (wantsStream(request)) {
     // The status of a stream is 200 once it has begun: refuse unknown credentials before.
     const viewer = await options.callers.credentials
@@ -247,8 +252,6 @@ async function answerGraphql(
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     if (await options.distinctConnections(request, response, body)) return;
   }
-  // GraphiQL's page has its policy in itself.
-  if (request.method === 'GET') response.setHeader('content-security-policy', "frame-ancestors 'none'");
   await options.graphql.yoga(withBody(request, body), response);
 }
 
@@ -276,5 +279,5 @@ async function serveReadiness(
   const readiness = await options.readiness.check();
   const ready = !connections.announcing && isReady(readiness);
   if (!ready) response.setHeader('retry-after', '1');
-  answer(response, ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', ...readiness });
+  answer(response, ready ? 200 : 503, readinessBody(readiness, ready));
 }

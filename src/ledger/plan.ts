@@ -154,6 +154,7 @@ export interface AccountMove {
       | 'beneficiaryVerifiedName'
       | 'defaultUmaDepositAccount'
       | 'platformAccountId'
+      | 'metadata'
       | 'isDeleted'
     >
   >;

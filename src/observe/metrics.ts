@@ -7,7 +7,7 @@ import type { Sessions } from '../access/sessions.ts';
 import type { Database } from '../database/database.ts';
 import type { Feed } from '../events/feed.ts';
 import { DatabaseFigures } from './database-figures.ts';
-import { isReady, type ReadinessWatch } from './readiness.ts';
+import { isReady, type ReadinessWatch, readinessBody } from './readiness.ts';
 
 /** The parts of an instance that metrics describe. */
 export interface Observed {
@@ -92,8 +92,7 @@ export async function startMetricsServer(
     '/health/ready': async () => {
       const readiness = await observed.readiness.check();
       const ready = isReady(readiness);
-      const body = { status: ready ? 'ok' : 'unavailable', ...readiness };
-      return [ready ? 200 : 503, 'application/json', JSON.stringify(body)];
+      return [ready ? 200 : 503, 'application/json', JSON.stringify(readinessBody(readiness, ready))];
     },
   };
   const server: Server = createServer((request, response) => {

@@ -141,6 +141,7 @@ export class ReadinessWatch {
     if (before.feed && !now.feed && now.schema) {
       log.error({ oldest: this.#oldest?.id.toString() }, 'the feed does not move: events wait in the outbox');
     }
+    if (!before.feed && now.feed) log.info('the feed moves again');
     if (!isReady(before) && isReady(now)) log.info('the database has all that the instance needs');
   }
 
@@ -170,9 +171,17 @@ export class ReadinessWatch {
   }
 }
 
-/** Says whether an instance can do its work. */
-export function isReady(readiness: Readiness): boolean {
-  return Object.values(readiness).every(Boolean);
+/**
+ * Says whether an instance can answer requests. A feed that stands still stops no request, and is the same for all instances: a
+ * balancer that took them all away would turn late events into an outage (decision 70).
+ */
+export function isReady({ database, writable, schema }: Readiness): boolean {
+  return database && writable && schema;
+}
+
+/** Returns the body of an answer about readiness. */
+export function readinessBody(readiness: Readiness, ready: boolean) {
+  return { status: !ready ? 'unavailable' : readiness.feed ? 'ok' : 'degraded', ...readiness };
 }
 
 /** Awaits `work`, at most so many milliseconds. */

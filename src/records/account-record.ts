@@ -2,7 +2,9 @@ import { accountPublicId, publicId } from '../core/ids.ts';
 import type { Account } from '../database/rows.ts';
 import { trustedJson } from '../database/trusted-json.ts';
 import type { Beneficiary } from '../payments/accounts/external-accounts.ts';
+import type { Metadata } from '../payments/metadata.ts';
 import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
+import { metadataRecord } from './metadata-record.ts';
 import { type AmountRecord, amountRecord, withoutNulls } from './numbers.ts';
 import { type AddressRecord, addressRecord } from './people-record.ts';
 
@@ -44,6 +46,7 @@ export interface ExternalAccountRecord {
   readonly defaultUmaDepositAccount: boolean;
   readonly beneficiaryVerificationStatus?: NonNullable<Account['beneficiaryVerificationStatus']>;
   readonly beneficiaryVerifiedData?: { readonly fullName: string };
+  readonly metadata?: Metadata;
 }
 
 /** The type of an account, its details under their names, and for bank accounts their owner. */
@@ -95,6 +98,7 @@ export function externalAccountRecord(row: Account): ExternalAccountRecord {
       beneficiaryVerificationStatus: row.beneficiaryVerificationStatus,
     }),
     ...(row.beneficiaryVerifiedName !== null && { beneficiaryVerifiedData: { fullName: row.beneficiaryVerifiedName } }),
+    ...metadataRecord(row),
   };
 }
 

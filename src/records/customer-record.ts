@@ -2,7 +2,9 @@ import { publicId } from '../core/ids.ts';
 import type { Customer } from '../database/rows.ts';
 import { trustedJson } from '../database/trusted-json.ts';
 import type { BeneficialOwner } from '../payments/customers/customers.ts';
+import type { Metadata } from '../payments/metadata.ts';
 import type { Address } from '../payments/people.ts';
+import { metadataRecord } from './metadata-record.ts';
 import { withoutNulls } from './numbers.ts';
 import { type AddressRecord, addressRecord } from './people-record.ts';
 
@@ -13,6 +15,7 @@ interface CommonRecord {
   readonly kycStatus: Customer['kycStatus'];
   readonly isDeleted: boolean;
   readonly address?: AddressRecord;
+  readonly metadata?: Metadata;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -72,6 +75,7 @@ export function customerRecord(row: Customer): CustomerRecord {
     kycStatus: row.kycStatus,
     isDeleted: row.isDeleted,
     ...(address && { address: addressRecord(address) }),
+    ...metadataRecord(row),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };

@@ -1,7 +1,9 @@
 import { publicId } from '../core/ids.ts';
 import type { Quote } from '../database/rows.ts';
 import { trustedJson } from '../database/trusted-json.ts';
+import type { Metadata } from '../payments/metadata.ts';
 import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
+import { metadataRecord } from './metadata-record.ts';
 import { type CurrencyRecord, currencyRecord, jsonInteger, jsonNumber } from './numbers.ts';
 import {
   type DestinationRecord,
@@ -30,6 +32,7 @@ export interface QuoteRecord {
   readonly paymentInstructions?: InstructionRecord[];
   readonly rateDetails?: RateDetailsRecord;
   readonly description?: string;
+  readonly metadata?: Metadata;
 }
 
 /**
@@ -57,5 +60,6 @@ export function quoteRecord(row: Quote, parties: PaymentParties): QuoteRecord {
     ...(row.sourceKind !== 'ACCOUNT' && { paymentInstructions: instructionRecords(row.paymentInstructions) }),
     ...(rateDetails && { rateDetails }),
     ...(row.description !== null && { description: row.description }),
+    ...metadataRecord(row),
   };
 }

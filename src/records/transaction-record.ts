@@ -1,7 +1,9 @@
 import { publicId } from '../core/ids.ts';
 import type { Transaction } from '../database/rows.ts';
 import { trustedJson } from '../database/trusted-json.ts';
+import type { Metadata } from '../payments/metadata.ts';
 import type { InstructionRecord } from './instruction-record.ts';
+import { metadataRecord } from './metadata-record.ts';
 import { type AmountRecord, amountRecord, jsonInteger, jsonNumber } from './numbers.ts';
 import {
   type DestinationRecord,
@@ -32,6 +34,7 @@ export interface TransactionRecord {
   readonly refund?: { readonly reference: string; readonly initiatedAt: string; readonly settledAt?: string };
   readonly counterpartyInformation?: Record<string, string>;
   readonly description?: string;
+  readonly metadata?: Metadata;
   readonly settledAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -72,6 +75,7 @@ export function transactionRecord(row: Transaction, parties: PaymentParties): Tr
     ...refundOf(row),
     ...(Object.keys(counterparty).length > 0 && { counterpartyInformation: counterparty }),
     ...(row.description !== null && { description: row.description }),
+    ...metadataRecord(row),
     settledAt: row.settledAt?.toISOString() ?? null,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

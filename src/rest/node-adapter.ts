@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { acceptsEncoding, sendAnswer } from '../bodies/answer.ts';
 import { outsideWait } from '../core/outside-wait.ts';
 
 /** The information that a handler gets beside the request. */
@@ -42,13 +43,14 @@ export async function answerByFetch(
     return;
   }
   if (answer.body && streamedTypes.test(answer.headers.get('content-type') ?? '')) {
-    response.writeHead(answer.status, headers);
+    const compresses = acceptsEncoding(incoming, 'gzip');
+    response.writeHead(answer.status, { ...headers, ...(compresses && { 'content-encoding': 'gzip' }) });
     if (method === 'HEAD') return answer.body.cancel().then(() => void response.end());
-    return sendStream(answer.body, response);
+    return sendStream(compresses ? answer.body.pipeThrough(new CompressionStream('gzip')) : answer.body, response);
   }
   const bytes = Buffer.from(await answer.arrayBuffer());
-  response.writeHead(answer.status, { ...headers, 'content-length': bytes.length });
-  response.end(method === 'HEAD' ? undefined : bytes);
+  if (method === 'HEAD') response.writeHead(answer.status, { ...headers, 'content-length': bytes.length }).end();
+  else await sendAnswer(incoming, response, { status: answer.status, headers, body: bytes });
 }
 
 /** The types of exports: as long as what they export. */

@@ -3,7 +3,7 @@ import { keyId } from '../core/key-id.ts';
 import type { Database } from '../database/database.ts';
 import type { KeyInUse } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inTransaction, type Transaction } from '../database/transaction.ts';
 
 const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
 type KeySetting = (typeof keySettings)[number];
@@ -20,7 +20,7 @@ export function idsOfKeys(config: Keys, setting: KeySetting): string[] {
 }
 
 /** Returns the keys with which instances on this database sign or encrypt, or have done so. */
-export function listKeysInUse({ prisma }: Pick<Database, 'prisma'>): Promise<KeyInUse[]> {
+export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<KeyInUse[]> {
   return prisma.keyInUse.findMany({ orderBy: [{ setting: 'asc' }, { since: 'asc' }, { keyId: 'asc' }] });
 }
 
@@ -33,8 +33,8 @@ export function listKeysInUse({ prisma }: Pick<Database, 'prisma'>): Promise<Key
 export async function checkKeys(database: Database, config: Keys & Pick<Config, 'NODE_ENV'>): Promise<string[]> {
   return inTransaction(database, async ({ client, prisma }) => {
     await lockStatement(client);
-    const inUse = await prisma.keyInUse.findMany();
-    const faults = inUse.flatMap(({ setting, keyId: id }) => missingKey(config, setting as KeySetting, id));
+    const inUse = await listKeysInUse({ prisma });
+    const faults = missingOf(inUse, config);
     if (faults.length > 0 && config.NODE_ENV === 'production') throw new ConfigError(faults);
     for (const setting of keySettings) {
       const [id] = idsOfKeys(config, setting);
@@ -43,6 +43,15 @@ export async function checkKeys(database: Database, config: Keys & Pick<Config, 
     }
     return faults;
   });
+}
+
+/** Returns a sentence about each key in use that the settings lack. */
+export async function missingKeys(database: Pick<Database, 'prisma'>, config: Keys): Promise<string[]> {
+  return missingOf(await listKeysInUse(database), config);
+}
+
+function missingOf(inUse: readonly KeyInUse[], config: Keys): string[] {
+  return inUse.flatMap(({ setting, keyId: id }) => missingKey(config, setting as KeySetting, id));
 }
 
 /** Returns a sentence about a key in use that the settings lack. An instance without any key of its kind does not need it. */

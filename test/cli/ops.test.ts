@@ -6,9 +6,10 @@ import { openDatabase } from '../../src/database/database.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { checkKeys, listKeysInUse } from '../../src/start/keys-in-use.ts';
 import { SecretBox, sealedWith } from '../../src/webhooks/secret-box.ts';
-import { act } from '../setup/acts.ts';
+import { act, actOn } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 
 const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
 const [firstId, secondId] = [keyId('SECRET_KEY', firstKey), keyId('SECRET_KEY', secondKey)];
@@ -60,7 +61,9 @@ describe('the command line', () => {
     const help = await ops(['--help']);
     expect(help.code).toBe(0);
     const names = [...help.out.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? '');
-    expect(names).toEqual(expect.arrayContaining(['migrate', 'platform', 'token', 'suspense', 'audit', 'keys']));
+    expect(names).toEqual(
+      expect.arrayContaining(['doctor', 'config', 'migrate', 'platform', 'token', 'suspense', 'audit', 'keys']),
+    );
     for (const name of names.filter((one) => one !== 'help')) {
       const { code, out } = await ops([name, '--help']);
       expect(code).toBe(0);
@@ -87,7 +90,8 @@ describe('the command line', () => {
       out: '',
       err: expect.stringMatching(/lacks the migration .*npm run migrate/),
     });
-    const migrated = await ops(['migrate'], environment);
+    const owner = { NODE_ENV: 'production', DATABASE_URL: '', DATABASE_OWNER_URL: empty.url };
+    const migrated = await ops(['migrate'], owner);
     expect(migrated).toMatchObject({ code: 0, out: expect.stringMatching(/^Applied \d{14}_init/) });
     expect(await answer(['migrate'], environment)).toEqual({ applied: [] });
     expect(await answer(['platform', 'list'], environment)).toEqual([]);
@@ -131,6 +135,92 @@ test('tokens are issued, listed and revoked, but never the last one that may man
   expect(last).toMatchObject({ code: 1, out: '', err: expect.stringContaining('the last token with MANAGE') });
   expect((await answer(['token', 'list', 'test'])).map(({ id }: Data) => id)).toEqual([first.id]);
   expect((await ops(['token', 'list', 'nobody'])).err).toBe('There is no platform named "nobody".');
+});
+
+test('settings are printed with where they come from, and without secrets', async () => {
+  const environment = {
+    DATABASE_URL: 'postgres://gateway:hidden-password@db.example/payments?sslmode=verify-full&password=hidden-too',
+    PORT: '4321',
+  };
+  const rows: Data[] = await answer(['config', 'print'], environment);
+  const row = (setting: string) => rows.find((one) => one.setting === setting);
+  expect(row('PORT')).toEqual({ setting: 'PORT', value: '4321', from: 'environment' });
+  expect(row('HOST')).toEqual({ setting: 'HOST', value: '127.0.0.1', from: 'default' });
+  expect(row('DATABASE_URL').value).toBe('postgres://gateway:***@db.example/payments?sslmode=verify-full&password=***');
+  expect(row('SECRET_KEY').value).toBe(`the key with the id ${firstId}`);
+  const { out } = await ops(['config', 'print'], environment);
+  for (const secret of ['hidden', firstKey.toString('base64'), 'a key that only tests use']) {
+    expect(out + JSON.stringify(rows)).not.toContain(secret);
+  }
+});
+
+test('the doctor finds nothing wrong with a sound database, and what is wrong with another', async () => {
+  const sound: Data[] = await answer(['doctor']);
+  expect(sound.filter(({ result }) => result === 'fault')).toEqual([]);
+  expect(sound.map(({ check }) => check)).toEqual(
+    expect.arrayContaining([
+      'settings',
+      'login',
+      'migrations',
+      'version',
+      'writable',
+      'session',
+      'clock',
+      'keys',
+      'feed',
+    ]),
+  );
+  const faults = async (environment: Readonly<Record<string, string>>) => {
+    const { code, out } = await ops(['--json', 'doctor'], environment);
+    expect(code).toBe(1);
+    return JSON.parse(out).filter((one: Data) => one.result === 'fault');
+  };
+  const owner = { DATABASE_URL: t.databaseUrl, NODE_ENV: 'production', CORS_ORIGINS: '*' };
+  expect(await faults(owner)).toMatchObject([
+    { check: 'settings', detail: expect.stringContaining('CORS_ORIGINS is *') },
+    { check: 'login', detail: expect.stringContaining('is a superuser') },
+  ]);
+  const empty = await emptyDatabase();
+  expect(await faults({ DATABASE_URL: empty.url })).toMatchObject([
+    { check: 'database', detail: expect.stringContaining('it cannot be used') },
+  ]);
+  await empty.drop();
+  expect(await faults({ DATABASE_URL: 'postgres://127.0.0.1:1/none' })).toMatchObject([
+    { check: 'database', detail: expect.stringContaining('ECONNREFUSED') },
+  ]);
+});
+
+test('orders of a payment are listed and retried, its webhooks replayed, and its account has a statement', async () => {
+  const scene = await makeScene(t.platform);
+  const slow = { sandboxScenario: { delayMs: 600_000 } };
+  const { transaction } = await actOn(t.platform, 'transferOut', {
+    sourceAccountId: scene.usd,
+    destinationAccountId: scene.outsideUsd,
+    amount: 10_000,
+    ...slow,
+  });
+  const listed: Data[] = await answer(['order', 'list']);
+  const order = listed.find((one) => one.transaction === transaction.id);
+  expect(order).toMatchObject({ status: 'PENDING', platform: 'test' });
+  expect(await answer(['order', 'retry', transaction.id])).toEqual({ transaction: transaction.id, orders: 1 });
+  expect((await ops(['order', 'retry', 'Transaction:0190f0f0-0000-7000-8000-000000000000'])).code).toBe(1);
+
+  const from = '2020-01-01T00:00:00Z';
+  const to = '2100-01-01T00:00:00Z';
+  const csv = await ops(['statement', scene.usd, '--from', from, '--to', to]);
+  expect(csv).toMatchObject({ code: 0, err: '' });
+  expect(csv.out.split('\r\n')[0]).toBe('occurredAt,entryId,kind,transactionId,reference,amount,currency,balance');
+  expect(csv.out).toContain(transaction.id);
+  const { entries, closingBalance } = await answer(['statement', scene.usd, '--from', from, '--to', to]);
+  expect(entries.at(-1).balance).toBe(closingBalance);
+  expect((await ops(['statement', scene.usd, '--from', 'yesterday', '--to', to])).code).toBe(2);
+
+  const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
+  const { id } = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'secret endpoint { id }')).endpoint;
+  expect(await answer(['webhook', 'list', 'test'])).toMatchObject([{ id, status: 'ENABLED' }]);
+  const unknown = await ops(['webhook', 'replay', 'test', id, '--event', 'Event:0190f0f0-0000-7000-8000-000000000000']);
+  expect(unknown).toMatchObject({ code: 1, err: 'no such event (EVENT_NOT_FOUND)' });
+  await act(t.platform, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId');
 });
 
 describe('the keys of the service', () => {

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
-import { gzipSync } from 'node:zlib';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 
@@ -47,6 +48,55 @@ function chunked(chunks: readonly string[]): Promise<{ status: number; body: str
     Readable.from(chunks).pipe(sent);
   });
 }
+
+/** The bytes of an answer as they come, and its encoding. `fetch` would decode them. */
+function bytesOf(path: string, accepted: string, { method = 'GET', body = '' } = {}): Promise<Bytes> {
+  const headers = { authorization: t.platform.authorization, 'accept-encoding': accepted, ...(body && json) };
+  return new Promise((resolve, reject) => {
+    const sent = request(`${t.url}${path}`, { method, agent: false, headers }, async (response) => {
+      const { 'content-encoding': encoding, vary } = response.headers;
+      resolve({ bytes: await buffer(response), encoding, vary });
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+interface Bytes {
+  readonly bytes: Buffer;
+  readonly encoding: string | undefined;
+  readonly vary: string | undefined;
+}
+
+describe('compression', () => {
+  const types = '{ __schema { types { name description } } }';
+  const long: [string, string, { method: string; body: string }?][] = [
+    ['a POST', '/graphql', { method: 'POST', body: JSON.stringify({ query: types }) }],
+    ['a GET', `/graphql?query=${encodeURIComponent(types)}`],
+    ['REST', '/2025-10-13/openapi.json'],
+  ];
+
+  test.each(long)(
+    'a long answer to %s is compressed for who accepts it, and the same for all',
+    async (_name, ...to) => {
+      const [path, sent] = to;
+      const plain = await bytesOf(path, 'identity', sent);
+      expect(plain.encoding).toBeUndefined();
+      const gzipped = await bytesOf(path, 'br;q=1.0, gzip;q=0.8, *;q=0.1', sent);
+      expect(gzipped.encoding).toBe('gzip');
+      expect(gzipped.vary).toContain('Accept-Encoding');
+      expect(gzipped.bytes.length).toBeLessThan(plain.bytes.length / 3);
+      expect(gunzipSync(gzipped.bytes).equals(plain.bytes)).toBe(true);
+    },
+  );
+
+  test.each(['gzip;q=0', 'br', 'x-gzip', '*;q=0', 'gzip;q=0, *'])('%s is no wish for gzip', async (accepted) => {
+    expect((await bytesOf('/2025-10-13/openapi.json', accepted)).encoding).toBeUndefined();
+  });
+
+  test('a short answer is sent as it is', async () => {
+    expect((await bytesOf(`/graphql?query=${encodeURIComponent(kind)}`, 'gzip')).encoding).toBeUndefined();
+  });
+});
 
 describe('HTTP', () => {
   test('answers queries by POST and by GET', async () => {

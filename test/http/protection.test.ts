@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
+import { parse } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/config.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
@@ -67,6 +69,27 @@ test('outside the sandbox strangers are shown neither GraphiQL nor, in productio
   await closed.stop();
 });
 
+/** Asks as a browser does before a page of an origin sends a request. @returns the headers of the answer */
+async function preflight(url: string, origin: string, headers: readonly string[] = []): Promise<Headers> {
+  const answer = await fetch(`${url}/graphql`, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': headers.join(','),
+    },
+  });
+  expect(answer.status).toBe(204);
+  return answer.headers;
+}
+
+test('outside the sandbox a page of this machine is as foreign as any other', async () => {
+  for (const origin of ['http://localhost:5173', 'https://app.example']) {
+    expect((await preflight(t.url, origin)).get('access-control-allow-origin')).toBeNull();
+  }
+  expect((await preflight(t.url, t.url)).get('access-control-allow-origin')).toBe(t.url);
+});
+
 describe('the sandbox, whose credentials everybody knows', () => {
   let gateway: ChildGateway;
   let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
@@ -87,6 +110,43 @@ describe('the sandbox, whose credentials everybody knows', () => {
     response.resume();
     return response.statusCode;
   }
+
+  test.each(['http://localhost:5173', 'https://app.localhost', 'http://127.0.0.1:1', 'http://[::1]:3000'])(
+    'lets a page of %s call it',
+    async (origin) => {
+      expect((await preflight(gateway.url, origin)).get('access-control-allow-origin')).toBe(origin);
+    },
+  );
+
+  test('lets the headers through that a client of Apollo sends', async () => {
+    let sent: readonly string[] = [];
+    const client = new ApolloClient({
+      cache: new InMemoryCache(),
+      link: new HttpLink({
+        uri: 'http://nowhere/graphql',
+        headers: { 'apollo-require-preflight': 'true', authorization: 'Basic x' },
+        fetch: async (_uri, init) => {
+          sent = [...new Headers(init?.headers as Record<string, string>).keys()];
+          return Response.json({ data: { viewer: { kind: 'PLATFORM' } } });
+        },
+      }),
+      clientAwareness: { name: 'app', version: '1.0.0' },
+    });
+    await client.query({ query: parse('{ viewer { kind } }') });
+    expect(sent).toContain('apollographql-client-name');
+    const allowed = (await preflight(gateway.url, 'http://localhost:5173', sent)).get('access-control-allow-headers');
+    expect(allowed?.split(', ')).toEqual(expect.arrayContaining([...sent]));
+  });
+
+  test('lets no other page call it, and logs once which setting would', async () => {
+    for (const origin of ['https://app.example', 'https://app.example', 'http://localhost.example', 'null']) {
+      expect((await preflight(gateway.url, origin)).get('access-control-allow-origin')).toBeNull();
+    }
+    const logged = (text: string) => gateway.output().split(text).length - 1;
+    await vi.waitFor(() => expect(logged('"setting":"CORS_ORIGINS=*"')).toBe(1));
+    expect(logged('"setting":"CORS_ORIGINS=https://app.example"')).toBe(1);
+    expect(logged('"setting":"CORS_ORIGINS=http://localhost.example"')).toBe(1);
+  });
 
   test.each(['127.0.0.1:4000', '127.8.8.8', 'localhost', 'LOCALHOST:80', 'gateway.localhost:1', '[::1]:4000'])(
     'answers at %s',

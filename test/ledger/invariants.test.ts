@@ -233,6 +233,7 @@ describe('a status moves only along the table of allowed moves', () => {
       'destination_account_id = source_account_id',
       `locked_currency_side = 'RECEIVING'`,
       `pricing = '{}'`,
+      `metadata = '{}'`,
     ]) {
       const text = `update quote set status = 'PROCESSING', ${change} where id = $1`;
       expect([change, await refusalOf(text, [uuidOf(quote.id)])]).toEqual([change, 'LG002']);
@@ -244,6 +245,7 @@ describe('a status moves only along the table of allowed moves', () => {
       `reference = 'x'`,
       'fees = fees + 1',
       'exchange_rate = exchange_rate * 2',
+      `metadata = '{}'`,
     ]) {
       const text = `update transaction set status = 'PROCESSING', ${change} where id = $1`;
       expect([change, await refusalOf(text, [uuidOf(quote.transaction.id)])]).toEqual([change, 'LG002']);

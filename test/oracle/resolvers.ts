@@ -276,6 +276,12 @@ const rateDetailsOf = (details: Data, sending: string | null, receiving: string)
   };
 
 /** A list of names and values from a JSON object of them. */
+/** What was noted on a row, ordered by key. */
+const notedOn = ({ metadata }: { readonly metadata: unknown }) =>
+  Object.entries(Object(metadata))
+    .map(([key, value]) => ({ key, value }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+
 const fieldsIn = (json: unknown) => Object.entries(Object(json)).map(([name, value]) => ({ name, value }));
 
 interface Payment {
@@ -532,6 +538,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     reconciliationReference: ({ status, reference }) => (status === 'CREATED' ? null : reference),
     counterpartyInformation: ({ counterpartyInformation }) => fieldsIn(counterpartyInformation),
     requestedReceiverInformation: ({ requestedInformation }) => requestedInformation ?? [],
+    metadata: notedOn,
     timeline: ({ platformId, id }, _args, { reads }) =>
       reads.events({ platformId, transactionId: id, type: { in: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] } }),
     async ledgerEntries({ platformId, id }, _args, { reads }) {
@@ -574,6 +581,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     rateDetails: ({ pricing, sendingCurrency, receivingCurrency }) =>
       rateDetailsOf((pricing as Data).rateDetails, sendingCurrency, receivingCurrency),
     pricingSteps: ({ pricing }) => (pricing as Data).steps,
+    metadata: notedOn,
     paymentInstructions: ({ paymentInstructions }) => instructionsIn(paymentInstructions),
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
     transaction: ({ transactionId }, _args, asking) => transactionSeen(transactionId, asking),
@@ -588,6 +596,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   Customer: fieldsOf<Customer>({
     id: ({ id }) => publicId('Customer', id),
+    metadata: notedOn,
     details: (row) => typed(row.customerType === 'INDIVIDUAL' ? 'IndividualDetails' : 'BusinessDetails', row),
     accounts: ({ id }, args, asking) => accountList(args, asking, { customerId: id }),
     transactions: ({ id }, args, asking) => transactionList(args, asking, { customerId: id }),
@@ -608,6 +617,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   ExternalAccount: fieldsOf<Account>({
     ...account,
+    metadata: notedOn,
     accountInfo: (row) =>
       row.accountType && {
         __typename: accountTypes[row.accountType].graphql.type,

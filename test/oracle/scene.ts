@@ -80,6 +80,9 @@ const usedKeys: readonly (readonly [string, string])[] = [
   ['transferOut', 'never-used'],
 ];
 
+/** An entry of metadata. */
+const noted = (key: string, value: string) => ({ key, value });
+
 interface Customers {
   /** Two who pay. */
   readonly payers: readonly [Scene, Scene];
@@ -111,7 +114,7 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
         ],
       },
     },
-    { idempotencyKey: 'a-business' },
+    { idempotencyKey: 'a-business', metadata: [noted('tier', 'gold'), noted('Region', 'eu'), noted('10', '"ü"')] },
   );
   const person = await create('person', {
     individual: { fullName: 'Mary Jackson', birthDate: '1981-04-09', nationality: 'US', address },
@@ -144,7 +147,11 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
     });
     return made.transaction.id;
   };
-  const completed = await out(one, { description: 'rent', idempotencyKey: 'succeeds' });
+  const completed = await out(one, {
+    description: 'rent',
+    idempotencyKey: 'succeeds',
+    metadata: [noted('invoice', '7')],
+  });
   ending(completed);
   ending(await out(two));
   await actOn(platform, 'transferOut', {
@@ -177,7 +184,10 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
     lockedCurrencyAmount: 10_000,
     ...more,
   });
-  const open = await quote(platform, toEuro(one, { description: 'open' }));
+  const open = await quote(
+    platform,
+    toEuro(one, { description: 'open', metadata: [noted('b', '2'), noted('a', '1')] }),
+  );
   const executed = await quote(platform, toEuro(one, { lockedCurrencySide: 'RECEIVING' }));
   await execute(platform, executed.id);
   ending(executed.transaction.id);
@@ -323,7 +333,13 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
   await act(
     platform,
     'createExternalAccount',
-    { currency: 'USD', accountInfo: us('9000001'), beneficiary: company, platformAccountId: 'own' },
+    {
+      currency: 'USD',
+      accountInfo: us('9000001'),
+      beneficiary: company,
+      platformAccountId: 'own',
+      metadata: [noted('ledger', '1200')],
+    },
     'account { id }',
   );
   await act(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Call, madeOnBoth, results } from '../setup/both-api-calls.ts';
+import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restScene } from '../setup/rest-scene.ts';
@@ -128,10 +128,12 @@ const customerCall = fc
     act: fc.constantFrom('change', 'change', 'change', 'delete', 'mistake', 'check'),
     name: fc.constantFrom('Ada Lovelace', 'Ada King 002', ' '),
     umaAddress: fc.constantFrom(undefined, 'taken', 'new', 'nobody'),
+    metadata: anyMetadata,
   })
+  .filter(({ metadata, ...rest }) => !('__proto' in (metadata ?? {})) || (rest.name !== ' ' && !rest.umaAddress))
   .filter(({ name, umaAddress: address }) => name !== ' ' || address === undefined)
   .map(
-    ({ position, act, name, umaAddress: address }): Make =>
+    ({ position, act, name, umaAddress: address, metadata }): Make =>
       () => {
         const { id: customerId, business } = customers[position] ?? { id: `Customer:${uuid}`, business: false };
         const path = `/customers/${customerId}`;
@@ -160,13 +162,14 @@ const customerCall = fc
             method: 'PATCH',
             path,
             body: asBusiness
-              ? { customerType: 'BUSINESS', ...uma, businessInfo: company }
-              : { customerType: 'INDIVIDUAL', ...uma, fullName: name, nationality: 'GB' },
+              ? { customerType: 'BUSINESS', ...uma, businessInfo: company, metadata }
+              : { customerType: 'INDIVIDUAL', ...uma, fullName: name, nationality: 'GB', metadata },
           },
           mutation: 'updateCustomer',
           input: {
             customerId,
             ...uma,
+            metadata: entriesOf(metadata),
             details: asBusiness ? { business: company } : { individual: { fullName: name, nationality: 'GB' } },
           },
           result: results.customer,
@@ -289,17 +292,18 @@ const accountChange = fc
     act: fc.constantFrom('change', 'change', 'change', 'delete'),
     platformAccountId: fc.constantFrom(undefined, null, 'theirs'),
     defaultUmaDepositAccount: fc.constantFrom(undefined, true, false),
+    metadata: anyMetadata,
   })
   .map(
-    ({ position, act, ...change }): Make =>
+    ({ position, act, metadata, ...change }): Make =>
       () => {
         const accountId = outside[position] ?? `ExternalAccount:${uuid}`;
         const path = `/customers/external-accounts/${accountId}`;
         const isDeletion = act === 'delete';
         return {
-          rest: isDeletion ? { method: 'DELETE', path } : { method: 'PATCH', path, body: change },
+          rest: isDeletion ? { method: 'DELETE', path } : { method: 'PATCH', path, body: { ...change, metadata } },
           mutation: isDeletion ? 'deleteExternalAccount' : 'updateExternalAccount',
-          input: isDeletion ? { accountId } : { accountId, ...change },
+          input: isDeletion ? { accountId } : { accountId, ...change, metadata: entriesOf(metadata) },
           result: results.externalAccount,
         };
       },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
-import { type Call, madeOnBoth, results } from '../setup/both-api-calls.ts';
+import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restScene } from '../setup/rest-scene.ts';
@@ -28,6 +28,9 @@ const amounts = fc.oneof(
 );
 const memo = fc.option(fc.constantFrom('rent', 'Überweisung €', 'a "quoted" memo'), { nil: undefined });
 
+/** Tells whether no key is refused. */
+const isSound = (metadata: object | undefined) => !Object.keys(metadata ?? {}).some((key) => key.startsWith('_'));
+
 const quoteCall = fc
   .record({
     // One thing at a time is wrong: which of several is told first is not part of the interface.
@@ -36,11 +39,15 @@ const quoteCall = fc
     amount: amounts,
     immediatelyExecute: fc.boolean(),
     description: memo,
+    metadata: anyMetadata,
   })
-  .filter(({ ends, amount }) =>
-    ends !== 'unknown' && ends !== 'outside' && ends !== 'self' ? true : amount > 0 && amount < 500_000,
+  .filter(({ ends, metadata }) => isSound(metadata) || ends === 'good')
+  .filter(({ ends, amount, metadata }) =>
+    isSound(metadata) && ends !== 'unknown' && ends !== 'outside' && ends !== 'self'
+      ? true
+      : amount > 0 && amount < 500_000,
   )
-  .map(({ ends, side, amount, immediatelyExecute, description }): (() => Call) => () => {
+  .map(({ ends, side, amount, immediatelyExecute, description, metadata }): (() => Call) => () => {
     const from = {
       good: scene.usd.id,
       platform: mine.id,
@@ -63,6 +70,7 @@ const quoteCall = fc
         path: '/quotes',
         body: {
           ...rest,
+          metadata,
           source: funded ? { sourceType: 'REALTIME_FUNDING', ...funding } : { sourceType: 'ACCOUNT', accountId: from },
           destination: { destinationType: 'ACCOUNT', accountId: to },
         },
@@ -70,6 +78,7 @@ const quoteCall = fc
       mutation: 'createQuote',
       input: {
         ...rest,
+        metadata: entriesOf(metadata),
         source: funded ? { realtimeFunding: funding } : { account: { accountId: from } },
         destination: { account: { accountId: to } },
       },
@@ -102,9 +111,10 @@ const transferCall = fc
     way: fc.constantFrom('out', 'in', 'inside', 'itself', 'unknown', 'mixed'),
     amount: amounts,
     description: memo,
+    metadata: anyMetadata.filter(isSound),
   })
   .filter(({ way, amount }) => ['out', 'in', 'inside'].includes(way) || (amount > 0 && amount < 500_000))
-  .map(({ way, amount, description }): (() => Call) => () => {
+  .map(({ way, amount, description, metadata }): (() => Call) => () => {
     const into = way === 'in';
     const sourceAccountId = way === 'unknown' ? unknown : into ? scene.outsideUsd.id : scene.usd.id;
     const inside = way === 'inside' || way === 'itself';
@@ -118,10 +128,17 @@ const transferCall = fc
           destination: { accountId: destinationAccountId },
           amount,
           description,
+          metadata,
         },
       },
       mutation: into ? 'transferIn' : inside ? 'transferInternal' : 'transferOut',
-      input: { sourceAccountId, destinationAccountId, amount: String(amount), description },
+      input: {
+        sourceAccountId,
+        destinationAccountId,
+        amount: String(amount),
+        description,
+        metadata: entriesOf(metadata),
+      },
       result: results.transaction,
     };
   });
@@ -143,8 +160,10 @@ const customerCall = fc
     business: fc.boolean(),
     name: fc.constantFrom('Ada Lovelace', 'Ada Lovelace 002', ' '),
     nationality: fc.constantFrom('GB', undefined),
+    metadata: anyMetadata,
   })
-  .map(({ business, name, nationality }): (() => Call) => () => {
+  .filter(({ name, metadata }) => isSound(metadata) || name !== ' ')
+  .map(({ business, name, nationality, metadata }): (() => Call) => () => {
     const platformCustomerId = `both-apis-${randomUUID()}`;
     const address = { line1: '1 High Street', city: 'London', postalCode: 'N1', country: 'GB' };
     const owner = { fullName: 'Ada Lovelace', individualType: 'DIRECTOR', percentageOwnership: 12.5, address };
@@ -154,12 +173,20 @@ const customerCall = fc
       rest: {
         path: '/customers',
         body: business
-          ? { customerType: 'BUSINESS', platformCustomerId, businessInfo: company, address, beneficialOwners: [owner] }
-          : { customerType: 'INDIVIDUAL', platformCustomerId, ...person },
+          ? {
+              customerType: 'BUSINESS',
+              platformCustomerId,
+              businessInfo: company,
+              address,
+              beneficialOwners: [owner],
+              metadata,
+            }
+          : { customerType: 'INDIVIDUAL', platformCustomerId, ...person, metadata },
       },
       mutation: 'createCustomer',
       input: {
         platformCustomerId,
+        metadata: entriesOf(metadata),
         details: business ? { business: { ...company, address, beneficialOwners: [owner] } } : { individual: person },
       },
       result: results.customer,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Operation } from '../../src/access/operations.ts';
 import { act } from './acts.ts';
@@ -75,15 +76,34 @@ async function askGraphql(platform: TestPlatform, { mutation, input, result }: C
     { ...input, idempotencyKey: key },
     `${result.name} { ${result.fields} }`,
   );
-  if (answer.code) return { code: answer.code, field: asRestField(answer.path) };
+  if (answer.code) return { code: answer.code, field: asRestField(answer.path, input) };
   return { record: result.asRest(answer[result.name]), replayed: answer.replayed };
 }
 
+interface Entry {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Metadata as GraphQL's inputs have it: REST has a map. */
+export const entriesOf = (metadata: Readonly<Record<string, string>> | undefined): Entry[] | undefined =>
+  metadata && Object.entries(metadata).map(([key, value]) => ({ key, value }));
+
+/** Metadata for calls of both APIs: none, some, an empty map, and maps with something wrong. */
+export const anyMetadata = fc.constantFrom<Readonly<Record<string, string>> | undefined>(
+  undefined,
+  undefined,
+  { order: '42', 'b.c-d_E': 'Überweisung €' },
+  {},
+  { 7: 'seven', __proto: 'x' },
+);
+
 /** Where REST keeps what GraphQL's inputs name otherwise. */
-function asRestField(path: readonly string[]): string {
+function asRestField(path: readonly string[], { metadata }: { readonly metadata?: readonly Entry[] }): string {
   return path
     .slice(1)
     .join('.')
+    .replace(/^metadata\.(\d+)$/, (_field, position) => `metadata.${metadata?.[Number(position)]?.key}`)
     .replace(/^(source|destination)\.(account|realtimeFunding|uma)(?=\.|$)/, '$1')
     .replace(/^(source|destination)AccountId$/, '$1.accountId')
     .replace(/^details\.individual\./, '')

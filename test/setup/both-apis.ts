@@ -30,12 +30,12 @@ const destination = `{ __typename ... on AccountDestination { accountId currency
 export const quoteFields = `id status createdAt expiresAt source ${source} destination ${destination}
   sendingCurrency { code name symbol decimals } receivingCurrency { code name symbol decimals }
   totalSendingAmount ${money} totalReceivingAmount ${money} exchangeRate feesIncluded ${money}
-  rateDetails ${rateDetails} description paymentInstructions ${instruction} transaction { id }`;
+  rateDetails ${rateDetails} description metadata { key value } paymentInstructions ${instruction} transaction { id }`;
 
 export const transactionFields = `id status type sentAmount ${money} receivedAmount ${money} source ${source}
   destination ${destination} customer { id platformCustomerId } quote { id } exchangeRate fees ${money}
   rateDetails ${rateDetails} reconciliationReference failureReason refund { reference initiatedAt settledAt }
-  counterpartyInformation { name value } description settledAt createdAt updatedAt`;
+  counterpartyInformation { name value } description metadata { key value } settledAt createdAt updatedAt`;
 
 export const internalAccountFields = `id customer { id } balance ${money}
   fundingPaymentInstructions ${instruction} createdAt updatedAt`;
@@ -43,12 +43,13 @@ export const internalAccountFields = `id customer { id } balance ${money}
 const address = '{ line1 line2 city state postalCode country }';
 
 export const customerFields = `id platformCustomerId customerType umaAddress kycStatus isDeleted createdAt updatedAt
+  metadata { key value }
   details { __typename ... on IndividualDetails { fullName birthDate nationality address ${address} }
     ... on BusinessDetails { legalName registrationNumber taxId address ${address} beneficialOwners {
       fullName individualType emailAddress phoneNumber taxId birthDate nationality percentageOwnership title address ${address} } } }`;
 
 export const externalAccountFields = `id status currency { code } customer { id } platformAccountId defaultUmaDepositAccount
-  beneficiaryVerificationStatus beneficiaryVerifiedData { fullName }
+  beneficiaryVerificationStatus beneficiaryVerifiedData { fullName } metadata { key value }
   accountInfo { ... on UsAccountInfo { accountType accountNumber routingNumber accountCategory bankName }
     ... on IbanAccountInfo { accountType iban swiftBic bankName } }
   beneficiary { __typename ... on IndividualBeneficiary { fullName birthDate nationality address ${address} }
@@ -105,6 +106,10 @@ function destinationOf({ __typename, umaAddress, currency, accountId }: Data) {
     : { destinationType: 'ACCOUNT', accountId, currency: currency.code };
 }
 
+/** What was noted, as a map; null for nothing. */
+const mapOf = (entries: Data[]) =>
+  entries.length > 0 ? Object.fromEntries(entries.map(({ key, value }) => [key, value])) : null;
+
 export function quoteAsRest(quote: Data): Data {
   return bare({
     quoteId: quote.id,
@@ -123,6 +128,7 @@ export function quoteAsRest(quote: Data): Data {
     paymentInstructions: quote.paymentInstructions.length > 0 ? instructionsOf(quote.paymentInstructions) : null,
     rateDetails: rateDetailsOf(quote.rateDetails),
     description: quote.description,
+    metadata: mapOf(quote.metadata),
   });
 }
 
@@ -147,6 +153,7 @@ export function transactionAsRest(transaction: Data): Data {
       counterpartyInformation:
         facts.length > 0 ? Object.fromEntries(facts.map(({ name, value }: Data) => [name, value])) : null,
       description: transaction.description,
+      metadata: mapOf(transaction.metadata),
       createdAt: transaction.createdAt,
       updatedAt: transaction.updatedAt,
     }),
@@ -167,12 +174,20 @@ export function internalAccountAsRest(account: Data): Data {
   });
 }
 
-export function externalAccountAsRest({ currency, customer, accountInfo, beneficiary, ...account }: Data): Data {
+export function externalAccountAsRest({
+  currency,
+  customer,
+  accountInfo,
+  beneficiary,
+  metadata,
+  ...account
+}: Data): Data {
   const { __typename, ...owner } = beneficiary ?? {};
   const beneficiaryType = __typename === 'BusinessBeneficiary' ? 'BUSINESS' : 'INDIVIDUAL';
   return {
     ...bare({
       ...account,
+      metadata: mapOf(metadata),
       currency: currency.code,
       accountInfo: { ...accountInfo, beneficiary: beneficiary && { beneficiaryType, ...owner } },
     }),
@@ -180,8 +195,8 @@ export function externalAccountAsRest({ currency, customer, accountInfo, benefic
   };
 }
 
-export function customerAsRest({ details, ...customer }: Data): Data {
+export function customerAsRest({ details, metadata, ...customer }: Data): Data {
   const { __typename, legalName, registrationNumber, taxId, ...rest } = details;
   const business = __typename === 'BusinessDetails' ? { businessInfo: { legalName, registrationNumber, taxId } } : {};
-  return bare({ ...customer, ...rest, ...business });
+  return bare({ ...customer, ...rest, ...business, metadata: mapOf(metadata) });
 }

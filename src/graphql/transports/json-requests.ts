@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
+import { sendAnswer } from '../../bodies/answer.ts';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
 import { withoutStatus } from '../failure.ts';
@@ -36,8 +37,11 @@ export async function answerJsonRequest(
     answer instanceof TextAnswer
       ? answer.text
       : JSON.stringify(answer.errors ? { ...answer, errors: answer.errors.map(withoutStatus) } : answer);
-  response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, 'content-length': Buffer.byteLength(json) });
-  response.end(json);
+  await sendAnswer(request, response, {
+    status,
+    headers: { 'content-type': `${type}; charset=utf-8` },
+    body: json,
+  });
 }
 
 /** Returns the media type that a client prefers; undefined where its Accept header needs full negotiation. */
@@ -91,20 +95,25 @@ export function statusOf({ errors = [] }: ExecutionResult, type: MediaType): num
   return status || 200;
 }
 
-async function answerByYoga(
+/** Answers a GET, or a POST whose body has been read, by Yoga. */
+export async function answerByYoga(
   { yoga }: GraphqlServer,
   request: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
 ): Promise<void> {
+  const { method = 'POST' } = request;
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
   const answer = await yoga.fetch(
     `http://${request.headers.host ?? 'localhost'}${request.url}`,
-    { method: 'POST', headers, body: new Uint8Array(body) },
+    { method, headers, ...(method === 'POST' && { body: new Uint8Array(body) }) },
     { res: response },
   );
-  const text = await answer.text();
-  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(text);
+  await sendAnswer(request, response, {
+    status: answer.status,
+    headers: Object.fromEntries(answer.headers),
+    body: await answer.text(),
+  });
 }

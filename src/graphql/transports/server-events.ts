@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
+import { acceptsEncoding } from '../../bodies/answer.ts';
 
 /**
  * Event streams in the format of the HTML standard (server-sent events), as GraphQL over SSE uses it: messages with a type and
@@ -17,9 +18,8 @@ const compressors = new WeakMap<ServerResponse, Writable>();
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
 /** Compresses the event stream that will begin on a response, where its client takes that. */
-export function compressEvents({ headers }: IncomingMessage, response: ServerResponse): void {
-  response.appendHeader('vary', 'Accept-Encoding');
-  if (!/\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(String(headers['accept-encoding'] ?? ''))) return;
+export function compressEvents(request: IncomingMessage, response: ServerResponse): void {
+  if (!acceptsEncoding(request, 'gzip')) return;
   const compressor = createGzip(compression);
   compressors.set(response, compressor);
   response.setHeader('content-encoding', 'gzip');

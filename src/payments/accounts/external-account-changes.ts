@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
+import { checkAll } from '../../core/check-all.ts';
 import { checkText } from '../../core/checks.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -6,6 +7,7 @@ import { ExternalAccountStatus } from '../../database/generated/client/client.ts
 import type { Account } from '../../database/rows.ts';
 import type { AccountMove } from '../../ledger/plan.ts';
 import { type CommandResult, type Payments, runCommand } from '../command.ts';
+import { checkMetadata, type Metadata } from '../metadata.ts';
 import { accountName, accountNotFound, readTransferParties } from '../parties.ts';
 
 /** The input of updateExternalAccount. What is left out stays. */
@@ -14,6 +16,8 @@ export interface UpdateExternalAccount {
   /** The platform's own id of it; null takes it away. */
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount?: boolean | null | undefined;
+  /** Replaces all that was noted. */
+  readonly metadata?: Metadata | null | undefined;
 }
 
 const at = pathsIn<UpdateExternalAccount>();
@@ -21,8 +25,8 @@ const anyStatus = Object.values(ExternalAccountStatus);
 const conflict = { reason: 'the external account cannot change' };
 
 /**
- * Changes the platform's own id of an external account, and whether incoming UMA payments of its customer go to it. A new
- * default replaces the one before. What names the account at its bank does not change: that is another account.
+ * Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments of its customer go to
+ * it. A new default replaces the one before. What names the account at its bank does not change: that is another account.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH
  */
 export function updateExternalAccount(
@@ -38,7 +42,10 @@ export function updateExternalAccount(
     idempotencyKey,
     plan: async () => {
       const { platformAccountId, defaultUmaDepositAccount } = input;
-      checkText(platformAccountId, at('platformAccountId'), 200);
+      const [, metadata] = checkAll(
+        () => checkText(platformAccountId, at('platformAccountId'), 200),
+        () => checkMetadata(caller, input.metadata, at('metadata')),
+      );
       const account = await readExternal(payments, caller, input.accountId, at('accountId'));
       if (defaultUmaDepositAccount && account.customerId === null) {
         throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
@@ -48,6 +55,7 @@ export function updateExternalAccount(
       const set: AccountMove['set'] = {
         ...(platformAccountId !== undefined && { platformAccountId }),
         ...(defaultUmaDepositAccount != null && { defaultUmaDepositAccount }),
+        ...(metadata !== undefined && { metadata }),
       };
       return { accounts: [{ id: account.id, from: anyStatus, set }], result: account.id };
     },

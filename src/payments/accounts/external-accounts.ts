@@ -8,6 +8,7 @@ import type { ExternalAccountType } from '../../database/generated/client/client
 import type { Account } from '../../database/rows.ts';
 import type { AccountCheck, RailAccount } from '../../rails/rail.ts';
 import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
+import { checkMetadata, type Metadata } from '../metadata.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
@@ -42,6 +43,7 @@ export interface CreateExternalAccount {
   readonly customerId?: string | null | undefined;
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount: boolean;
+  readonly metadata?: Metadata | null | undefined;
 }
 
 const at = pathsIn<CreateExternalAccount>();
@@ -65,10 +67,11 @@ export function createExternalAccount(
     idempotencyKey,
     plan: async () => {
       const input = ofApp(caller, given);
-      const [{ info, identifier }, beneficiary] = checkAll(
+      const [{ info, identifier }, beneficiary, , metadata = null] = checkAll(
         () => checkAccountInfo(input.accountType, input.details, input.currency),
         () => checkBeneficiary(input),
         () => checkText(input.platformAccountId, at('platformAccountId'), 200),
+        () => checkMetadata(caller, input.metadata, at('metadata')),
       );
       const parties = await readOwner(payments, caller, input);
       const check = await checkWithRail(payments, caller, { type: input.accountType, identifier }, beneficiary);
@@ -93,6 +96,7 @@ export function createExternalAccount(
               platformAccountId: input.platformAccountId ?? null,
               defaultUmaDepositAccount: input.defaultUmaDepositAccount,
               isDeleted: false,
+              metadata,
               beneficiaryVerificationStatus: check.verification,
               beneficiaryVerifiedName: check.verifiedName,
             },

@@ -7,6 +7,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { type CommandResult, type Payments, runCommand } from '../command.ts';
+import { checkMetadata, type Metadata } from '../metadata.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
 import { type CustomerDetails, checkedIdentity, detailColumns } from './customers.ts';
@@ -17,6 +18,8 @@ export interface UpdateCustomer {
   readonly umaAddress?: string | null | undefined;
   /** The details to change; fields that are left out stay. */
   readonly details?: CustomerDetails | null | undefined;
+  /** Replaces all that was noted. */
+  readonly metadata?: Metadata | null | undefined;
 }
 
 const at = pathsIn<UpdateCustomer>();
@@ -46,9 +49,10 @@ export function updateCustomer(
           path: at('details'),
         });
       }
-      const [columns, umaAddress] = checkAll(
+      const [columns, umaAddress, metadata] = checkAll(
         () => (details ? detailColumns(details) : {}),
         () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
+        () => checkMetadata(caller, input.metadata, at('metadata')),
       );
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
       const identity = { customerId: customer.id, customerType: customer.customerType, name: columns.name ?? null };
@@ -57,6 +61,7 @@ export function updateCustomer(
         ...columns,
         ...(umaAddress && { umaAddress }),
         ...(kycStatus && { kycStatus }),
+        ...(metadata !== undefined && { metadata }),
       };
       if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
       // Nothing changes: no version, no event. For a deleted customer this is refused nevertheless.

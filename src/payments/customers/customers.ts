@@ -9,6 +9,7 @@ import { type Queryable, statement } from '../../database/statement.ts';
 import type { IdentityRequest } from '../../rails/rail.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
+import { checkMetadata, type Metadata } from '../metadata.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
@@ -52,6 +53,7 @@ export interface CreateCustomer {
   readonly platformCustomerId: string;
   readonly umaAddress?: string | null | undefined;
   readonly details: CustomerDetails;
+  readonly metadata?: Metadata | null | undefined;
 }
 
 const at = pathsIn<CreateCustomer>();
@@ -91,13 +93,14 @@ export function createCustomer(
       const profile = await readProfile(payments.database.pool, caller.platformId);
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
-      const [, details, umaAddress] = checkAll(
+      const [, details, umaAddress, metadata = null] = checkAll(
         () => checkRequiredText(input.platformCustomerId, at('platformCustomerId')),
         () => detailColumns(withName(input.details)),
         () =>
           input.umaAddress
             ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
             : `$${id.slice(-12)}@${profile.umaDomain}`,
+        () => checkMetadata(caller, input.metadata, at('metadata')),
       );
       const owner = { platformId: caller.platformId, customerId: id };
       const identity = { customerId: id, customerType: input.details.customerType, name: details.name ?? null };
@@ -114,6 +117,7 @@ export function createCustomer(
               kycStatus,
               isDeleted: false,
               beneficialOwners: [],
+              metadata,
               ...details,
             },
           ],

@@ -1,6 +1,7 @@
 import type { GivenAmount } from '../../core/amounts.ts';
 import { pathsIn } from '../../core/path.ts';
 import type { InformationField } from '../information.ts';
+import type { Metadata } from '../metadata.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
 
 /** The destination of a quote, as its caller names it. */
@@ -23,6 +24,8 @@ export interface CreateQuote {
   readonly description?: string | null | undefined;
   /** The information about the sender: the fields that the lookup requires, and the purpose. */
   readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
+  /** What the platform notes on the quote and on its transaction. */
+  readonly metadata?: Metadata | null | undefined;
   /** Sandbox: the course of the payment after its execution. */
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }

@@ -25,6 +25,7 @@ export interface QuoteData {
   readonly to: Destination;
   readonly sender: Information;
   readonly scenario: Scenario | null;
+  readonly metadata: Prisma.JsonValue;
 }
 
 /** Makes the rows of a new quote and of its transaction, both PENDING. */
@@ -33,7 +34,7 @@ export function newRows(
   tenant: Tenant,
   input: QuoteRequest,
   parties: Parties,
-  { sending, price, to, sender, scenario }: QuoteData,
+  { sending, price, to, sender, scenario, metadata }: QuoteData,
 ) {
   const quoteId = idAt(parties, 0);
   const transactionId = idAt(parties, 1);
@@ -48,6 +49,7 @@ export function newRows(
     ...to.columns,
     exchangeRate,
     description: input.description ?? null,
+    metadata,
   } as const;
   const quote: NewRow<Quote> = {
     ...common,

@@ -12,6 +12,7 @@ import type { NewRow } from '../../ledger/plan.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation } from '../information.ts';
+import { checkMetadata } from '../metadata.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import {
   accountName,
@@ -63,13 +64,14 @@ export function createQuote(
 
 async function planQuote(payments: Payments, caller: Caller, input: CreateQuote): Promise<CommandPlan> {
   const { source, destination } = input;
-  const [sender, scenario] = checkAll(
+  const [sender, scenario, metadata = null] = checkAll(
     () => checkInformation(input.senderCustomerInfo, at('senderCustomerInfo')),
     () =>
       checkScenario(payments, caller, input.sandboxScenario, {
         deposit: source.kind === 'REALTIME_FUNDING',
         step: 'PULL',
       }),
+    () => checkMetadata(caller, input.metadata, at('metadata')),
     () => checkText(input.description, at('description')),
     () => checkExecution(input),
   );
@@ -82,7 +84,7 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
       : await umaDestination(payments, caller, destination, { ...input, parties }, sender);
 
   const price = await quotePrice(payments, caller, input, parties, { sending, to });
-  const rows = newRows(payments, caller, input, parties, { sending, price, to, sender, scenario });
+  const rows = newRows(payments, caller, input, parties, { sending, price, to, sender, scenario, metadata });
   const { quote, transaction } = rows;
   if (source.kind === 'REALTIME_FUNDING') {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);

@@ -3,11 +3,14 @@ import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { checkPullable } from '../accounts/pullable.ts';
-import { type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
+import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
 import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
+
+/** The input of transferIn: a transfer whose amount may be left to the rail. */
+type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
 
 /**
  * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
@@ -18,7 +21,7 @@ import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer }
 export function transferIn(
   payments: Payments,
   caller: Caller,
-  input: Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined },
+  input: TransferIn,
   idempotencyKey?: string | null,
 ): Promise<CommandResult<Transaction>> {
   return runCommand(payments, caller, {
@@ -27,51 +30,57 @@ export function transferIn(
     type: 'Transaction',
     input,
     idempotencyKey,
-    plan: async () => {
-      const scenario = checkScenario(payments, caller, input.sandboxScenario);
-      const { from, to, parties } = await readAccounts(payments, caller, input, {
-        source: 'EXTERNAL',
-        destination: 'INTERNAL',
-      });
-      checkPullable(from, at('sourceAccountId'));
-      const rail = railOf(payments, caller, 'collect');
-      const currency = currencyOfAccount(to);
-      const given = input.amount ?? rail.collectionAmount?.(currency);
-      if (given === undefined) throw new Refusal('INVALID_INPUT', 'this needs an amount', { path: at('amount') });
-      const amount = smallestUnits(given, currency, at('amount'));
-      const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: to.customerId });
-      const railRequest = {
-        step: 'SETTLEMENT',
-        account: toRailAccount(from),
-        umaAddress: undefined,
-        scenario,
-      } as const;
-      const expected = expectedMs(rail, railRequest);
-      return {
-        requireActive: { customers: ownersOf(from, to), accounts: [from.id] },
-        capacity: [{ account: to.id, amount }],
-        insert: {
-          transaction: [
-            { ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) },
-          ],
-          rail_order: [
-            {
-              platformId: caller.platformId,
-              id: idAt(parties, 1),
-              transactionId: transaction.id,
-              kind: 'COLLECTION',
-              scenario,
-              dueInMs: firstAskMs(rail, railRequest),
-            },
-          ],
-        },
-        result: transaction.id,
-      };
-    },
+    plan: () => planTransfer(payments, caller, input),
     paths: {
       USER_NOT_READY: at('destinationAccountId'),
       INVALID_BANK_ACCOUNT: at('sourceAccountId'),
       AMOUNT_OUT_OF_RANGE: at('amount'),
     },
   });
+}
+
+async function planTransfer(payments: Payments, caller: Caller, input: TransferIn): Promise<CommandPlan> {
+  const scenario = checkScenario(payments, caller, input.sandboxScenario);
+  const { from, to, parties, metadata } = await readAccounts(payments, caller, input, {
+    source: 'EXTERNAL',
+    destination: 'INTERNAL',
+  });
+  checkPullable(from, at('sourceAccountId'));
+  const rail = railOf(payments, caller, 'collect');
+  const currency = currencyOfAccount(to);
+  const given = input.amount ?? rail.collectionAmount?.(currency);
+  if (given === undefined) throw new Refusal('INVALID_INPUT', 'this needs an amount', { path: at('amount') });
+  const amount = smallestUnits(given, currency, at('amount'));
+  const transaction = newTransaction(caller, input, parties, {
+    from,
+    to,
+    amount,
+    metadata,
+    customerId: to.customerId,
+  });
+  const railRequest = {
+    step: 'SETTLEMENT',
+    account: toRailAccount(from),
+    umaAddress: undefined,
+    scenario,
+  } as const;
+  const expected = expectedMs(rail, railRequest);
+  return {
+    requireActive: { customers: ownersOf(from, to), accounts: [from.id] },
+    capacity: [{ account: to.id, amount }],
+    insert: {
+      transaction: [{ ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) }],
+      rail_order: [
+        {
+          platformId: caller.platformId,
+          id: idAt(parties, 1),
+          transactionId: transaction.id,
+          kind: 'COLLECTION',
+          scenario,
+          dueInMs: firstAskMs(rail, railRequest),
+        },
+      ],
+    },
+    result: transaction.id,
+  };
 }

@@ -43,7 +43,7 @@ async function planTransfer(
   caller: Caller,
   input: Omit<Transfer, 'sandboxScenario'>,
 ): Promise<CommandPlan> {
-  const { from, to, parties } = await readAccounts(payments, caller, input, {
+  const { from, to, parties, metadata } = await readAccounts(payments, caller, input, {
     source: 'INTERNAL',
     destination: 'INTERNAL',
   });
@@ -53,7 +53,13 @@ async function planTransfer(
     });
   }
   const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
-  const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: from.customerId });
+  const transaction = newTransaction(caller, input, parties, {
+    from,
+    to,
+    amount,
+    metadata,
+    customerId: from.customerId,
+  });
   const { id, platformId, reference } = transaction;
   const sent: Plan = {
     requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to) },

@@ -37,13 +37,19 @@ export function transferOut(
 
 async function planTransfer(payments: Payments, caller: Caller, input: Transfer): Promise<CommandPlan> {
   const scenario = checkScenario(payments, caller, input.sandboxScenario);
-  const { from, to, parties } = await readAccounts(payments, caller, input, {
+  const { from, to, parties, metadata } = await readAccounts(payments, caller, input, {
     source: 'INTERNAL',
     destination: 'EXTERNAL',
   });
   const railAccount = toRailAccount(to);
   const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
-  const transaction = newTransaction(caller, input, parties, { from, to, amount, customerId: from.customerId });
+  const transaction = newTransaction(caller, input, parties, {
+    from,
+    to,
+    amount,
+    metadata,
+    customerId: from.customerId,
+  });
   const rail = railOf(payments, caller, 'payOut');
   const railRequest = { step: 'SETTLEMENT', account: railAccount, umaAddress: undefined, scenario } as const;
   const expected = expectedMs(rail, railRequest);

@@ -8,6 +8,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Account, Transaction } from '../../database/rows.ts';
 import type { NewRow } from '../../ledger/plan.ts';
 import type { Payments } from '../command.ts';
+import { checkMetadata, type Metadata } from '../metadata.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
 import { accountName, accountNotFound, idAt, readTransferParties, type TransferParties } from '../parties.ts';
 
@@ -18,6 +19,7 @@ export interface Transfer {
   /** 1 to `maxAmount` smallest units. */
   readonly amount: GivenAmount;
   readonly description?: string | null | undefined;
+  readonly metadata?: Metadata | null | undefined;
   /** Sandbox: the course of the transfer. */
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
@@ -28,8 +30,8 @@ const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
 
 /**
- * Reads both accounts, which must be of the given kinds.
- * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY
+ * Checks what describes a transfer, and reads both accounts, which must be of the given kinds.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY, FORBIDDEN (metadata of an app)
  */
 export async function readAccounts(
   payments: Payments,
@@ -37,10 +39,11 @@ export async function readAccounts(
   input: Omit<Transfer, 'amount'>,
   must: { readonly source: Account['kind']; readonly destination: Account['kind'] },
 ) {
-  const [source, destination] = checkAll(
+  const [source, destination, , metadata = null] = checkAll(
     () => accountName(input.sourceAccountId, sourcePath),
     () => accountName(input.destinationAccountId, destinationPath),
     () => checkText(input.description, at('description')),
+    () => checkMetadata(caller, input.metadata, at('metadata')),
   );
   const parties = await readTransferParties(payments.database.pool, caller, { source, destination, ids: 2 });
   const [from, to] = checkAll(
@@ -56,7 +59,7 @@ export async function readAccounts(
       },
     );
   }
-  return { from, to, parties };
+  return { from, to, parties, metadata };
 }
 
 /** Returns the account of a side, which must be known and of this kind. */
@@ -69,12 +72,19 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
   return account;
 }
 
+/** What a transfer's row has besides its input. */
+interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId'> {
+  readonly from: Account;
+  readonly to: Account;
+  readonly amount: bigint;
+}
+
 /** Makes the row of a new transfer, without its type. */
 export function newTransaction(
   caller: Caller,
   input: Omit<Transfer, 'amount'>,
   parties: TransferParties,
-  { from, to, amount, customerId }: { from: Account; to: Account; amount: bigint; customerId: string | null },
+  { from, to, amount, customerId, metadata }: TransferRow,
 ): Omit<NewRow<Transaction>, 'type'> {
   const id = idAt(parties, 0);
   return {
@@ -93,6 +103,7 @@ export function newTransaction(
     reference: paymentReference(id),
     counterpartyInformation: {},
     description: input.description ?? null,
+    metadata,
   };
 }
 

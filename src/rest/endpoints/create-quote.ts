@@ -6,6 +6,7 @@ import type { CreateQuote } from '../../payments/quotes/quote-input.ts';
 import { partiesOfLookup } from '../../payments/receivers/lookup-parties.ts';
 import { withRequestPaths } from '../endpoint.ts';
 import { lookupPartiesPaths } from '../input-paths.ts';
+import { newMetadata } from '../schemas/metadata.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { checkNamedAccount } from './named-account.ts';
 
@@ -99,6 +100,7 @@ export const CreateQuoteBody = z
       .default(false)
       .openapi({ description: 'Execute at creation, at the current rate. Not with real-time funding.' }),
     description: z.string().optional().openapi({ description: 'Memo, at most 500 characters.' }),
+    metadata: newMetadata,
   })
   .refine(
     ({ source, lookupId, sendingCurrencyCode }) =>
@@ -124,7 +126,7 @@ type Body = z.infer<typeof CreateQuoteBody>;
  * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
  */
 export async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
-  const { source, destination, lockedCurrencySide, lookupId, immediatelyExecute, description } = body;
+  const { source, destination, lockedCurrencySide, lookupId, immediatelyExecute, description, metadata } = body;
   const senderInfo = senderInfoOf(body);
   const lookupParties =
     lookupId !== undefined && !(source && destination)
@@ -139,6 +141,7 @@ export async function toQuoteInput(payments: Payments, viewer: Viewer, body: Bod
     lookupId,
     immediatelyExecute,
     description,
+    metadata,
     source: await sourceOf(payments, viewer, body, lookupParties?.accountId),
     destination: await destinationOf(payments, viewer, body, lookupParties?.umaAddress),
     ...(senderInfo && { senderCustomerInfo: Object.entries(senderInfo).map(([name, value]) => ({ name, value })) }),

@@ -116,8 +116,8 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(create, async (context) => {
     const body = context.req.valid('json');
-    const { platformCustomerId, umaAddress } = body;
-    const input = { platformCustomerId, umaAddress, details: detailsOf(body) };
+    const { platformCustomerId, umaAddress, metadata } = body;
+    const input = { platformCustomerId, umaAddress, metadata, details: detailsOf(body) };
     const row = await command(context, customerPaths, (key) =>
       createCustomer(payments, context.get('viewer'), input, key),
     );
@@ -144,7 +144,8 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(update, async (context) => {
     const { customerId } = context.req.valid('param');
     const body = context.req.valid('json');
-    const input = { customerId, umaAddress: body.umaAddress, details: detailsOf(body) };
+    const { umaAddress, metadata } = body;
+    const input = { customerId, umaAddress, metadata, details: detailsOf(body) };
     const row = await command(context, customerPaths, (key) =>
       updateCustomer(payments, context.get('viewer'), input, key),
     );

@@ -17,6 +17,7 @@ import type { RestEnvironment } from '../environment.ts';
 import { externalAccountPaths, samePaths } from '../input-paths.ts';
 import { anyOf, pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
+import { changedMetadata, metadata, newMetadata } from '../schemas/metadata.ts';
 import { id } from '../schemas/money.ts';
 import { accountLists } from './account-lists.ts';
 
@@ -58,6 +59,7 @@ const ExternalAccountSchema = z
       .object({ fullName: z.string().openapi({ description: "The owner's name at the bank." }) })
       .optional()
       .openapi({ description: 'The data of the owner that the payment rail has verified.' }),
+    metadata,
   })
   .openapi('ExternalAccount', { description: 'A bank account or wallet outside this service (specification 2.9).' });
 
@@ -65,6 +67,7 @@ const accountFields = {
   currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
   accountInfo: AccountInfoInputSchema,
   platformAccountId: z.string().optional().openapi({ description: "The platform's own id of it." }),
+  metadata: newMetadata,
 };
 
 const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatformExternalAccount');
@@ -156,6 +159,7 @@ const update = createRoute({
           defaultUmaDepositAccount: z.boolean().optional().openapi({
             description: 'Whether incoming UMA payments of its customer go to it. Replaces an earlier default.',
           }),
+          metadata: changedMetadata,
         })
         .openapi('UpdateExternalAccount'),
     ),

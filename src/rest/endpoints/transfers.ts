@@ -10,6 +10,7 @@ import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery } from '../endpoint.ts';
 import { transferPaths } from '../input-paths.ts';
+import { newMetadata } from '../schemas/metadata.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { checkNamedAccount } from './named-account.ts';
@@ -53,6 +54,7 @@ const TransferOutBody = z
     destination: destinationAccount('ExternalAccount', 'The external account that receives.'),
     amount: amountInput("In the currency's smallest unit."),
     description: memo,
+    metadata: newMetadata,
   })
   .openapi('TransferOut');
 
@@ -64,6 +66,7 @@ const TransferInBody = z
       "In the currency's smallest unit. When it is left out, the payment rail decides (in the sandbox: 10000).",
     ).optional(),
     description: memo,
+    metadata: newMetadata,
   })
   .openapi('TransferIn');
 
@@ -73,6 +76,7 @@ const TransferInternalBody = z
     destination: destinationAccount('InternalAccount', "Another owner's internal account, which receives."),
     amount: amountInput("In the currency's smallest unit."),
     description: memo,
+    metadata: newMetadata,
   })
   .openapi('TransferInternal');
 
@@ -122,11 +126,11 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
 
-  /** Returns the accounts and the memo of a request, whose accounts must be as it says. */
-  const partiesOf = async (viewer: Viewer, { source, destination, description }: TransferParties) => {
+  /** Returns the accounts of a request and what describes it. The accounts must be as it says. */
+  const partiesOf = async (viewer: Viewer, { source, destination, ...rest }: TransferParties) => {
     await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
     await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);
-    return { sourceAccountId: source.accountId, destinationAccountId: destination.accountId, description };
+    return { sourceAccountId: source.accountId, destinationAccountId: destination.accountId, ...rest };
   };
 
   app.openapi(out, async (context) => {

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { KycStatus } from '../../database/generated/client/client.ts';
 import { individualTypes } from '../../records/customer-record.ts';
+import { changedMetadata, metadata, newMetadata } from './metadata.ts';
 import { day, id, time } from './money.ts';
 import { AddressSchema, countryCode } from './people.ts';
 
@@ -51,7 +52,7 @@ const businessInfo = z
   })
   .openapi('BusinessInfo', { description: 'The data of a company.' });
 
-const created = { platformCustomerId, umaAddress: umaAddress.optional() };
+const created = { platformCustomerId, umaAddress: umaAddress.optional(), metadata: newMetadata };
 
 /** The body that creates a customer. */
 export const CreateCustomerBody = z
@@ -85,6 +86,7 @@ export const UpdateCustomerBody = z
       .strictObject({
         customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person; the type cannot change.' }),
         umaAddress: umaAddress.optional(),
+        metadata: changedMetadata,
         ...individualFields,
       })
       .openapi('UpdateIndividualCustomer'),
@@ -92,6 +94,7 @@ export const UpdateCustomerBody = z
       .strictObject({
         customerType: z.literal('BUSINESS').openapi({ description: 'A company; the type cannot change.' }),
         umaAddress: umaAddress.optional(),
+        metadata: changedMetadata,
         businessInfo: businessInfo.partial().optional().openapi('UpdateBusinessInfo'),
         address: AddressSchema.optional(),
         beneficialOwners: z
@@ -111,6 +114,7 @@ const common = {
   isDeleted: z.boolean().openapi({
     description: 'Whether it is deleted. A deleted customer keeps its history, and makes and receives no payments.',
   }),
+  metadata,
   createdAt: time('When it was created.'),
   updatedAt: time('When it last changed.'),
 };

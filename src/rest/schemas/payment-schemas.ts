@@ -6,6 +6,7 @@ import {
   TransactionStatus,
   TransactionType,
 } from '../../database/generated/client/client.ts';
+import { metadata } from './metadata.ts';
 import { AmountSchema, amount, CurrencySchema, id, time } from './money.ts';
 
 // The schemas of quotes and transactions in responses (specification 2.3 to 2.7).
@@ -128,6 +129,7 @@ export const QuoteSchema = z
       .openapi({ description: 'How to fund it; absent when it is paid from an account.' }),
     rateDetails: RateDetailsSchema.optional(),
     description: z.string().optional().openapi({ description: 'Memo.' }),
+    metadata,
   })
   .openapi('Quote', { description: 'A locked rate with its fees, until it expires (specification 2.3).' });
 
@@ -168,6 +170,7 @@ export const TransactionSchema = z
       .optional()
       .openapi({ description: 'Information about the counterparty, for payments to or from UMA addresses.' }),
     description: z.string().optional().openapi({ description: 'Memo.' }),
+    metadata,
     settledAt: time('When it was settled; null until then.').nullable(),
     createdAt: time('When it was created.'),
     updatedAt: time('When it last changed.'),

@@ -211,6 +211,8 @@ export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean): str
   }
   if (kind === 'umaAddress' || kind === 'umaPayee')
     return value.replace(/\$./, (start) => `$${start === '$z' ? 'y' : 'z'}`);
+  // Scenes count their customers: another number would be that of another customer.
+  if (kind === 'platformCustomerId') return `x${value.slice(1)}`;
   if (kind === 'url') return `${value}/never`;
   const id = value.indexOf(':') + 1;
   return `${value.slice(0, -4)}${otherDigits(value.slice(Math.max(id, value.length - 4)))}`;

@@ -3,6 +3,7 @@ import { attackBugs } from './attack-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
 import type { Bug } from './plant.ts';
+import { recordBugs } from './record-bugs.ts';
 import { serviceBugs } from './service-bugs.ts';
 import { statusBugs } from './status-bugs.ts';
 
@@ -14,4 +15,5 @@ export const bugs: readonly Bug[] = [
   ...serviceBugs,
   ...listBugs,
   ...attackBugs,
+  ...recordBugs,
 ];

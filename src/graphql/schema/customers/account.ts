@@ -15,6 +15,15 @@ import { AccountFilter } from '../filters.ts';
 import { connection, listArgs } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
+import {
+  MetadataEntry,
+  MetadataInput,
+  metadataDescription,
+  metadataEntries,
+  metadataOf,
+  metadataRead,
+  newMetadata,
+} from '../values/metadata.ts';
 import { CurrencyType, currencyRead, MoneyType, money, moneyRead } from '../values/money.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBeneficiary } from './beneficiary.ts';
@@ -122,6 +131,12 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
 }));
 
 builder.prismaObjectFields(ExternalAccount, (t) => ({
+  metadata: t.field({
+    type: [MetadataEntry],
+    description: metadataDescription,
+    ...reads(metadataRead),
+    resolve: metadataEntries,
+  }),
   beneficiary: t.field({
     type: BeneficiaryType,
     nullable: true,
@@ -203,6 +218,7 @@ mutation('createExternalAccount', {
       defaultValue: false,
       description: 'Let incoming UMA payments of the customer go here. Replaces an earlier default.',
     }),
+    metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   success: { account: { type: ExternalAccount, description: 'The new account.' } },
   refusals: ['NotFoundError'],
@@ -214,6 +230,7 @@ mutation('createExternalAccount', {
       {
         ...input,
         defaultUmaDepositAccount: input.defaultUmaDepositAccount ?? false,
+        metadata: metadataOf(input.metadata),
         accountType,
         details,
         beneficiary: beneficiary ? readBeneficiary(beneficiary) : null,

@@ -1,10 +1,11 @@
 import { deleteExternalAccount, updateExternalAccount } from '../../../payments/accounts/external-account-changes.ts';
 import { mutation } from '../mutation.ts';
 import { ExternalAccount } from '../nouns.ts';
+import { changedMetadata, MetadataInput, metadataOf } from '../values/metadata.ts';
 
 mutation('updateExternalAccount', {
   description:
-    "Changes the platform's own id of an external account, and whether incoming UMA payments of its customer go to it. What names it at its bank does not change: register another account for that.",
+    "Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments of its customer go to it. What names it at its bank does not change: register another account for that.",
   input: (t) => ({
     accountId: t.id({ required: true, description: 'ExternalAccount:…' }),
     platformAccountId: t.string({
@@ -14,10 +15,12 @@ mutation('updateExternalAccount', {
       description:
         'true: incoming UMA payments of the customer go here, and no longer to the default before. false: they go to its internal account. It stays when left out.',
     }),
+    metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
   success: { account: { type: ExternalAccount, description: 'The account as it is now.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+  resolve: async ({ idempotencyKey, metadata, ...given }, { payments, viewer }) => {
+    const input = { ...given, metadata: metadataOf(metadata) };
     const result = await updateExternalAccount(payments, viewer, input, idempotencyKey);
     return { account: result.row, replayed: result.replayed };
   },

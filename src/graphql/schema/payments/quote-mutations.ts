@@ -9,6 +9,7 @@ import { mutation } from '../mutation.ts';
 import { Quote } from '../nouns.ts';
 import { decimalForm, requiredAmount } from '../values/given-amount.ts';
 import { InformationFieldInput } from '../values/information.ts';
+import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 
 const AccountSourceInput = builder.inputType('AccountSourceInput', {
   description: 'Pay from an account.',
@@ -84,6 +85,7 @@ mutation('createQuote', {
       description:
         "What the sender tells of itself, to a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too (decision 48).",
     }),
+    metadata: t.field({ type: [MetadataInput], description: `${newMetadata} Its transaction has it, too.` }),
   }),
   scenario: 'what shall happen to the payment once it is executed.',
   success: { quote: { type: Quote, description: 'The new quote.' } },
@@ -105,6 +107,7 @@ mutation('createQuote', {
       destination: to,
       lockedCurrencyAmount: requiredAmount(input.lockedCurrencyAmount, decimal, ['lockedCurrencyAmount']),
       immediatelyExecute: input.immediatelyExecute ?? false,
+      metadata: metadataOf(input.metadata),
     };
     const result = await createQuote(payments, viewer, request, idempotencyKey);
     return { quote: result.row, replayed: result.replayed };

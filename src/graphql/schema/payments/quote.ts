@@ -13,6 +13,7 @@ import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
 import { QuoteFilter } from '../filters.ts';
 import { connection, listArgs } from '../list.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
+import { MetadataEntry, metadataDescription, metadataEntries, metadataRead } from '../values/metadata.ts';
 import { CurrencyType, currencyRead, MoneyType, money, moneyRead } from '../values/money.ts';
 import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
 import { customerRead, destinationRead, ofQuote, PaymentDestination, PaymentSource, sourceRead } from './parties.ts';
@@ -149,6 +150,12 @@ builder.prismaObjectFields(Quote, (t) => ({
     resolve: (quote) => trustedJson<PaymentInstructionShape[]>(quote.paymentInstructions),
   }),
   description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
+  metadata: t.field({
+    type: [MetadataEntry],
+    description: metadataDescription,
+    ...reads(metadataRead),
+    resolve: metadataEntries,
+  }),
 }));
 
 /** Returns the pricing column, which createQuote wrote in this form. */

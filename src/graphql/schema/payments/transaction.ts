@@ -1,21 +1,17 @@
 import { visibleTransactions } from '../../../access/visible.ts';
-import { maxAmount } from '../../../core/checks.ts';
 import { publicId } from '../../../core/ids.ts';
 import { terminalTransactionStatuses } from '../../../core/statuses.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
 import { whereTransactions } from '../../../payments/filters.ts';
-import { transferIn } from '../../../payments/transfers/transfer-in.ts';
-import { transferOut } from '../../../payments/transfers/transfer-out.ts';
 import { planned } from '../../reading/planned.ts';
 import { leaf, orderedPageOf, reads, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { FailureReason, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
 import { connection, orderedListArgs } from '../list.ts';
-import { mutation } from '../mutation.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
-import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
 import { InformationField, informationOf } from '../values/information.ts';
+import { MetadataEntry, metadataDescription, metadataEntries, metadataRead } from '../values/metadata.ts';
 import { type Money, MoneyType, money, moneyOrNull, moneyRead, moneyReadOf } from '../values/money.ts';
 import { type RateDetails, RateDetailsType, rateDetailsRead } from '../values/rate-details.ts';
 import {
@@ -208,6 +204,12 @@ builder.prismaObjectFields(Transaction, (t) => ({
       })),
   }),
   description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
+  metadata: t.field({
+    type: [MetadataEntry],
+    description: metadataDescription,
+    ...reads(metadataRead),
+    resolve: metadataEntries,
+  }),
 }));
 
 export const TransactionConnection = connection(
@@ -235,49 +237,3 @@ builder.queryFields((t) => ({
     args: orderedListArgs(t.arg, TransactionFilter),
   }),
 }));
-
-mutation('transferOut', {
-  description:
-    'Sends money in one currency from an internal to an external account (specification 4.12). No rate is involved.',
-  input: (t) => ({
-    sourceAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
-    destinationAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
-    amount: t.field({
-      type: 'BigInt',
-      description: `In the currency's smallest unit: 1 to ${maxAmount}. This or amountDecimal.`,
-    }),
-    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
-    description: t.string({ description: 'Memo.' }),
-  }),
-  scenario: 'what shall happen to it.',
-  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
-  refusals: ['NotFoundError', 'InsufficientFundsError'],
-  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
-    const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
-    const result = await transferOut(payments, viewer, { ...input, amount }, idempotencyKey);
-    return { transaction: result.row, replayed: result.replayed };
-  },
-});
-
-mutation('transferIn', {
-  description: 'Pulls money in one currency from an external to an internal account (specification 4.6).',
-  input: (t) => ({
-    sourceAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
-    destinationAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
-    amount: t.field({
-      type: 'BigInt',
-      description:
-        "In the currency's smallest unit, no more than the destination may hold; without one the rail decides (the sandbox: 10000).",
-    }),
-    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
-    description: t.string({ description: 'Memo.' }),
-  }),
-  scenario: 'what shall happen to it.',
-  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
-  refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
-    const amount = givenAmount(input.amount, amountDecimal, ['amount']);
-    const result = await transferIn(payments, viewer, { ...input, amount }, idempotencyKey);
-    return { transaction: result.row, replayed: result.replayed };
-  },
-});

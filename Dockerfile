@@ -1,0 +1,21 @@
+# An image of the service for a Postgres elsewhere. It runs as a user without rights, and writes nothing to its disk:
+# `docker run --read-only --cap-drop ALL`. docs/operating.md says how to run it.
+ARG NODE_IMAGE=node:24-trixie-slim
+
+FROM ${NODE_IMAGE} AS install
+WORKDIR /app
+COPY package.json package-lock.json .npmrc prisma.config.ts ./
+COPY prisma prisma
+COPY deploy/install.sh deploy/
+RUN sh deploy/install.sh && rm -r deploy
+COPY src src
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 METRICS_HOST=0.0.0.0 METRICS_PORT=9464
+WORKDIR /app
+COPY --from=install /app ./
+USER node
+EXPOSE 4000 9464
+# The port of metrics answers in every role. It says that the process works; readiness, for balancers, is /health/ready.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "--disable-warning=ExperimentalWarning", "src/main.ts"]

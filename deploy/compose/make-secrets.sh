@@ -1,0 +1,17 @@
+#!/bin/sh
+# Makes the passwords and keys of compose.yaml, once, as files that only this user can read. Files that exist stay.
+set -eu
+folder="$(dirname "$0")/secrets"
+mkdir -p "$folder"
+cd "$folder"
+umask 077
+
+make() { [ -s "$1" ] || printf '%s' "$2" > "$1"; }
+
+for name in postgres-password owner-password gateway-password; do make "$name" "$(openssl rand -hex 24)"; done
+make owner-url "postgres://payments_owner:$(cat owner-password)@postgres:5432/payments"
+make gateway-url "postgres://payments_gateway:$(cat gateway-password)@postgres:5432/payments"
+for name in secret-key client-token-key; do make "$name" "$(openssl rand -base64 32)"; done
+# Containers read them as other users: the folder is closed, the files are not.
+chmod 700 .
+chmod 444 ./*

@@ -1,0 +1,50 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { constants, gzip, gzipSync } from 'node:zlib';
+
+/** An answer that is sent as a whole. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string | Buffer;
+}
+
+/** The fewest bytes of an answer that is compressed: what is shorter takes one packet either way. */
+const compressedFrom = 1_400;
+/** The most bytes that are compressed at once, in less time than another thread would cost (bench/LOG.md). */
+const compressedAtOnce = 16 * 1024;
+
+/** The fastest level saves nearly as much of JSON as the slower ones (bench/LOG.md). */
+const options = { level: constants.Z_BEST_SPEED };
+const compress = promisify(gzip) as (body: string | Buffer, settings: typeof options) => Promise<Buffer>;
+
+/** Sends an answer as a whole, compressed where its client accepts that and it is long enough. */
+export async function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+): Promise<void> {
+  const length = Buffer.byteLength(body);
+  if (length < compressedFrom || !acceptsEncoding(request, 'gzip')) {
+    response.writeHead(status, { ...headers, 'content-length': length }).end(body);
+    return;
+  }
+  const bytes = length <= compressedAtOnce ? gzipSync(body, options) : await compress(body, options);
+  if (response.destroyed) return;
+  response.writeHead(status, { ...headers, 'content-encoding': 'gzip', 'content-length': bytes.length }).end(bytes);
+}
+
+/** Says whether a client accepts an answer in an encoding (RFC 9110, 12.5.3). */
+export function acceptsEncoding({ headers }: IncomingMessage, encoding: 'gzip' | 'br'): boolean {
+  const accepted = headers['accept-encoding'];
+  if (accepted === undefined) return false;
+  const codings = String(accepted).toLowerCase().split(',').map(parseCoding);
+  const found = codings.find(({ name }) => name === encoding) ?? codings.find(({ name }) => name === '*');
+  return found !== undefined && found.weight > 0;
+}
+
+function parseCoding(text: string): { readonly name: string; readonly weight: number } {
+  const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
+  const weight = parameters.find((parameter) => parameter.startsWith('q='));
+  return { name, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+}

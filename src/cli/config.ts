@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { type Config, secretSettings, settings } from '../config.ts';
+import { keyId } from '../core/key-id.ts';
+import { type Answer, tableOf } from './answer.ts';
+import { withSettings } from './command-line.ts';
+
+/** Adds the command that shows the settings. */
+export function addConfig(program: Command): void {
+  const config = program.command('config').description('the settings of the service');
+  config
+    .command('print')
+    .description('show all settings as an instance here would have them, without secrets')
+    .action(withSettings(print));
+}
+
+async function print(config: Config): Promise<Answer> {
+  const rows = Object.keys(settings).map((name) => ({
+    setting: name,
+    value: shown(config, name as keyof typeof settings),
+    from: originOf(name),
+  }));
+  return { data: rows, lines: tableOf(rows, '') };
+}
+
+function originOf(name: string): 'environment' | 'file' | 'default' {
+  if (process.env[name]) return 'environment';
+  const isSecret = secretSettings.some((secret) => secret === name);
+  return isSecret && process.env[`${name}_FILE`] ? 'file' : 'default';
+}
+
+/** Writes a value without its secrets: of a key its id, of an address all but the password. */
+function shown(config: Config, name: keyof typeof settings): string | null {
+  switch (name) {
+    case 'DATABASE_URL':
+    case 'DATABASE_OWNER_URL':
+      return withoutPassword(config[name]);
+    case 'SECRET_KEY':
+    case 'CLIENT_TOKEN_KEY':
+      return config[name] === undefined ? null : idOf(name, config[name]);
+    case 'SECRET_KEY_FALLBACKS':
+      return config[name].map((key) => idOf('SECRET_KEY', key)).join(', ');
+    case 'CLIENT_TOKEN_KEY_FALLBACKS':
+      return config[name].map((key) => idOf('CLIENT_TOKEN_KEY', key)).join(', ');
+    default:
+      return textOf(config[name]);
+  }
+}
+
+function idOf(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY', key: Uint8Array | string): string {
+  return `the key with the id ${keyId(setting, key)}`;
+}
+
+/** Hides the password of an address, wherever it is: also among its parameters. */
+function withoutPassword(address: string | undefined): string | null {
+  if (address === undefined) return null;
+  const hidden = '***';
+  return address
+    .replace(/^(postgres(?:ql)?:\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
+    .replace(/([?&](?:password|sslpassword)=)[^&#]*/gi, `$1${hidden}`);
+}
+
+function textOf(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (Array.isArray(value)) return value.map(textOf).join(',');
+  return typeof value === 'object'
+    ? JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? part.toString() : part))
+    : String(value);
+}

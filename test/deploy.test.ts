@@ -1,0 +1,68 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { secretSettings, settings } from '../src/config.ts';
+
+// The files that run the service elsewhere are not run here: what they name must be there.
+
+const root = path.resolve(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const yamlFiles = globSync('deploy/**/*.{yaml,yml}', { cwd: root });
+const files = [
+  'Dockerfile',
+  'deploy/systemd/payments-gateway.service',
+  ...yamlFiles.filter((file) => !file.startsWith('deploy/prometheus/')),
+];
+
+/** Names in capitals that are of other programs. */
+const foreign = /^(POSTGRES_|NODE_IMAGE|CMD|ALL|CASCADE)/;
+const settingNames = new Set([...Object.keys(settings), ...secretSettings.map((name) => `${name}_FILE`)]);
+
+/** The text of a file without its comments. */
+const effective = (file: string) => read(file).replace(/^\s*#.*$/gm, '');
+
+describe.each(files)('%s', (file) => {
+  test('sets only settings that exist', () => {
+    const names = [...effective(file).matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].map(([name]) => name);
+    const unknown = names.filter((name) => !settingNames.has(name) && !foreign.test(name));
+    expect(unknown.filter((name) => !/^(AF_INET|AF_UNIX)/.test(name))).toEqual([]);
+  });
+
+  test('names only files and paths of health that exist', () => {
+    const text = read(file);
+    const programs = [...text.matchAll(/\bsrc\/[\w/.-]+\.ts\b|\bdeploy\/[\w/.-]+\.(?:sh|yaml|service)\b/g)];
+    for (const [name] of programs) expect([name, existsSync(path.join(root, name))]).toEqual([name, true]);
+    const paths = [...text.matchAll(/\/health\/\w+/g)].map(([name]) => name);
+    expect(paths.filter((name) => !['/health/live', '/health/ready'].includes(name))).toEqual([]);
+  });
+});
+
+test.each(yamlFiles)('%s is YAML', (file) => {
+  for (const document of parseAllDocuments(read(file))) {
+    expect('errors' in document ? document.errors : []).toEqual([]);
+  }
+});
+
+test('a stop ends before each of them kills', () => {
+  const seconds = (pattern: RegExp, file: string) => Number(pattern.exec(read(file))?.[1]);
+  // What a stop takes at most after SHUTDOWN_DELAY_MS: deadlinesMs in src/stop.ts, and half a second.
+  const stopSeconds = 7;
+  expect(seconds(/stop_grace_period: (\d+)s/, 'deploy/compose/compose.yaml')).toBeGreaterThan(2 + stopSeconds);
+  const kubernetes = 'deploy/kubernetes/gateway.yaml';
+  expect(seconds(/terminationGracePeriodSeconds: (\d+)/, kubernetes)).toBeGreaterThan(
+    seconds(/SHUTDOWN_DELAY_MS, value: "(\d+)000"/, kubernetes) + stopSeconds,
+  );
+  expect(seconds(/^TimeoutStopSec=(\d+)/m, 'deploy/systemd/payments-gateway.service')).toBeGreaterThan(2 + stopSeconds);
+});
+
+test('the image has every file that the service reads', () => {
+  const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = '']) =>
+    names.split(' '),
+  );
+  for (const name of copied) {
+    expect([name, existsSync(path.join(root, name))]).toEqual([name, true]);
+    expect(read('.dockerignore').split('\n')).toContain(`!${name}`);
+  }
+  expect(copied).toEqual(expect.arrayContaining(['src', 'prisma', 'package.json']));
+});

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { act, mint, succeed, usdToEur } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { nextOf } from '../setup/streams.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+
+// What platforms note on their records (decision 69).
+
+let t: TestGateway;
+let platform: TestPlatform;
+let rest: RestClient;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  platform = t.platform;
+  rest = await restClient(t.url, platform.authorization);
+  scene = await makeScene(platform, 100_000n);
+});
+afterAll(() => t.stop());
+
+const entry = (key: string, value: string) => ({ key, value });
+/** In the order in which it is shown: by key, capitals first. */
+const notes = [entry('10', 'ten'), entry('Order', '42'), entry('a.b-c_d', 'Überweisung "€"')];
+const asMap = { Order: '42', '10': 'ten', 'a.b-c_d': 'Überweisung "€"' };
+const shuffled = [...notes].reverse();
+const selection = 'id metadata { key value }';
+
+const newCustomer = (more: object = {}) =>
+  succeed(
+    platform,
+    'createCustomer',
+    { platformCustomerId: 'noted', details: { individual: { fullName: 'Ada Lovelace' } }, ...more },
+    `customer { ${selection} }`,
+  );
+
+const ofNode = async (id: string): Promise<Data> => {
+  const { node } = await platform.ask(
+    `query ($id: ID!) { node(id: $id) { ... on Customer { ${selection} } ... on ExternalAccount { ${selection} }
+      ... on Quote { ${selection} } ... on Transaction { ${selection} } } }`,
+    { id },
+  );
+  return node.metadata;
+};
+
+test('what is noted on a new record is answered, read again, and in REST and the record of every webhook', async () => {
+  const receiver = await startReceiver();
+  await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+  const { customer } = await newCustomer({ metadata: shuffled });
+  expect(customer.metadata).toEqual(notes);
+  expect(await ofNode(customer.id)).toEqual(notes);
+  expect((await rest.ask('GET', `/customers/${customer.id}`)).metadata).toEqual(asMap);
+
+  const wallet = {
+    currency: 'USDC',
+    accountInfo: { solanaWallet: { address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T' } },
+  };
+  const { account } = await succeed(
+    platform,
+    'createExternalAccount',
+    { ...wallet, customerId: customer.id, metadata: shuffled },
+    `account { ${selection} }`,
+  );
+  expect(account.metadata).toEqual(notes);
+  const { data } = await rest.ask('GET', `/customers/external-accounts?customerId=${customer.id}`);
+  expect(data[0].metadata).toEqual(asMap);
+
+  const transfers = {
+    sourceAccountId: scene.usd,
+    destinationAccountId: scene.outsideUsd,
+    amount: 100,
+    metadata: notes,
+  };
+  const { transaction } = await succeed(platform, 'transferOut', transfers, `transaction { ${selection} }`);
+  expect(transaction.metadata).toEqual(notes);
+  await receiver.until((received) =>
+    received.some(({ body }) => body.transaction?.id === transaction.id && body.transaction.status === 'COMPLETED'),
+  );
+  for (const { body } of receiver.received.filter(({ body }) => body.transaction?.id === transaction.id)) {
+    expect(body.transaction.metadata).toEqual(asMap);
+  }
+  await receiver.stop();
+  expect((await rest.ask('GET', `/transactions/${transaction.id}`)).metadata).toEqual(asMap);
+});
+
+test("a quote's metadata is its transaction's, too, and the receiver of money here does not get it", async () => {
+  const { quote } = await succeed(
+    platform,
+    'createQuote',
+    usdToEur(scene, { metadata: shuffled, immediatelyExecute: true }),
+    `quote { ${selection} transaction { ${selection} } }`,
+  );
+  expect([quote.metadata, quote.transaction.metadata]).toEqual([notes, notes]);
+  expect((await rest.ask('GET', `/quotes/${quote.id}`)).metadata).toEqual(asMap);
+
+  const own = await ownAccount(platform, 'USD');
+  const { transaction } = await succeed(
+    platform,
+    'transferInternal',
+    { sourceAccountId: scene.usd, destinationAccountId: own, amount: 100, metadata: notes },
+    'transaction { reconciliationReference }',
+  );
+  const { transactions } = await platform.ask(
+    'query ($reference: String!) { transactions(filter: { reference: $reference }, sortOrder: ASC) { edges { node { type metadata { key } } } } }',
+    { reference: transaction.reconciliationReference },
+  );
+  expect(transactions.edges.map(({ node }: Data) => [node.type, node.metadata.length])).toEqual([
+    ['OUTGOING', 3],
+    ['INCOMING', 0],
+  ]);
+});
+
+test('a change replaces all that was noted, an empty one takes it away, and it stays when left out', async () => {
+  const { customer } = await newCustomer({ metadata: notes });
+  const change = async (more: object): Promise<Data> =>
+    (
+      await succeed(
+        platform,
+        'updateCustomer',
+        { customerId: customer.id, ...more },
+        `customer { version ${selection} }`,
+      )
+    ).customer;
+  const changes = platform.watch(
+    'subscription ($id: ID) { customerUpdates(customerId: $id) { customer { version metadata { key value } } } }',
+    { id: customer.id },
+  );
+  const nextChange = async () => (await nextOf(changes)).data.customerUpdates.customer;
+  expect(await nextChange()).toEqual({ version: 1, metadata: notes });
+  expect(await change({ metadata: null })).toMatchObject({ version: 1, metadata: notes });
+  expect(await change({ metadata: [entry('tier', 'gold')] })).toMatchObject({
+    version: 2,
+    metadata: [entry('tier', 'gold')],
+  });
+  expect(await nextChange()).toEqual({ version: 2, metadata: [entry('tier', 'gold')] });
+  expect((await change({ details: { individual: { nationality: 'GB' } } })).metadata).toEqual([entry('tier', 'gold')]);
+  expect((await change({ metadata: [] })).metadata).toEqual([]);
+  expect(await rest.ask('GET', `/customers/${customer.id}`)).not.toHaveProperty('metadata');
+  await changes.return?.();
+  const accountId = scene.outsideUsd;
+  const changed = (more: object) =>
+    succeed(platform, 'updateExternalAccount', { accountId, ...more }, `account { ${selection} }`);
+  expect((await changed({ metadata: shuffled })).account.metadata).toEqual(notes);
+  expect((await changed({ platformAccountId: 'ours' })).account.metadata).toEqual(notes);
+  expect((await changed({ metadata: [] })).account.metadata).toEqual([]);
+});
+
+const key = (length: number) => 'k'.repeat(length);
+const many = (count: number) => Array.from({ length: count }, (_none, position) => entry(`key${position}`, ''));
+
+test('the bounds are 20 entries, keys of 40 and values of 500 characters', async () => {
+  const most = [entry(key(40), '€'.repeat(500)), ...many(19)];
+  const { customer } = await newCustomer({ metadata: most });
+  expect(customer.metadata).toHaveLength(20);
+});
+
+test.each([
+  ['21 entries', many(21), []],
+  ['a key of 41 characters', [entry('fine', ''), entry(key(41), '')], [1]],
+  ['a key without characters', [entry('', '')], [0]],
+  ['a key with a space', [entry('my key', '')], [0]],
+  ['a key that begins with an underscore', [entry('_x', 'x')], [0]],
+  ['a value of 501 characters', [entry('fine', ''), entry('long', 'x'.repeat(501))], [1]],
+  ['a value that cannot be stored', [entry('zero', 'a\u0000b')], [0]],
+])('%s: refused with the path of the entry, in both APIs', async (_what, metadata, at) => {
+  const payment = { amount: 100, metadata };
+  const made = await act(
+    platform,
+    'transferOut',
+    { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, ...payment },
+    'transaction { id }',
+  );
+  expect(made).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'metadata', ...at.map(String)] });
+  const map = Object.fromEntries(metadata.map((one) => [one.key, one.value]));
+  const body = {
+    source: { accountId: scene.usd },
+    destination: { accountId: scene.outsideUsd },
+    amount: 100,
+    metadata: map,
+  };
+  const answer = await rest.call('POST', '/transfer-out', { raw: JSON.stringify(body), body });
+  expect([answer.status, answer.body.code, answer.body.details.field]).toEqual([
+    400,
+    'INVALID_INPUT',
+    ['metadata', ...at.map((position) => metadata[position]?.key)].join('.'),
+  ]);
+});
+
+test('every entry that is refused is named, and a key that is given twice', async () => {
+  const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 100 };
+  const metadata = { '-': '', fine: '', '*': '' };
+  const { details } = (await rest.call('POST', '/transfer-out', { body: { ...body, metadata } })).body;
+  expect(details.errors.map(({ field }: Data) => field)).toEqual(['metadata.-', 'metadata.*']);
+  const twice = await act(
+    platform,
+    'createQuote',
+    usdToEur(scene, { metadata: [entry('a', '1'), entry('a', '1')] }),
+    'quote { id }',
+  );
+  expect(twice).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'metadata', '1'] });
+});
+
+test('apps see what is noted on what they see, and note nothing themselves', async () => {
+  const { quote } = await succeed(platform, 'createQuote', usdToEur(scene, { metadata: notes }), 'quote { id }');
+  const { token } = await mint(platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
+  const app = await connect(t.url, platform.platformId, `Bearer ${token}`);
+  const seen = await app.ask(`query ($id: ID!) { quote(id: $id) { ${selection} } }`, { id: quote.id });
+  expect(seen.quote.metadata).toEqual(notes);
+  for (const metadata of [notes, []]) {
+    expect(await act(app, 'createQuote', usdToEur(scene, { metadata }), 'quote { id }')).toMatchObject({
+      code: 'FORBIDDEN',
+      path: ['input', 'metadata'],
+    });
+  }
+  expect((await act(app, 'createQuote', usdToEur(scene), 'quote { id }')).quote.id).toMatch(/^Quote:/);
+});

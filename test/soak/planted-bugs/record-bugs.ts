@@ -1,0 +1,92 @@
+import type { Bug } from './plant.ts';
+
+const changes = (title: string) => ({ file: 'test/payments/external-account-changes.test.ts', title });
+const noted = (title: string) => ({ file: 'test/payments/metadata.test.ts', title });
+
+/** Bugs in the life of records: what changes, what is deleted, what is noted on them. */
+export const recordBugs: readonly Bug[] = [
+  {
+    bug: "a quote's transaction has none of its metadata",
+    file: 'src/payments/quotes/quote-rows.ts',
+    find: 'counterpartyInformation: { ...to.information },',
+    put: 'counterpartyInformation: { ...to.information }, metadata: null,',
+    caughtBy: noted("a quote's metadata is its transaction's, too, and the receiver of money here does not get it"),
+  },
+  {
+    bug: 'apps set metadata',
+    file: 'src/payments/metadata.ts',
+    find: "if (caller.kind === 'CLIENT') {",
+    put: "if (caller.kind === 'CLIENT' && Object.keys(given).length > 20) {",
+    caughtBy: noted('apps see what is noted on what they see, and note nothing themselves'),
+  },
+  {
+    bug: 'a change of something else takes metadata away',
+    file: 'src/payments/customers/customer-changes.ts',
+    find: '...(metadata !== undefined && { metadata }),',
+    put: 'metadata: metadata ?? null,',
+    caughtBy: noted('a change replaces all that was noted, an empty one takes it away, and it stays when left out'),
+  },
+  {
+    bug: 'the metadata of an external account stays as it was',
+    file: 'prisma/functions/apply_owner_changes.sql',
+    find: '      metadata = v_account.metadata,\n',
+    put: '',
+    caughtBy: noted('a change replaces all that was noted, an empty one takes it away, and it stays when left out'),
+  },
+  {
+    bug: 'a key of metadata may have any characters',
+    file: 'src/payments/metadata.ts',
+    find: '/^[A-Za-z0-9][A-Za-z0-9_.-]*$/',
+    put: '/./',
+    caughtBy: noted('%s: refused with the path of the entry, in both APIs'),
+  },
+  {
+    bug: 'the metadata of a payment can change',
+    file: 'prisma/functions/guard_transaction.sql',
+    find: 'new.source_name, new.source_number, new.metadata)',
+    put: 'new.source_name, new.source_number, old.metadata)',
+    caughtBy: { file: 'test/ledger/invariants.test.ts', title: 'what was quoted and agreed cannot change with it' },
+  },
+  {
+    bug: 'a deleted external account can change again',
+    file: 'prisma/functions/check_accounts.sql',
+    find: 'if v_account.is_deleted then',
+    put: 'if v_account.is_deleted and false then',
+    caughtBy: changes('a deleted account does not change any more, and can be registered again'),
+  },
+  {
+    bug: 'lists show deleted external accounts',
+    file: 'src/payments/filters.ts',
+    find: 'filter.isIncludingDeleted ? {} : { isDeleted: false },',
+    put: '{},',
+    caughtBy: changes('a deleted account stays in old payments, takes no new ones, and is in no list'),
+  },
+  {
+    bug: 'a deleted external account stays ACTIVE',
+    file: 'src/payments/accounts/external-account-changes.ts',
+    find: "to: 'INACTIVE', reason: 'deleted by the platform', set",
+    put: "reason: 'deleted by the platform', set: { ...set, isDeleted: false }",
+    caughtBy: changes('a deleted account stays in old payments, takes no new ones, and is in no list'),
+  },
+  {
+    bug: 'a new default deposit account leaves the one before',
+    file: 'prisma/functions/apply_owner_changes.sql',
+    find: "if (v_item -> 'set' ->> 'default_uma_deposit_account')::boolean then",
+    put: 'if false then',
+    caughtBy: changes('a customer has one default deposit account: a new one replaces it, and it can be unset'),
+  },
+  {
+    bug: 'a default deposit account cannot be unset',
+    file: 'src/payments/accounts/external-account-changes.ts',
+    find: '...(defaultUmaDepositAccount != null && { defaultUmaDepositAccount }),',
+    put: '...(defaultUmaDepositAccount && { defaultUmaDepositAccount }),',
+    caughtBy: changes('a customer has one default deposit account: a new one replaces it, and it can be unset'),
+  },
+  {
+    bug: "the platform's own id of an account is not taken away",
+    file: 'src/payments/accounts/external-account-changes.ts',
+    find: '...(platformAccountId !== undefined && { platformAccountId }),',
+    put: '...(platformAccountId && { platformAccountId }),',
+    caughtBy: changes('the platform’s own id is set, stays and is taken away'),
+  },
+];
