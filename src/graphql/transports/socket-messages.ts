@@ -93,15 +93,15 @@ function sendAll(
         point?.close(false);
         // A stream that throws is not returned by its reader, and one whose socket has broken would go on without one.
         await stream.return?.();
-        if (extra.socket.readyState === extra.socket.OPEN) throw error;
-        // Nobody is there to be told.
+        // Where the connection has broken, nobody is there to be told.
+        if (isOpen(extra)) throw error;
         return { done: true, value: undefined };
       }
     },
     async return() {
       isStopped = true;
       // On an open socket the client has ended it itself, and does not come back.
-      point?.close(extra.socket.readyState === extra.socket.OPEN);
+      point?.close(isOpen(extra));
       await stream.return?.();
       return { done: true, value: undefined };
     },
@@ -109,4 +109,9 @@ function sendAll(
       return this;
     },
   };
+}
+
+/** Says whether a socket is open. Its connection may have broken, and the socket not have noticed yet. */
+function isOpen({ socket, request }: Extra): boolean {
+  return socket.readyState === socket.OPEN && !request.socket.destroyed;
 }

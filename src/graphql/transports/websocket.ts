@@ -23,14 +23,14 @@ import {
 } from './socket-sessions.ts';
 
 /**
- * permessage-deflate (RFC 7692): little memory for each socket, and short messages, too, since they repeat what lies in those
- * before. What clients send is short: its compression is not asked for.
+ * permessage-deflate (RFC 7692) with little memory for each socket. Also short messages are compressed, since they repeat what
+ * lies in those before; not the protocol's own. What clients send is short: its compression is not asked for.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },
   serverMaxWindowBits: 12,
   clientNoContextTakeover: true,
-  threshold: 64,
+  threshold: 128,
 } as const;
 
 /**
