@@ -24,17 +24,19 @@ const modules = {
   rails: base,
   // The simulation: the domain reaches it through the rail's interface, so only the files at the root of src import it.
   'rails/sandbox': ['rails', 'rails/conformance', ...base],
+  // Another service of the specified REST interface.
+  'rails/upstream': ['rails', ...base],
   // What anyone can try a rail with.
   'rails/conformance': ['rails', ...base],
   ledger: ['events', ...base],
   access: base,
   payments: domain,
   'payments/orders': domain,
-  'payments/pricing': domain,
+  'payments/pricing': ['payments/orders', ...domain],
   'payments/accounts': ['payments/orders', ...domain],
   'payments/customers': ['payments/accounts', 'payments/orders', ...domain],
   'payments/platforms': ['payments/customers', 'payments/accounts', ...domain],
-  'payments/receivers': ['payments/pricing', ...domain],
+  'payments/receivers': ['payments/orders', 'payments/pricing', ...domain],
   'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
   'payments/approvals': ['payments/orders', ...domain],
@@ -59,9 +61,12 @@ const modules = {
   rest: ['rest/endpoints', 'rest/schemas', ...apis],
   'rest/schemas': ['records', ...allOfPayments],
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
-  http: ['observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
+  // Runs in browsers.
+  lab: ['client'],
+  pages: ['bodies'],
+  http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
-  start: ['root', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
+  start: ['root', 'pages', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
   cli: ['root', 'start', 'rails/conformance', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 
@@ -72,6 +77,9 @@ function filesOf(name) {
   const without = inside.map((other) => `(?!${other.slice(name.length + 1)}/)`).join('');
   return `^src/${name}/${without}`;
 }
+
+/** What runs in browsers, and what makes it. */
+const bundled = '^src/(lab/|pages/build\\.ts$)';
 
 module.exports = {
   forbidden: [
@@ -100,8 +108,15 @@ module.exports = {
       name: 'packages-of-a-production-install',
       comment: 'What src imports must be there after `npm ci --omit=dev`: a dependency of package.json.',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^src/', pathNot: bundled },
       to: { dependencyTypes: ['npm-dev', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
+    },
+    {
+      name: 'packages-of-pages',
+      comment: 'What is bundled for browsers, and the bundler, may be missing where no pages are shown: optional dependencies.',
+      severity: 'error',
+      from: { path: bundled },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
     },
     {
       name: 'prisma-moves-no-money',
@@ -113,7 +128,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: 'src/database/generated' },
+    // Its parser reads no JSX: there Biome checks the imports (biome.json).
+    exclude: { path: 'src/database/generated|[.]tsx$' },
     tsConfig: { fileName: 'tsconfig.json' },
     parser: 'swc',
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },

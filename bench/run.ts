@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
+import { basicAuthorization } from '../src/access/basic-authorization.ts';
 import { servingUrl } from '../src/database/embedded/serving-login.ts';
 import { execute } from '../src/database/migrations/throwaway.ts';
-import { basicAuthorization } from '../src/graphql/server/graphiql.ts';
 import { audit, auditRules } from '../src/ledger/audit.ts';
 import { countStatements } from './counting-proxy.ts';
 import type { RequestJob } from './load/requests.ts';
@@ -44,6 +44,7 @@ function startGateway(databaseUrl: string, role: 'all' | 'serve' | 'work' = 'all
     SANDBOX_QUOTE_SECONDS: '86400',
     SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
     WEBHOOK_LOOPBACK: 'on',
+    ALLOW_UNSAFE: 'loopback-webhooks,weak-keys',
   });
 }
 

@@ -129,6 +129,7 @@ export const settings = {
       error: 'must be fatal, error, warn, info, debug or silent',
     })
     .default('info'),
+  ACCESS_LOG: onOff.default(false),
   GRAPHIQL: onOff.optional(),
   CORS_ORIGINS: z
     .string()

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { Sessions } from './access/sessions.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
+import { SecretBox } from './core/secret-box.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { refuseOwners } from './database/owners.ts';
 import { Feed } from './events/feed.ts';
@@ -10,9 +11,11 @@ import type { Resolver } from './outside/addresses.ts';
 import { findDomainProof } from './outside/domain-proof.ts';
 import type { Payments } from './payments/command.ts';
 import type { FindDomainProof } from './payments/uma-domains.ts';
+import { StoredConnections } from './rails/connections.ts';
 import { closeRails, type LoadedRails, loadRails, RailFault } from './rails/load-rails.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
 import { sandboxModule } from './rails/sandbox/sandbox-module.ts';
+import { upstreamModule } from './rails/upstream/upstream-module.ts';
 import { type ServingOptions, startServing } from './serve.ts';
 import { stopInOrder } from './stop.ts';
 import { openWebhooks } from './webhooks/webhooks.ts';
@@ -42,7 +45,7 @@ export interface Gateway {
 export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
   return {
     database,
-    rails: await openRails(config, log),
+    rails: await openRails(database, config, log),
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
     findDomainProof,
@@ -50,8 +53,16 @@ export async function openPayments(database: Database, config: GatewaySettings, 
   };
 }
 
+/** Opens the connections of platforms to their providers, which SECRET_KEY encrypts. */
+export function openConnections(
+  database: Database,
+  { SECRET_KEY: key, SECRET_KEY_FALLBACKS: fallbacks }: Pick<GatewaySettings, 'SECRET_KEY' | 'SECRET_KEY_FALLBACKS'>,
+): StoredConnections {
+  return new StoredConnections(database, key && new SecretBox(key, fallbacks));
+}
+
 /** Opens the rails of the setting RAILS. The platforms of SANDBOX have the sandbox's unless it names another. */
-async function openRails(config: GatewaySettings, log: Logger): Promise<LoadedRails> {
+async function openRails(database: Database, config: GatewaySettings, log: Logger): Promise<LoadedRails> {
   const sandbox = sandboxModule({ paceMs: config.SANDBOX_PACE_MS, rates: sandboxRates(config.SANDBOX_RATES) });
   const settings = {
     directory: process.cwd(),
@@ -59,7 +70,10 @@ async function openRails(config: GatewaySettings, log: Logger): Promise<LoadedRa
     SANDBOX: config.RAILS?.SANDBOX ?? { module: 'sandbox' },
   };
   try {
-    return await loadRails(settings, { own: { sandbox }, log });
+    return await loadRails(settings, {
+      own: { sandbox, upstream: upstreamModule },
+      host: { log, connections: openConnections(database, config) },
+    });
   } catch (error) {
     throw error instanceof RailFault ? new ConfigError([error.message]) : error;
   }
@@ -111,7 +125,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const apis = await startServing(options, {
     payments: ofRequests,
     webhooks: { ...webhooks, payments: ofRequests },
-    ...{ feed, sessions, readiness },
+    ...{ feed, sessions, readiness, metricsUrl: metrics?.url },
   }).catch((error: unknown) =>
     abandon(listenError(error, config), [
       () => metrics?.close(),

@@ -1,10 +1,12 @@
 import path from 'node:path';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
+import { basicAuthorization } from './access/basic-authorization.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded/embedded.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
-import { basicAuthorization, type Newcomer } from './graphql/server/graphiql.ts';
+import { openLog } from './observe/log.ts';
+import type { SandboxPlatform } from './pages/shown.ts';
 import { printError } from './print-error.ts';
 import { closeRails } from './rails/load-rails.ts';
 import { checkKeys, idsOfKeys } from './start/keys-in-use.ts';
@@ -20,7 +22,7 @@ async function main(): Promise<void> {
   refuseUnsafe(settings);
   const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
   const config = { ...settings, ...keys };
-  const log = pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: false }));
+  const log = openLog(config.LOG_LEVEL);
   const embedded = config.DATABASE_URL === undefined ? await startPostgres(config, log) : undefined;
 
   let gateway: Gateway | undefined;
@@ -50,11 +52,11 @@ async function main(): Promise<void> {
     await prepareKeys(databaseUrl, config, log);
     // The sandbox's fixed credentials exist only on the embedded database, which no other machine can reach.
     const local = embedded !== undefined && isLoopback(config.HOST);
-    let newcomer: Newcomer | undefined;
+    let sandbox: SandboxPlatform | undefined;
     if (local) {
       const database = openDatabase({ url: databaseUrl, role: 'gateway_work', poolSize: 2 });
       const payments = await openPayments(database, config, log);
-      newcomer = await prepareSandboxPlatform(payments);
+      sandbox = await prepareSandboxPlatform(payments);
       await closeRails(payments.rails);
       await database.close();
     } else if (embedded) {
@@ -63,7 +65,7 @@ async function main(): Promise<void> {
       ]);
     }
     if (!config.CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
-    gateway = await startGateway({ databaseUrl, config, log, newcomer });
+    gateway = await startGateway({ databaseUrl, config, log, sandbox });
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
     await stop('failed start');
@@ -114,7 +116,7 @@ function banner(
   });
   const lines = [
     '',
-    `  GraphQL     ${url}/graphql      (in a browser: GraphiQL)`,
+    `  GraphQL     ${url}/graphql      (in a browser: ${url})`,
     `  WebSocket   ${url.replace('http', 'ws')}/graphql`,
     `  REST        ${url}/2025-10-13   (in a browser: ${url}/2025-10-13/docs)`,
     `  Health      ${url}/health/ready`,

@@ -12,7 +12,6 @@ import { TokenCap } from './access/token-caps.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Feed } from './events/feed.ts';
 import { ResumePoints } from './events/resume-points.ts';
-import type { Newcomer } from './graphql/server/graphiql.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
 import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
@@ -26,6 +25,8 @@ import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
+import { openPages } from './pages/pages.ts';
+import type { SandboxPlatform, Shown } from './pages/shown.ts';
 import type { Payments } from './payments/command.ts';
 import { createRestServer } from './rest/server.ts';
 import type { Serving } from './stop.ts';
@@ -35,8 +36,8 @@ import type { Webhooks } from './webhooks/webhooks.ts';
 export interface ServingOptions {
   readonly config: GatewaySettings;
   readonly log: Logger;
-  /** The example that GraphiQL begins with: for the local sandbox only. */
-  readonly newcomer?: Newcomer | undefined;
+  /** The platform whose credentials everybody knows: in the local sandbox only. */
+  readonly sandbox?: SandboxPlatform | undefined;
   /** Other intervals and limits than the usual ones, in milliseconds: for tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
@@ -57,12 +58,14 @@ interface Served {
   readonly feed: Feed;
   readonly sessions: Sessions;
   readonly readiness: ReadinessWatch;
+  /** The address of its metrics, if there are any. */
+  readonly metricsUrl: string | undefined;
 }
 
 /** Starts the APIs on one port: GraphQL over HTTP and WebSockets, and REST. */
 export async function startServing(
-  { config, log, newcomer, pace }: ServingOptions,
-  { payments, webhooks, feed, sessions, readiness }: Served,
+  { config, log, sandbox, pace }: ServingOptions,
+  { payments, webhooks, feed, sessions, readiness, metricsUrl }: Served,
 ): Promise<Serving> {
   const { database } = payments;
   const tokens = new ApiTokens(database);
@@ -84,12 +87,11 @@ export async function startServing(
     webhooks,
     introspection: config.INTROSPECTION,
     reportsCost: config.NODE_ENV !== 'production',
-    graphiql: config.GRAPHIQL && { newcomer },
     log,
   });
   const { operations } = graphql;
   const streaming = { operations, credentials, sessions, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS };
-  const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: newcomer !== undefined, log });
+  const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: sandbox !== undefined, log });
   const http = await startHttpServer({
     callers,
     host: config.HOST,
@@ -100,8 +102,10 @@ export async function startServing(
     singleConnections: createSingleConnections({ ...streaming, reservations: caps.reservations }),
     origins,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
+    pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
-    isSandbox: newcomer !== undefined,
+    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
+    isSandbox: sandbox !== undefined,
     admission: {
       maxInFlight: config.MAX_IN_FLIGHT,
       slowMs: pace?.slowMs ?? slowMs,
@@ -113,9 +117,24 @@ export async function startServing(
     ...{ operations, sessions, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
     compresses: config.COMPRESS_SOCKETS,
-    acceptsOrigin: (request) => origins.accepts(request) && (newcomer === undefined || namesThisMachine(request)),
+    acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+}
+
+/** Returns what the pages may show. */
+function shownPages(
+  config: GatewaySettings,
+  sandbox: SandboxPlatform | undefined,
+  metricsUrl: string | undefined,
+): Shown {
+  return {
+    sandbox,
+    lab: config.GRAPHIQL,
+    documents: config.OPENAPI,
+    // Whoever may read them knows the address, except on the machine of a developer.
+    metricsUrl: sandbox && metricsUrl,
+  };
 }
 
 /** Returns what callers are identified and limited by. */

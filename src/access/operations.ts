@@ -41,6 +41,7 @@ export const operations = {
   rotateWebhookSecret: { permission: 'MANAGE', showsExisting: true },
   sendTestWebhook: { permission: 'MANAGE' },
   replayWebhookEvents: { permission: 'MANAGE' },
+  resendWebhookDelivery: { permission: 'MANAGE', showsExisting: true },
   updatePlatform: { permission: 'MANAGE', keyless: true, showsExisting: true },
 } as const satisfies Record<
   string,

@@ -11,7 +11,7 @@ import { authorize, type Operation } from './operations.ts';
 
 /** The result of a successful command, as it is stored for repeats. Receipts read `type` and `row`. */
 export interface StoredResult {
-  readonly type?: 'WebhookEndpoint' | 'ApiToken' | 'ClientToken' | 'Lookup';
+  readonly type?: 'WebhookEndpoint' | 'WebhookDelivery' | 'ApiToken' | 'ClientToken' | 'Lookup';
   readonly row?: { readonly platform_id: string; readonly id: string };
   readonly [fact: string]: unknown;
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
+import { openConnections } from '../gateway.ts';
 import { CommandError } from '../print-error.ts';
 import { idsOfKeys, listKeysInUse } from '../start/keys-in-use.ts';
 import { reencryptSecrets } from '../webhooks/endpoints/reencrypt.ts';
@@ -55,10 +56,13 @@ async function retire({ database, config, webhooks }: Tools, id: string, { lost 
     );
   }
   const endpoints = isSecret ? await reencryptSecrets(webhooks, id) : 0;
+  const connections = isSecret ? await openConnections(database, config).reencrypt(id) : 0;
   await database.prisma.keyInUse.delete({ where: { setting_keyId: { setting: key.setting, keyId: id } } });
-  const done = isSecret ? ` The secrets of ${endpoints} webhook endpoints are encrypted with the present one.` : '';
+  const done = isSecret
+    ? ` The secrets of ${endpoints} webhook endpoints and ${connections} connections of rails are encrypted with the present one.`
+    : '';
   return {
-    data: { retired: id, setting: key.setting, reencryptedEndpoints: endpoints },
+    data: { retired: id, setting: key.setting, reencryptedEndpoints: endpoints, reencryptedConnections: connections },
     lines: [`The key ${id} is retired.${done} Remove it from ${key.setting}_FALLBACKS.`],
   };
 }

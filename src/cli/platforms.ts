@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { basicAuthorization } from '../access/basic-authorization.ts';
 import { formatRate, parseRate, type Rate } from '../access/rates.ts';
 import { publicId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenant.ts';
 import type { Database } from '../database/database.ts';
-import { basicAuthorization } from '../graphql/server/graphiql.ts';
 import { changeRates } from '../payments/platforms/platform-rates.ts';
 import { createPlatform, findPlatform } from '../payments/platforms/platforms.ts';
 import { CommandError } from '../print-error.ts';

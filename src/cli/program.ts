@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAudit } from './audit.ts';
+import { addCases } from './cases.ts';
 import { answered } from './command-line.ts';
 import { addConfig } from './config.ts';
 import { addDoctor } from './doctor.ts';
@@ -7,6 +8,7 @@ import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
 import { addPlatforms } from './platforms.ts';
+import { addRails } from './rails.ts';
 import { addStatement } from './statement.ts';
 import { addSuspense } from './suspense.ts';
 import { addTokens } from './tokens.ts';
@@ -15,7 +17,7 @@ import { addWebhooks } from './webhooks.ts';
 /** Adds each command to the command line, in the order of its help. */
 const commands = [
   ...[addDoctor, addConfig, addMigrate, addKeys, addAudit],
-  ...[addPlatforms, addTokens, addOrders, addWebhooks, addSuspense, addStatement],
+  ...[addPlatforms, addTokens, addOrders, addWebhooks, addSuspense, addCases, addRails, addStatement],
 ];
 
 /** The exit code for arguments that are wrong. */

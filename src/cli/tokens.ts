@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
+import { basicAuthorization } from '../access/basic-authorization.ts';
 import { issueApiToken } from '../access/issue-tokens.ts';
 import { platformItself } from '../access/platform-itself.ts';
 import { revokeApiToken } from '../access/revoke-tokens.ts';
 import { publicId } from '../core/ids.ts';
 import { Permission } from '../database/generated/client/client.ts';
-import { basicAuthorization } from '../graphql/server/graphiql.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
 import { platformNamed } from './platforms.ts';

@@ -6,6 +6,7 @@ import type { RefusalPace } from '../access/refusal-pace.ts';
 import type { Clock } from '../access/token-bucket.ts';
 import type { Viewer } from '../access/viewer.ts';
 import { refusalIn } from '../core/refusal.ts';
+import { noteCaller } from '../instruments/request-facts.ts';
 import type { AddressOf } from './client-address.ts';
 import { type EarlyRefusal, tooMany, unavailable } from './refusals.ts';
 import type { Tenant } from './turns.ts';
@@ -53,9 +54,11 @@ export class Callers {
     const { credentials, now } = this.#options;
     const known = this.#known.get(socket);
     const at = now();
-    if (known?.authorization === authorization && at - known.at < knownMs) return known.viewer;
-    const viewer = credentials.cached(authorization);
-    if (viewer) this.#known.set(socket, { authorization, viewer, at });
+    const isFresh = known?.authorization === authorization && at - known.at < knownMs;
+    const viewer = isFresh ? known.viewer : credentials.cached(authorization);
+    if (!viewer) return undefined;
+    noteCaller(viewer);
+    if (!isFresh) this.#known.set(socket, { authorization, viewer, at });
     return viewer;
   }
 
@@ -116,7 +119,10 @@ export class Callers {
     const { authorization } = request.headers;
     try {
       const viewer = await credentials.authenticateFrom(addressOf(request), authorization);
-      if (viewer) return this.count(viewer, response);
+      if (viewer) {
+        noteCaller(viewer);
+        return this.count(viewer, response);
+      }
       delete request.headers.authorization;
       return undefined;
     } catch (error) {

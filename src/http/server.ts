@@ -10,6 +10,7 @@ import { takesMultipart } from '../graphql/transports/multipart.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { type Tickets, ticketPath } from '../graphql/transports/tickets.ts';
 import { isReady, type ReadinessWatch, readinessBody } from '../observe/readiness.ts';
+import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
@@ -21,6 +22,7 @@ import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
 import { type Api, answer, busy, refuse, unavailable } from './refusals.ts';
 import { refusalOf } from './request-form.ts';
+import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 import { WatchedResponse } from './watched-response.ts';
 
 /** The dependencies and settings of the HTTP server. */
@@ -38,7 +40,9 @@ export interface HttpOptions {
   readonly singleConnections: SingleConnections;
   readonly origins: Origins;
   readonly rest: RestServer;
+  readonly pages: Pages;
   readonly readiness: ReadinessWatch;
+  readonly requestLog: RequestLogOptions;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
@@ -79,9 +83,9 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
     if (!connections.begin(request, response)) return;
     const answer = () =>
       request.destroyed ||
-      dispatch(options, admission, request, response).catch((error: unknown) =>
-        response.destroy(error instanceof Error ? error : undefined),
-      );
+      asLoggedRequest(request, response, options.requestLog, () =>
+        dispatch(options, admission, request, response),
+      ).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     if (waiting) waiting.push(answer);
     // Of requests that arrive together the last one ends the connection: read all before answering the first.
     else if (connections.announcing) setImmediate(answer);
@@ -131,14 +135,13 @@ async function dispatch(
   protectResponse(response);
   if (options.isSandbox && !namesThisMachine(request)) return refuseHost(response);
   if (options.origins.answer(request, response)) return;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead && (await options.pages.answer(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
   if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, admission, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, admission, response);
-  if (path === '/') {
-    response.writeHead(302, { location: '/graphql' }).end();
-    return;
-  }
+  if (await options.pages.answerWrongPath(request, response, path)) return;
   answer(response, 404, { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` });
 }
 
@@ -238,8 +241,6 @@ async function answerGraphql(
   if (request.method === 'POST' && !wantsStream(request)) {
     return answerJsonRequest(options.graphql, request, response, body);
   }
-  // GraphiQL's page has its policy in itself.
-  if (request.method === 'GET') response.setHeader('content-security-policy', "frame-ancestors 'none'");
   if (request.method === 'GET' && !wantsStream(request)) {
     return answerByYoga(options.graphql, request, response, body);
   }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type RailHost, type RailLog, type RailModule, railPort } from './port.ts';
+import { type RailHost, type RailModule, railPort } from './port.ts';
 import type { Rail } from './rail.ts';
 import type { EnvironmentRails, RailEntry, RailSettings } from './rail-settings.ts';
 
@@ -23,8 +23,8 @@ export class RailFault extends Error {
 export interface LoadOptions {
   /** The modules of this program, by the names that RAILS has for them. */
   readonly own: Readonly<Record<string, RailModule>>;
-  readonly log: RailLog;
-  readonly host?: Omit<RailHost, 'environment' | 'log'>;
+  /** What every rail gets. */
+  readonly host: Omit<RailHost, 'environment'>;
 }
 
 const environments = ['SANDBOX', 'PRODUCTION'] as const;
@@ -37,7 +37,7 @@ export async function loadRails(settings: RailSettings, options: LoadOptions): P
   const opened: Rail[] = [];
   const open = async (place: string, entry: RailEntry, environment: RailHost['environment']) => {
     const module = await importRail(place, entry.module, settings.directory, options.own);
-    const rail = await openRail(place, module, entry, { ...options.host, environment, log: options.log });
+    const rail = await openRail(place, module, entry, { ...options.host, environment });
     opened.push(rail);
     checkRail(place, rail, environment);
     return rail;
@@ -155,7 +155,7 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
 /** The parts of a rail that are functions. */
 const parts: readonly string[] = [
   ...['rate', 'paymentInstructions', 'lookUp', 'payOut', 'collect', 'giveBack', 'collectionAmount', 'expectedMs'],
-  ...['firstAskMs', 'checkAccount', 'checkIdentity', 'forPlatform', 'close'],
+  ...['firstAskMs', 'checkAccount', 'checkIdentity', 'forPlatform', 'checkConnection', 'close'],
 ];
 
 /** The parts of the simulation. */

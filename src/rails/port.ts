@@ -33,6 +33,16 @@ export interface RailHost {
   readonly environment: 'SANDBOX' | 'PRODUCTION';
   /** The log of the gateway. No secret belongs there. */
   readonly log: RailLog;
+  readonly connections: RailConnections;
+}
+
+/** What platforms have stored for their rail with `npm run ops -- rails connect`, encrypted: addresses, credentials. */
+export interface RailConnections {
+  /**
+   * Reads what a platform has stored, or undefined where it has stored nothing. Read it for each use: it can change at any
+   * time, and no instance restarts for it.
+   */
+  read(platformId: string): Promise<string | undefined>;
 }
 
 /** A log with structured fields. */

@@ -81,7 +81,7 @@ export interface Rail {
    * it is. An exception means that nothing is known: a new account is refused then, and a registered one is checked
    * again. Without this method every new account is PENDING.
    */
-  checkAccount?(account: RailAccount, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
+  checkAccount?(account: AccountToCheck, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 
   /**
    * Checks the identity of a new customer, and of one whose name has changed. An exception means that nothing is known,
@@ -97,6 +97,12 @@ export interface Rail {
    * platforms have the same.
    */
   forPlatform?(platformId: string): Rail;
+
+  /**
+   * Tries how the platform reaches its provider, and returns what was found, in words for the operator. It moves nothing.
+   * @throws Error that says what is wrong
+   */
+  checkConnection?(): Promise<string>;
 
   /** Ends what the rail holds open. Nothing is called afterwards. */
   close?(): Promise<void>;
@@ -159,6 +165,17 @@ export interface RailAccount {
   readonly identifier: string;
 }
 
+/** An external account or wallet that is to be checked, with all that is known of it. */
+export interface AccountToCheck extends RailAccount {
+  /** The uuid of the account: the idempotency key of its registration at a provider. */
+  readonly id: string;
+  readonly currency: string;
+  /** The details of the account by their names in the interface, such as `routingNumber`. */
+  readonly details: Readonly<Record<string, string>>;
+  /** The owner of a bank account, as the interface has it; null for a wallet. */
+  readonly beneficiary: Readonly<Record<string, unknown>> | null;
+}
+
 /** An order to a rail. */
 export interface RailOrder {
   readonly id: string;
@@ -184,8 +201,16 @@ export interface RailOrder {
 /** The state of an order, as the rail answers it. */
 export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
-  /** `watchMs`: it may still come back; ask again after so many milliseconds. */
-  | { readonly kind: 'settled'; readonly watchMs?: number | undefined }
+  | {
+      readonly kind: 'settled';
+      /** It may still come back; ask again after so many milliseconds. */
+      readonly watchMs?: number | undefined;
+      /**
+       * The amount that the provider says it has moved, in smallest units. Another one than that of the order is a case
+       * for a person, and the payment stays under way until it is solved.
+       */
+      readonly amount?: bigint | undefined;
+    }
   /** It did not happen and will not. `explanation` is for the timeline. */
   | {
       readonly kind: 'failed';

@@ -7,6 +7,7 @@ import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
 import { asPlatform } from '../database/platform-scope.ts';
 import { requestSeconds } from '../instruments/instruments.ts';
+import { noteOperation } from '../instruments/request-facts.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { documentPage } from './document-page.ts';
@@ -22,6 +23,7 @@ import { statementEndpoints } from './endpoints/statements.ts';
 import { tokenEndpoints } from './endpoints/tokens.ts';
 import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
+import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
 import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
@@ -58,11 +60,13 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
   );
 
   root.use('*', async (context, next) => {
-    const end = requestSeconds.startTimer({ api: 'rest' });
-    await next();
     // The path as it is defined, with the names of its parameters: there are few.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
-    end({ operation: `${context.req.method} ${path}`, code: String(context.res.status) });
+    const operation = `${context.req.method} ${path}`;
+    noteOperation(operation);
+    const end = requestSeconds.startTimer({ api: 'rest', operation });
+    await next();
+    end({ code: String(context.res.status) });
   });
   const app = root.basePath(restPrefix);
   const setDocument = openapi ? servePages(app) : undefined;
@@ -100,6 +104,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
   receiverEndpoints(app, payments);
   configEndpoints(app, { payments, webhooks });
   webhookEndpoints(app, webhooks);
+  webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);

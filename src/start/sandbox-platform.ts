@@ -2,7 +2,7 @@ import type { Caller } from '../access/caller.ts';
 import { platformItself } from '../access/platform-itself.ts';
 import { accountPublicId, publicId } from '../core/ids.ts';
 import { withAdvisoryLock } from '../database/advisory-lock.ts';
-import type { Newcomer } from '../graphql/server/graphiql.ts';
+import type { SandboxPlatform } from '../pages/shown.ts';
 import { createExternalAccount } from '../payments/accounts/external-accounts.ts';
 import type { Payments } from '../payments/command.ts';
 import { createCustomer } from '../payments/customers/customers.ts';
@@ -32,9 +32,9 @@ const PREPARATION_LOCK = 0x73616e64;
  * Makes the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay to. Of
  * several instances that start at once, one makes it and the others wait. An interrupted start continues at the next one,
  * since every step has an idempotency key.
- * @returns the credentials and accounts of GraphiQL's example
+ * @returns its credentials, and the accounts of a first payment
  */
-export async function prepareSandboxPlatform(payments: Payments): Promise<Newcomer> {
+export async function prepareSandboxPlatform(payments: Payments): Promise<SandboxPlatform> {
   const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   const person = await payments.database.prisma.customer.findFirstOrThrow({
     where: { platformId, platformCustomerId: personId },

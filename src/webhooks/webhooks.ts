@@ -1,9 +1,9 @@
 import { Refusal } from '../core/refusal.ts';
+import { SecretBox } from '../core/secret-box.ts';
 import type { Tenant } from '../core/tenant.ts';
 import { dnsResolver, type Resolver } from '../outside/addresses.ts';
 import type { Payments } from '../payments/command.ts';
 import { type Pace, paceOf } from './delivery/pace.ts';
-import { SecretBox } from './secret-box.ts';
 
 /** The dependencies of all webhook code. */
 export interface Webhooks {

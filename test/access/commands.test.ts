@@ -36,11 +36,13 @@ import {
   updateEndpoint,
 } from '../../src/webhooks/endpoints/endpoints.ts';
 import { replay } from '../../src/webhooks/endpoints/replay.ts';
+import { resend } from '../../src/webhooks/endpoints/resend.ts';
 import { sendTest } from '../../src/webhooks/endpoints/test-event.ts';
 import { openWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { act, quote, sender, umaAddressOf } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { endpointUntil } from '../webhooks/endpoint.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
 /**
@@ -60,6 +62,7 @@ interface Things extends Scene {
   readonly anotherIncomingId: string;
   readonly lookupId: string;
   readonly endpointId: string;
+  readonly deliveryId: string;
   readonly url: string;
   readonly apiTokenId: string;
   readonly clientTokenId: string;
@@ -132,6 +135,8 @@ async function thingsOf(url: string): Promise<Things> {
   const lookup = { umaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
   const endpoint = { url, eventTypes: ['TEST'] };
   const ofApi = { name: 'reader', permissions: ['VIEW'] };
+  const endpointId = (await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id;
+  const { deliveries } = await endpointUntil(platform, endpointId, (one) => one.deliveries.length > 0);
   return {
     ...scene,
     umaAddress,
@@ -143,7 +148,8 @@ async function thingsOf(url: string): Promise<Things> {
     anotherIncomingId: await incoming(),
     lookupId: (await act(platform, 'lookUpReceiver', lookup, 'lookup { id }')).lookup.id,
     url,
-    endpointId: (await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
+    endpointId,
+    deliveryId: deliveries[0].id,
     apiTokenId: (await act(platform, 'createApiToken', ofApi, 'apiToken { id }')).apiToken.id,
     clientTokenId: (await act(platform, 'createClientToken', { customerId: scene.customerId }, 'tokenId')).tokenId,
   };
@@ -271,6 +277,7 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
   replayWebhookEvents: [
     (by, { endpointId }) => replay(webhooks, by, { endpointId, after: feedCursor(by.platformId, 0n) }, null),
   ],
+  resendWebhookDelivery: [(by, { deliveryId }) => resend(webhooks, by, { deliveryId }, null)],
   // What ends a thing comes last, for the call that proves the others good.
   deleteWebhookEndpoint: [(by, { endpointId }) => deleteEndpoint(webhooks, by, { endpointId }, null)],
   updateExternalAccount: [

@@ -8,15 +8,16 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { basicAuthorization } from '../../src/access/basic-authorization.ts';
 import type { Operation } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
-import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
 import { act } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { type CountedGateway, countedGateway } from '../setup/statements.ts';
+import { endpointUntil } from '../webhooks/endpoint.ts';
 
 /**
  * A token without VIEW is answered what its mutation has made or moved, and of what was there before the id. It reads nothing
@@ -26,6 +27,7 @@ import { type CountedGateway, countedGateway } from '../setup/statements.ts';
 let t: TestGateway;
 let scene: Scene;
 let endpointId: string;
+let deliveryId: string;
 let blind: TestPlatform;
 let counting: CountedGateway;
 beforeAll(async () => {
@@ -34,6 +36,8 @@ beforeAll(async () => {
   scene = await makeScene(t.platform);
   const endpoint = { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] };
   endpointId = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id;
+  const { deliveries } = await endpointUntil(t.platform, endpointId, (one) => one.deliveries.length > 0);
+  deliveryId = deliveries[0].id;
   const given = { name: 'blind', permissions: ['TRANSACT', 'MANAGE'] };
   const { apiToken, secret } = await act(t.platform, 'createApiToken', given, 'secret apiToken { clientId }');
   blind = connect(counting.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
@@ -68,6 +72,7 @@ const mutations: Readonly<Record<string, readonly [name: Operation, field: strin
     () => ({ accountId: scene.outsideUsd, beneficiaryVerificationStatus: 'MATCHED' }),
   ],
   WebhookEndpoint: ['updateWebhookEndpoint', 'endpoint', () => ({ endpointId })],
+  WebhookDelivery: ['resendWebhookDelivery', 'delivery', () => ({ deliveryId })],
   ApiToken: ['createApiToken', 'apiToken', () => ({ name: 'another', permissions: ['TRANSACT'] })],
 };
 
@@ -217,7 +222,8 @@ const answers = {
   wasThere: [
     ...['deleteCustomer', 'rotateWebhookSecret', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus'],
     'sandboxSetKycStatus',
-    ...['deleteExternalAccount', 'updateCustomer', 'updateExternalAccount', 'updateWebhookEndpoint'],
+    ...['deleteExternalAccount', 'resendWebhookDelivery', 'updateCustomer', 'updateExternalAccount'],
+    'updateWebhookEndpoint',
   ],
 };
 
@@ -263,6 +269,7 @@ test.each(existing)('%s answers %s, which was there before, with VIEW only', asy
     deleteExternalAccount: { accountId: `ExternalAccount:${nobody}` },
     updateExternalAccount: { accountId: `ExternalAccount:${nobody}` },
     updateCustomer: { customerId: `Customer:${nobody}` },
+    resendWebhookDelivery: { deliveryId: `WebhookDelivery:${nobody}` },
     updateWebhookEndpoint: { endpointId: `WebhookEndpoint:${nobody}` },
   };
   const ask = (selection: string) =>

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { keyId } from '../../src/core/key-id.ts';
+import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { checkKeys, listKeysInUse } from '../../src/start/keys-in-use.ts';
-import { SecretBox, sealedWith } from '../../src/webhooks/secret-box.ts';
 import { act, actOn } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -55,6 +56,37 @@ async function answer(args: readonly string[], environment?: Readonly<Record<str
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);
 }
+
+describe('the commands about rails', () => {
+  test('store the connection of a platform from standard input, encrypted, and say what cannot be checked', async () => {
+    const connection = '{"baseUrl":"https://upstream.example/2025-10-13","clientId":"a","secret":"hidden"}';
+    vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
+    expect(await answer(['rails', 'connect', 'test'])).toEqual({ connected: 'test' });
+    const { rows } = await t.owner.query('select sealed from rail_connection');
+    expect(rows).toHaveLength(1);
+    expect(sealedWith(rows[0].sealed)).toBe(firstId);
+    expect(rows[0].sealed.toString('latin1')).not.toContain('hidden');
+    expect(await ops(['rails', 'check', 'test'])).toMatchObject({
+      code: 1,
+      err: 'The rail sandbox has no connection to check.',
+    });
+    expect(await ops(['rails', 'connect', 'nobody'])).toMatchObject({
+      code: 1,
+      err: 'There is no platform named "nobody".',
+    });
+    // The key may be retired in another test: nothing else is stored with it.
+    await t.owner.query('delete from rail_connection');
+  });
+
+  test('list the contradictions of rails, and refuse to close what is not open', async () => {
+    expect((await ops(['cases', 'list'])).out).toBe('No rail contradicts what stands here.');
+    const id = 'Transaction:0197f2a0-0000-7000-8000-000000000001';
+    expect(await ops(['cases', 'close', id, '--by', 'Ada', '--reason', 'checked'])).toMatchObject({
+      code: 1,
+      err: `${id} has no open case`,
+    });
+  });
+});
 
 describe('the command line', () => {
   test('has help for every command, and exits with 2 for wrong arguments', async () => {
@@ -263,6 +295,7 @@ describe('the keys of the service', () => {
       retired: firstId,
       setting: 'SECRET_KEY',
       reencryptedEndpoints: 1,
+      reencryptedConnections: 0,
     });
     const { rows } = await t.owner.query('select platform_id, id, secret, previous_secret from webhook_endpoint');
     const [row] = rows;

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-const get = (path: string, headers: Readonly<Record<string, string>> = {}, of = t) =>
-  fetch(`${of.url}${path}`, { headers: { authorization: of.platform.authorization, ...headers } });
+const get = (path: string, headers: Readonly<Record<string, string>> = {}, of: { readonly url: string } = t) =>
+  fetch(`${of.url}${path}`, { headers: { authorization: t.platform.authorization, ...headers } });
 
 test.each([
   ['an answer of GraphQL', '/graphql?query={viewer{kind}}', 200],
@@ -45,12 +45,59 @@ test('the pages run no script but their own', async () => {
   const docs = await get('/2025-10-13/docs');
   expect(docs.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'unsafe-inline';/);
   const shown = await startTestGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
-  const page = await get('/graphql', { accept: 'text/html' }, shown);
-  expect(page.headers.get('content-security-policy')).toBe("frame-ancestors 'none'");
-  expect(await page.text()).toMatch(
-    /<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-/,
+  const lab = await get('/graphql?query={viewer{kind}}', { accept: 'text/html' }, shown);
+  expect(lab.url).toBe(`${shown.url}/lab?query={viewer{kind}}`);
+  expect(lab.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'self'; worker-src 'self';/,
   );
+  const page = await lab.text();
+  expect(page).not.toContain('sandbox');
+  const files = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, file]) => file ?? '');
+  expect(files.length).toBeGreaterThan(1);
+  for (const file of files) {
+    const plain = await get(file, { 'accept-encoding': 'identity' }, shown);
+    expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    const text = await plain.text();
+    for (const encoding of ['br', 'gzip']) {
+      const compressed = await get(file, { 'accept-encoding': encoding }, shown);
+      expect(compressed.headers.get('content-encoding')).toBe(encoding);
+      expect(await compressed.text()).toBe(text);
+    }
+  }
   await shown.stop();
+});
+
+test('the documentation is readable in a browser, and its links lead somewhere', async () => {
+  const read = async (path: string) => {
+    const page = await get(path, { accept: 'text/html' });
+    return { status: page.status, text: await page.text(), policy: page.headers.get('content-security-policy') };
+  };
+  const seen = new Map<string, string>();
+  const wanted = ['/docs'];
+  for (const path of wanted) {
+    const { status, text, policy } = await read(path);
+    expect([path, status]).toEqual([path, 200]);
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    seen.set(path, text);
+    for (const [, link = ''] of text.matchAll(/href="([^"]+)"/g)) {
+      const to = new URL(link, `${t.url}${path}`);
+      // Pages alone are followed: they also name source files, which are read in the repository.
+      if (to.origin !== t.url || !/^\/docs(\/.*\.md)?$/.test(to.pathname)) continue;
+      if (!wanted.includes(to.pathname)) wanted.push(to.pathname);
+    }
+  }
+  expect(seen.get('/docs/README.md')).toContain('<h2 id="how-do-i-start-it">');
+  for (const [path, text] of seen) {
+    for (const [, link = ''] of text.matchAll(/href="([^"]*#[^"]+)"/g)) {
+      const to = new URL(link, `${t.url}${path}`);
+      const target = to.origin === t.url ? seen.get(to.pathname) : undefined;
+      if (target) expect(target, `${path} to ${link}`).toContain(`id="${decodeURIComponent(to.hash.slice(1))}"`);
+    }
+  }
+  for (const path of ['/docs/../package.json', '/docs/package.json', '/docs/src/config.ts', '/docs/%2e%2e/.npmrc']) {
+    expect((await read(path)).status).toBe(404);
+  }
 });
 
 test('outside the sandbox strangers are shown neither GraphiQL nor, in production, the OpenAPI document', async () => {
@@ -66,6 +113,7 @@ test('outside the sandbox strangers are shown neither GraphiQL nor, in productio
   expect(
     (await fetch(`${closed.url}/graphql`, { headers: { accept: 'text/html' } })).headers.get('content-type') ?? '',
   ).not.toContain('html');
+  for (const path of ['/lab', '/docs']) expect((await fetch(`${closed.url}${path}`)).status).toBe(404);
   await closed.stop();
 });
 
@@ -90,12 +138,28 @@ test('outside the sandbox a page of this machine is as foreign as any other', as
   expect((await preflight(t.url, t.url)).get('access-control-allow-origin')).toBe(t.url);
 });
 
+test('a wrong path is a page to a browser, and JSON to a program', async () => {
+  const page = await get('/no<thing', { accept: 'text/html,*/*;q=0.8' });
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+  expect(await page.text()).toContain('This service has nothing at <code>/no%3Cthing</code>.');
+  expect(await (await get('/no<thing')).json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+});
+
+test('the front page names no credentials outside the sandbox, and nothing that the settings hide', async () => {
+  const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: false }, t.databaseUrl);
+  const [page, links] = [await get('/', { accept: 'text/html' }, closed), await get('/', {}, closed)];
+  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  expect(await page.text()).not.toMatch(/secret|<script|docs/);
+  expect(await links.json()).toEqual({ graphql: '/graphql', rest: '/2025-10-13', health: '/health/ready' });
+  await closed.stop();
+});
+
 describe('the sandbox, whose credentials everybody knows', () => {
   let gateway: ChildGateway;
   let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
   beforeAll(async () => {
     data = await temporaryDataDirectory();
-    gateway = await startChildGateway({ DATA_DIR: data.path });
+    gateway = await startChildGateway({ DATA_DIR: data.path, METRICS_PORT: '0' });
   });
   afterAll(async () => {
     expect(await gateway?.end('SIGINT')).toBe(0);
@@ -110,6 +174,18 @@ describe('the sandbox, whose credentials everybody knows', () => {
     response.resume();
     return response.statusCode;
   }
+
+  test('has a front page with its credentials, and every link leads somewhere', async () => {
+    const page = await (await get('/', { accept: 'text/html' }, gateway)).text();
+    expect(page).toContain('clientId <code>sandbox</code>, secret <code>sandbox</code>');
+    expect(page).toContain(`curl -s -u sandbox:sandbox ${gateway.url}/graphql`);
+    const links = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link ?? '');
+    expect(links).toEqual(expect.arrayContaining(['/lab', '/docs', '/2025-10-13/docs']));
+    for (const link of links) {
+      const { status } = await fetch(new URL(link, gateway.url), { headers: { accept: 'text/html' } });
+      expect([link, status]).toEqual([link, 200]);
+    }
+  });
 
   test.each(['http://localhost:5173', 'https://app.localhost', 'http://127.0.0.1:1', 'http://[::1]:3000'])(
     'lets a page of %s call it',
@@ -151,7 +227,7 @@ describe('the sandbox, whose credentials everybody knows', () => {
   test.each(['127.0.0.1:4000', '127.8.8.8', 'localhost', 'LOCALHOST:80', 'gateway.localhost:1', '[::1]:4000'])(
     'answers at %s',
     async (host) => {
-      expect(await statusAt('/graphql', host)).toBe(200);
+      expect(await statusAt('/lab', host)).toBe(200);
       expect(await statusAt('/2025-10-13/docs', host)).toBe(200);
     },
   );

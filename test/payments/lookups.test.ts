@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { basicAuthorization } from '../../src/access/basic-authorization.ts';
 import type { Caller } from '../../src/access/caller.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { lookUpReceiver, maxLookups } from '../../src/payments/receivers/lookups.ts';
 import { act, lookUp } from '../setup/acts.ts';

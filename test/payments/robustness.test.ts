@@ -5,10 +5,12 @@ import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.
 import { checkDueAccounts } from '../../src/payments/accounts/account-moves.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
+import { closeCases, listCases } from '../../src/payments/settlement/cases.ts';
 import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
 import type { RailOrder, RailOutcome } from '../../src/rails/rail.ts';
-import { act, actOn, ended, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { act, actOn, ended, lookUp, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
+import { fundedQuote } from '../setup/funded-quote.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
 
@@ -38,6 +40,12 @@ function withRail(answers: Record<number, () => Promise<RailOutcome>>): Payments
   const perform = ({ amount }: { amount: bigint }) =>
     answers[Number(amount)]?.() ?? Promise.resolve<RailOutcome>({ kind: 'settled' });
   return { ...payments, rails: { SANDBOX: { ...SANDBOX, payOut: perform, collect: perform } } };
+}
+
+/** The open contradictions of a payment. */
+async function casesOf(id: string) {
+  const all = await listCases(gateway.gateway.payments.database);
+  return all.filter(({ transactionId }) => id === `Transaction:${transactionId}`);
 }
 
 async function send(amount: number): Promise<string> {
@@ -205,12 +213,91 @@ test.each([
       {
         msg: 'the rail contradicts what stands; a person must look at it',
         order: expect.any(String),
-        outcome: { kind: late },
-        refusal: { code: 'CONFLICT', status: stands },
+        said: expect.stringMatching(`^${late}`),
+        stands,
       },
     ]);
+    expect(await casesOf(id)).toMatchObject([{ kind: 'OTHER_OUTCOME', stands, times: 1 }]);
   },
 );
+
+test('what has settled and then failed stands, and is one case until a person closes it', async () => {
+  const id = await send(109);
+  await settleDueOrders(withRail({ 109: () => Promise.resolve({ kind: 'settled', watchMs: 0 }) }), 10);
+  const before = await balanceOf(platform, scene.usd);
+  const failing = withRail({ 109: () => Promise.resolve({ kind: 'failed', explanation: 'sent back' }) });
+  for (let round = 0; round < 2; round += 1) {
+    await makeDue();
+    await settleDueOrders(failing, 10);
+  }
+  expect(await statusOf(id)).toBe('COMPLETED');
+  expect(await balanceOf(platform, scene.usd)).toBe(before);
+  const stands = { kind: 'OTHER_OUTCOME', said: 'failed (sent back)', stands: 'COMPLETED', times: 2 };
+  expect(await casesOf(id)).toMatchObject([stands]);
+  const { payments } = gateway.gateway;
+  const words = { by: 'Ada', reason: 'the bank has confirmed the delivery' };
+  expect(await closeCases(payments.database, id, words)).toEqual({ kind: 'closed' });
+  expect(await casesOf(id)).toEqual([]);
+  expect(await closeCases(payments.database, id, words)).toMatchObject({ kind: 'refused' });
+  const noted = await payments.database.prisma.railCase.findMany({ where: { transactionId: id.replace(/.*:/, '') } });
+  expect(noted).toMatchObject([{ ...stands, closedBy: 'Ada', closedReason: words.reason, closedAt: expect.any(Date) }]);
+  await makeDue();
+  await settleDueOrders(withRail({}), 10);
+});
+
+test('a payment of which a rail names another amount ends only when it names the right one, and is a case', async () => {
+  const id = await send(110);
+  const settled = (amount: bigint) => withRail({ 110: () => Promise.resolve({ kind: 'settled', amount }) });
+  await settleDueOrders(settled(109n), 10);
+  expect(await statusOf(id)).toBe('PENDING');
+  expect(await casesOf(id)).toMatchObject([
+    { kind: 'OTHER_AMOUNT', said: 'settled 1.09 USD', stands: 'ordered 1.10 USD' },
+  ]);
+  await makeDue();
+  await settleDueOrders(settled(110n), 10);
+  expect(await statusOf(id)).toBe('COMPLETED');
+});
+
+test('no transaction of the database is open while a rail is called', async () => {
+  const { SANDBOX } = gateway.gateway.payments.rails;
+  if (!SANDBOX) throw new Error('no sandbox');
+  const parts = [
+    'rate',
+    'paymentInstructions',
+    'lookUp',
+    'checkAccount',
+    'checkIdentity',
+    'payOut',
+    'collect',
+  ] as const;
+  const called = new Map<string, number>();
+  const open = `select count(*)::int as open from pg_stat_activity
+    where datname = current_database() and state like 'idle in transaction%'`;
+  const spies = parts.map((part) => {
+    const original = SANDBOX[part] as (...args: unknown[]) => Promise<unknown>;
+    return vi.spyOn(SANDBOX, part as 'lookUp').mockImplementation(async (...args) => {
+      const { rows } = await gateway.owner.query(open);
+      called.set(part, Math.max(called.get(part) ?? 0, rows[0].open));
+      return (await original.apply(SANDBOX, args)) as undefined;
+    });
+  });
+  try {
+    // The scene makes customers and accounts.
+    const other = await makeScene(platform);
+    await lookUp(platform, '$success.eur@sandbox.uma.money');
+    await fundedQuote(platform, other);
+    await pay(platform, other, 111);
+    await actOn(platform, 'transferIn', {
+      sourceAccountId: other.outsideUsd,
+      destinationAccountId: other.usd,
+      amount: 112,
+    });
+    await settleDueOrders(gateway.gateway.payments, 10);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  expect(Object.fromEntries(called)).toEqual(Object.fromEntries(parts.map((part) => [part, 0])));
+});
 
 test('a rail that says the same again is no contradiction', async () => {
   const id = await send(106);

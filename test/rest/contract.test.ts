@@ -56,6 +56,7 @@ const missing: Record<string, () => GoodRequest> = {
     path: `/internal-accounts/InternalAccount:${uuid}/statement?${neededQuery.getAccountStatement}`,
   }),
   cancelQuote: () => ({ path: `/quotes/Quote:${uuid}/cancel` }),
+  resendWebhookDelivery: () => ({ path: `/webhooks/deliveries/WebhookDelivery:${uuid}/resend` }),
   sandboxSetKycStatus: () => ({
     path: `/sandbox/customers/Customer:${uuid}/kyc-status`,
     body: { kycStatus: 'REJECTED' },
@@ -298,6 +299,7 @@ const codes: Record<ErrorCode, string> = {
   UMA_NOT_FOUND: 'receivers',
   TOKEN_NOT_FOUND: 'tokens',
   WEBHOOK_ENDPOINT_NOT_FOUND: 'REST names endpoints by their URL only',
+  WEBHOOK_DELIVERY_NOT_FOUND: 'webhook-endpoint',
   EVENT_NOT_FOUND: 'REST names no events',
   CONFLICT: 'contract',
   QUOTE_EXPIRED: 'refusals',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { act } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { createEndpoint, endpointUntil, updateEndpoint } from '../webhooks/endpoint.ts';
@@ -114,6 +115,40 @@ test('a test tells the receiver’s status, whatever it is, and of a repeat the 
   expect(same.headers.get('idempotency-replayed')).toBe('true');
   await set(null);
   await others.stop();
+});
+
+test('deliveries are listed for the endpoint of the settings or another, and sent again', async () => {
+  expect((await rest.ask('GET', '/webhooks/deliveries')).data).toEqual([]);
+  const [own, others] = [await startReceiver(), await startReceiver(answer(500))];
+  await set(own.url);
+  const another = await createEndpoint(t.platform, { url: others.url });
+  const [{ id: ownId }] = (await endpoints()).filter(({ url }) => url === own.url) as [Data];
+  const { deliveries } = await endpointUntil(t.platform, ownId, (one) => one.deliveries[0]?.status === 'DELIVERED');
+  const [{ id, event, attempts }] = deliveries;
+  const record = {
+    id,
+    endpointId: ownId,
+    webhookId: event.id.replace('Event:', 'Webhook:'),
+    type: 'TEST',
+    status: 'DELIVERED',
+    attempts: [{ at: attempts[0].at, durationMs: attempts[0].durationMs, responseStatus: 200 }],
+  };
+  expect(await rest.ask('GET', '/webhooks/deliveries')).toEqual({ data: [record], hasMore: false, totalCount: 1 });
+  expect((await rest.ask('GET', '/webhooks/deliveries?status=FAILED')).data).toEqual([]);
+  await endpointUntil(t.platform, another.id, (one) => one.deliveries[0]?.attempts.length === 1);
+  const { data } = await rest.ask('GET', `/webhooks/deliveries?status=PENDING&endpointId=${another.id}`);
+  expect(data).toMatchObject([
+    { status: 'PENDING', nextAttemptAt: expect.any(String), attempts: [{ responseStatus: 500 }] },
+  ]);
+
+  expect((await rest.call('POST', `/webhooks/deliveries/${id}/resend`)).status).toBe(204);
+  await own.until((received) => received.length === 2);
+  expect(new Set(own.received.map((one) => one.id))).toEqual(new Set([record.webhookId]));
+  const unknown = await rest.ask('POST', `/webhooks/deliveries/${ownId}/resend`, undefined, 404);
+  expect(unknown).toMatchObject({ code: 'WEBHOOK_DELIVERY_NOT_FOUND', details: { field: 'deliveryId' } });
+  await set(null);
+  await act(t.platform, 'deleteWebhookEndpoint', { endpointId: another.id });
+  await Promise.all([own.stop(), others.stop()]);
 });
 
 test('a URL to which events may not go is refused, and nothing of the request is done', async () => {

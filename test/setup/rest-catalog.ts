@@ -1,6 +1,6 @@
 import { hashSecret, newCredentials } from '../../src/access/api-tokens.ts';
+import { basicAuthorization } from '../../src/access/basic-authorization.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { basicAuthorization } from '../../src/graphql/server/graphiql.ts';
 import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { type Data, startTestGateway, type TestGateway } from './gateway.ts';
 import { type RestClient, restClient } from './rest.ts';
@@ -144,6 +144,7 @@ function goodRequests(
     receivingCurrencyCode: 'USD',
     receivingCurrencyAmount: 100 + next(),
   });
+  const resent = new Set<string>();
   const announced = async () => (await rest.ask('POST', '/sandbox/uma/receive', announcement())).id as string;
   return {
     createQuote: () => ({ path: '/quotes', body: quoteBody(scene) }),
@@ -216,6 +217,17 @@ function goodRequests(
     deleteToken: async () => {
       const body = { name: 'short-lived', permissions: ['VIEW'] };
       return { path: `/tokens/${(await rest.ask('POST', '/tokens', body, 201)).id}` };
+    },
+    resendWebhookDelivery: async () => {
+      await rest.ask('POST', `/sandbox/internal-accounts/${scene.usd.id}/fund`, { amount: 100 + next() });
+      for (;;) {
+        const { data } = await rest.ask('GET', '/webhooks/deliveries?limit=100');
+        const another = data.find(({ id }: Data) => !resent.has(id));
+        if (another) {
+          resent.add(another.id);
+          return { path: `/webhooks/deliveries/${another.id}/resend` };
+        }
+      }
     },
     // Each time to an endpoint of another URL, or it would be the same request.
     testWebhook: async () => {

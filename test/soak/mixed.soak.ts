@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -35,7 +36,8 @@ test(
       NODE_ENV: 'production',
       SANDBOX_PACE_MS: '20',
       WEBHOOK_LOOPBACK: 'on',
-      SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+      ALLOW_UNSAFE: 'loopback-webhooks',
+      SECRET_KEY: randomBytes(32).toString('base64'),
       CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
     });
     const platform = connect(child.url, t.platform.platformId, t.platform.authorization);

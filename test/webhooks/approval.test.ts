@@ -3,7 +3,7 @@ import { commitPlan } from '../../src/ledger/commit.ts';
 import { act, actOn, ended, transactionFields } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
-import { createEndpoint, endpointUntil } from './endpoint.ts';
+import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
 import { type Answer, answer, type Received, type Receiver, startReceiver, verify } from './receiver.ts';
 
 /** What a platform answers to an approval question decides the payment, from the announcement to the ledger. */
@@ -279,4 +279,26 @@ test('one endpoint is asked and the others are told; a payment over a bank’s r
   await receiver.until((received) => received.filter(about(bank)).length === 2);
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
   await told.stop();
+});
+
+test('a question that waits still asks when it is sent again, and one that was answered only tells', async () => {
+  // It waits for an hour before it is asked.
+  await t.owner.query(`
+    create function hold_question() returns trigger language plpgsql as $$
+    begin new.next_attempt_at := clock_ms() + interval '1 hour'; return new; end $$;
+    create trigger hold_question before insert on webhook_delivery for each row when (new.question) execute function hold_question()`);
+  receiver.answer = answer(200);
+  const { id } = await announce(t.platform, scene);
+  const isHeld = ({ nextAttemptAt }: Data) => Date.parse(nextAttemptAt) > Date.now() + 1_800_000;
+  const { deliveries } = await endpointUntil(t.platform, endpoint.id, (one) => one.deliveries.some(isHeld));
+  const question = deliveries.find(isHeld);
+  await t.owner.query('drop trigger hold_question on webhook_delivery; drop function hold_question()');
+  await resend(t.platform, question.id);
+  expect((await ended(t.platform, id)).status).toBe('COMPLETED');
+
+  receiver.answer = answer(403);
+  const before = receiver.received.length;
+  await resend(t.platform, question.id);
+  await receiver.until((received) => received.length > before);
+  expect((await ended(t.platform, id)).status).toBe('COMPLETED');
 });

@@ -24,6 +24,12 @@ export async function replay(platform: TestPlatform, input: object): Promise<Dat
   return act(platform, 'replayWebhookEvents', input, 'count');
 }
 
+/** Sends a delivery again, and answers it or the refusal. */
+export async function resend(platform: TestPlatform, deliveryId: string, more: object = {}): Promise<Data> {
+  const fields = 'delivery { id status event { id } attempts { responseStatus } }';
+  return act(platform, 'resendWebhookDelivery', { deliveryId, ...more }, fields);
+}
+
 /** An endpoint with its latest deliveries, oldest first. */
 export async function readEndpoint(platform: TestPlatform, id: string): Promise<Data> {
   const { node } = await platform.ask(

@@ -4,7 +4,7 @@ import { act, pay, succeed, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
-import { createEndpoint, endpointUntil, readEndpoint, replay, tryCreate, updateEndpoint } from './endpoint.ts';
+import { createEndpoint, endpointUntil, readEndpoint, replay, resend, tryCreate, updateEndpoint } from './endpoint.ts';
 import { answer, type Received, startReceiver, verify } from './receiver.ts';
 
 let t: TestGateway;
@@ -333,6 +333,60 @@ test('an endpoint can be changed, disabled, enabled and deleted, and what it mis
   expect(await updateEndpoint(t.platform, { endpointId: id, enabled: true })).toMatchObject({
     code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
   });
+  await receiver.stop();
+});
+
+test('a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay', async () => {
+  const receiver = await startReceiver(answer(503, { 'retry-after': '3600' }));
+  const { id: endpointId } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['TEST'] });
+  const until = async (status: string, attempts: number): Promise<Data> => {
+    const { deliveries } = await endpointUntil(t.platform, endpointId, ({ deliveries: [one] }) => {
+      return one?.status === status && one.attempts.length === attempts;
+    });
+    return deliveries[0];
+  };
+  const { id, event } = await until('PENDING', 1);
+
+  // It waits for an hour.
+  receiver.answer = answer(500);
+  expect(await resend(t.platform, id)).toMatchObject({
+    replayed: false,
+    delivery: { id, status: 'PENDING', event: { id: event.id }, attempts: [{ responseStatus: 503 }] },
+  });
+  await until('PENDING', 2);
+  await updateEndpoint(t.platform, { endpointId, enabled: false });
+  await until('FAILED', 2);
+  expect(await resend(t.platform, id)).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT' });
+  await updateEndpoint(t.platform, { endpointId, enabled: true });
+
+  receiver.answer = answer(204);
+  await resend(t.platform, id, { idempotencyKey: 'once-more' });
+  await until('DELIVERED', 3);
+  expect(await resend(t.platform, id, { idempotencyKey: 'once-more' })).toMatchObject({
+    replayed: true,
+    delivery: { id, status: 'DELIVERED' },
+  });
+  await resend(t.platform, id);
+  const { attempts } = await until('DELIVERED', 4);
+  expect(attempts.map(({ responseStatus }: Data) => responseStatus)).toEqual([503, 500, 204, 204]);
+  expect(receiver.received.map((one) => one.id)).toEqual(Array(4).fill(event.id.replace('Event:', 'Webhook:')));
+  const { mutationReceipt } = await t.platform.ask(
+    '{ mutationReceipt(operation: resendWebhookDelivery, idempotencyKey: "once-more") { outcome result { id } } }',
+  );
+  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id } });
+
+  const stranger = await t.newPlatform('resender');
+  for (const [by, unknown] of [
+    [stranger, id],
+    [t.platform, endpointId],
+    [t.platform, 'WebhookDelivery:1'],
+  ] as const) {
+    expect(await resend(by, unknown)).toMatchObject({
+      __typename: 'NotFoundError',
+      code: 'WEBHOOK_DELIVERY_NOT_FOUND',
+      path: ['input', 'deliveryId'],
+    });
+  }
   await receiver.stop();
 });
 

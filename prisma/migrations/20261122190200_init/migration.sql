@@ -117,6 +117,9 @@ CREATE TYPE "system_account" AS ENUM ('OUTSIDE', 'CLEARING', 'LIQUIDITY', 'FEES'
 CREATE TYPE "rail_order_kind" AS ENUM ('PAYOUT', 'COLLECTION');
 
 -- CreateEnum
+CREATE TYPE "rail_case_kind" AS ENUM ('OTHER_OUTCOME', 'OTHER_AMOUNT');
+
+-- CreateEnum
 CREATE TYPE "event_type" AS ENUM ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS', 'CUSTOMER_CHANGE', 'ACCOUNT_CHANGE', 'WEBHOOK_DELIVERY');
 
 -- CreateEnum
@@ -430,6 +433,33 @@ CREATE TABLE "rail_order" (
 );
 
 -- CreateTable
+CREATE TABLE "rail_case" (
+    "platform_id" UUID NOT NULL,
+    "id" UUID NOT NULL DEFAULT uuid_v7(),
+    "order_id" UUID NOT NULL,
+    "transaction_id" UUID NOT NULL,
+    "kind" "rail_case_kind" NOT NULL,
+    "said" TEXT NOT NULL,
+    "stands" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+    "times" INTEGER NOT NULL DEFAULT 1,
+    "closed_at" TIMESTAMPTZ(3),
+    "closed_by" TEXT,
+    "closed_reason" TEXT,
+
+    CONSTRAINT "rail_case_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "rail_connection" (
+    "platform_id" UUID NOT NULL,
+    "sealed" BYTEA NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "rail_connection_pkey" PRIMARY KEY ("platform_id")
+);
+
+-- CreateTable
 CREATE TABLE "lookup" (
     "platform_id" UUID NOT NULL,
     "id" UUID NOT NULL,
@@ -680,6 +710,9 @@ CREATE INDEX "journal_platform_id_transaction_id_idx" ON "journal"("platform_id"
 CREATE INDEX "idempotency_record_created_at_idx" ON "idempotency_record"("created_at");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "rail_case_platform_id_order_id_kind_key" ON "rail_case"("platform_id", "order_id", "kind");
+
+-- CreateIndex
 CREATE INDEX "rail_order_platform_id_transaction_id_idx" ON "rail_order"("platform_id", "transaction_id");
 
 -- CreateIndex
@@ -780,6 +813,12 @@ ALTER TABLE "journal" ADD CONSTRAINT "journal_platform_id_transaction_id_fkey" F
 
 -- AddForeignKey
 ALTER TABLE "rail_order" ADD CONSTRAINT "rail_order_platform_id_transaction_id_fkey" FOREIGN KEY ("platform_id", "transaction_id") REFERENCES "transaction"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "rail_case" ADD CONSTRAINT "rail_case_platform_id_order_id_fkey" FOREIGN KEY ("platform_id", "order_id") REFERENCES "rail_order"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "rail_connection" ADD CONSTRAINT "rail_connection_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
 ALTER TABLE "lookup" ADD CONSTRAINT "lookup_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -2704,14 +2743,16 @@ GRANT UPDATE ON "webhook_delivery" TO "gateway_serving", "gateway_work";
 GRANT INSERT, UPDATE, DELETE ON "resume_point" TO "gateway_serving", "gateway_work";
 
 -- Background work and the operator's commands
-GRANT INSERT ON "platform", "webhook_attempt" TO "gateway_work";
+GRANT INSERT ON "platform", "webhook_attempt", "rail_case", "rail_connection" TO "gateway_work";
+GRANT UPDATE ("times", "closed_at", "closed_by", "closed_reason") ON "rail_case" TO "gateway_work";
+GRANT UPDATE ("sealed", "updated_at") ON "rail_connection" TO "gateway_work";
 GRANT UPDATE ("rate_limit", "rate_burst", "api_token_rate_limit", "api_token_rate_burst", "client_token_rate_limit",
   "client_token_rate_burst") ON "platform" TO "gateway_work";
 GRANT INSERT, UPDATE, DELETE ON "platform_fee" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts", "approval_deferred") ON "rail_order" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts") ON "account_check" TO "gateway_work";
 GRANT UPDATE ("expires_at") ON "lookup" TO "gateway_work";
-GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery", "key_in_use" TO "gateway_work";
+GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery", "key_in_use", "rail_connection" TO "gateway_work";
 
 -- These functions run with the rights of the owner
 REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),

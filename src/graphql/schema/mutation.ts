@@ -12,6 +12,7 @@ import { builder, type SchemaConfig } from './builder.ts';
 import { edgeOf } from './list.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 import { SandboxScenarioInput } from './scenario.ts';
+import { serverTime } from './server-time.ts';
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
@@ -114,6 +115,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
         description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,
       }),
+      serverTime: t.field(serverTime),
     }),
   });
 

@@ -27,6 +27,7 @@ const meanings: Record<Code, string> = {
   UMA_NOT_FOUND: 'Nobody has this UMA address.',
   TOKEN_NOT_FOUND: 'There is no such token.',
   WEBHOOK_ENDPOINT_NOT_FOUND: 'There is no such webhook endpoint.',
+  WEBHOOK_DELIVERY_NOT_FOUND: 'There is no such webhook delivery.',
   EVENT_NOT_FOUND: 'There is no such event.',
   CONFLICT: 'It collides with what is there, or with what has happened.',
   QUOTE_EXPIRED: 'The quote is past its expiry.',

@@ -101,6 +101,7 @@ const memberOf: Record<Code, MemberName> = {
   UMA_NOT_FOUND: 'NotFoundError',
   TOKEN_NOT_FOUND: 'NotFoundError',
   WEBHOOK_ENDPOINT_NOT_FOUND: 'NotFoundError',
+  WEBHOOK_DELIVERY_NOT_FOUND: 'NotFoundError',
   EVENT_NOT_FOUND: 'NotFoundError',
   CONFLICT: 'ConflictError',
   QUOTE_EXPIRED: 'QuoteExpiredError',

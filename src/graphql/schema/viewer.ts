@@ -1,12 +1,12 @@
 import type { Viewer as ViewerShape } from '../../access/viewer.ts';
 import { publicId } from '../../core/ids.ts';
-import { readClock } from '../../database/clock.ts';
 import { feedCursor } from '../../events/cursor.ts';
 import { feedHead } from '../../events/reads.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
 import { ClientGrant, Environment, Permission, ViewerKind } from './enums.ts';
 import { Customer } from './nouns.ts';
+import { serverTime } from './server-time.ts';
 
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The caller, as its token says.',
@@ -34,12 +34,7 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
           ? readNode(publicId('Customer', bound.customerId), ['Customer'], context, info)
           : null,
     }),
-    serverTime: t.field({
-      type: 'DateTime',
-      description:
-        "The service's clock, which decides what has expired: a countdown counts from it, not from the device's.",
-      resolve: async (_viewer, _args, { payments }) => (await readClock(payments.database.pool)).now,
-    }),
+    serverTime: t.field(serverTime),
     feedCursor: t.string({
       description:
         'The end of the feed as of before anything else in this query was read: what a list of the same query does not show comes after it.',

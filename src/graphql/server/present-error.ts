@@ -4,6 +4,7 @@ import { dotted } from '../../core/path.ts';
 import { refusalIn } from '../../core/refusal.ts';
 import { isDatabaseFault, OutcomeUnknown } from '../../database/faults.ts';
 import { Overflow } from '../../events/channel.ts';
+import { currentRequest, type RequestFacts } from '../../instruments/request-facts.ts';
 import { failure } from '../failure.ts';
 
 /**
@@ -48,8 +49,13 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   log.error({ err: original ?? error }, 'a resolver failed');
   return new GraphQLError('Something went wrong here. It has been logged.', {
     ...location,
-    extensions: { code: 'INTERNAL_SERVER_ERROR' },
+    extensions: { code: 'INTERNAL_SERVER_ERROR', ...requestIdIn(currentRequest()) },
   });
+}
+
+/** The id under which the log has the error: also a client without headers, as on a socket, can name it. */
+function requestIdIn(facts: RequestFacts | undefined) {
+  return facts && { requestId: facts.requestId };
 }
 
 /**

@@ -11,8 +11,6 @@ import type { Payments } from '../../payments/command.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
 import { badRequest, failure } from '../failure.ts';
-import { graphiqlOptions, type Newcomer } from './graphiql.ts';
-import { renderGraphiqlPage } from './graphiql-page.ts';
 import { Operations, type Transport } from './operations.ts';
 import { presentError } from './present-error.ts';
 import { schema } from './schema.ts';
@@ -38,8 +36,6 @@ export interface GraphqlOptions {
   readonly introspection: boolean;
   /** Whether every answer has its document's cost, or only those of requests that ask for it. */
   readonly reportsCost: boolean;
-  /** Serves GraphiQL to browsers; for a newcomer, ready to use. */
-  readonly graphiql: false | { readonly newcomer: Newcomer | undefined };
   readonly log: Logger;
 }
 
@@ -47,7 +43,7 @@ export interface GraphqlOptions {
 export interface GraphqlServer {
   /** Runs the operations of every transport. */
   readonly operations: Operations;
-  /** Answers over HTTP: GraphiQL, event streams with a connection of their own, and requests that are unusual or malformed. */
+  /** Answers over HTTP: event streams with a connection of their own, and requests that are unusual or malformed. */
   readonly yoga: ReturnType<typeof createYogaServer>;
 }
 
@@ -88,7 +84,7 @@ interface YogaContext {
   readonly res: NonNullable<Transport['response']>;
 }
 
-function createYogaServer(operations: Operations, { graphiql, log }: Pick<GraphqlOptions, 'graphiql' | 'log'>) {
+function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 'log'>) {
   return createYoga<YogaContext, Context>({
     schema,
     graphqlEndpoint: '/graphql',
@@ -99,8 +95,7 @@ function createYogaServer(operations: Operations, { graphiql, log }: Pick<Graphq
     cors: false,
     logging: false,
     maskedErrors: { maskError: (error) => presentError(error, log) },
-    ...(graphiql && { renderGraphiQL: renderGraphiqlPage }),
-    graphiql: graphiql ? graphiqlOptions(graphiql.newcomer) : false,
+    graphiql: false,
     context: ({ request, res, params }: YogaInitialContext & YogaContext) =>
       operations.context({ authorization: request.headers.get('authorization') ?? undefined, response: res }, params),
     plugins: [useRequests(), useOperations(operations), refuseSubscriptions],

@@ -1,5 +1,6 @@
 import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperationAST, Kind } from 'graphql';
 import { requestSeconds } from '../../instruments/instruments.ts';
+import { noteOperation } from '../../instruments/request-facts.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 
 /** The labels of each document that names no operation of several: most requests repeat one. */
@@ -10,7 +11,9 @@ export async function timeOperation<Answer extends ExecutionResult | TextAnswer>
   args: ExecutionArgs,
   running: Promise<Answer>,
 ): Promise<Answer> {
-  const end = requestSeconds.startTimer({ api: 'graphql', operation: labelOf(args) });
+  const operation = labelOf(args);
+  noteOperation(operation);
+  const end = requestSeconds.startTimer({ api: 'graphql', operation });
   const answer = await running;
   const code = answer instanceof TextAnswer ? undefined : answer.errors?.[0]?.extensions.code;
   end({ code: typeof code === 'string' ? code : 'ok' });

@@ -3,6 +3,7 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { sequenceOf } from '../../events/cursor.ts';
 import type { ResumeKey, ResumePoint } from '../../events/resume-point.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
+import { iterateAsRequest, type RequestFacts } from '../../instruments/request-facts.ts';
 import type { Operations, Prepared } from '../server/operations.ts';
 import { unavailable } from '../server/server.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';
@@ -12,6 +13,8 @@ import { closeTryAgain, type Extra } from './socket-sessions.ts';
 export interface SocketOperation extends Prepared {
   readonly id: string;
   readonly extra: Extra;
+  /** What the log says of it. */
+  readonly facts: RequestFacts;
   /** The key by which its stream resumes. */
   readonly resumeKey: ResumeKey | undefined;
 }
@@ -27,7 +30,7 @@ export async function openSocketStream(
   { operations, resumePoints }: SocketStreams,
   operation: SocketOperation,
 ): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
-  const { extra, resumeKey, contextValue } = operation;
+  const { extra, facts, resumeKey, contextValue } = operation;
   let point: ResumePoint | undefined;
   try {
     point = resumeKey && (await resumePoints.open(resumeKey));
@@ -35,7 +38,7 @@ export async function openSocketStream(
       ...operation,
       ...(point && { contextValue: { ...contextValue, resumePoint: point, resumeAfter: point.resumeAfter } }),
     });
-    if (isAsyncIterable(stream)) return sendAll(stream, operation, point);
+    if (isAsyncIterable(stream)) return sendAll(iterateAsRequest(facts, stream), operation, point);
     point?.close(false);
     return stream;
   } catch (error) {

@@ -4,6 +4,7 @@ import type { ServerOptions } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { reviveExact } from '../../bodies/json.ts';
+import { asRequest, factsOf, noteCaller, type RequestFacts } from '../../instruments/request-facts.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import { tooManyOperations } from './operation.ts';
@@ -66,6 +67,13 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
   };
 }
 
+/** Makes the facts of an operation: each has an id of its own. */
+function factsOfOperation({ session }: Extra): RequestFacts {
+  const facts = factsOf();
+  if (session) asRequest(facts, () => noteCaller(session.viewer));
+  return facts;
+}
+
 /** Accepts WebSocket upgrades at /graphql from permitted origins, and refuses all others. */
 function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigin }: SocketOptions): void {
   server.on('upgrade', (request, socket, head) => {
@@ -89,9 +97,10 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
   const { operations } = options;
   return {
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
-    execute: (args) => operations.execute(args),
-    // What onSubscribe has returned.
-    subscribe: (args) => openSocketStream(options, args as SocketOperation),
+    // The arguments are what onSubscribe has returned.
+    execute: (args) => asRequest((args as SocketOperation).facts, () => operations.execute(args)),
+    subscribe: (args) =>
+      asRequest((args as SocketOperation).facts, () => openSocketStream(options, args as SocketOperation)),
     jsonMessageReviver: reviveExact,
     onConnect: ({ extra, connectionParams }) => {
       extra.resumes = connectionParams?.resume === true;
@@ -112,7 +121,8 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
       const transport = { authorization: extra.authorization, closeForRetry, isGone };
-      const prepared = await operations.prepare(transport, params);
+      const facts = factsOfOperation(extra);
+      const prepared = await asRequest(facts, () => operations.prepare(transport, params));
       if (!('document' in prepared)) {
         operationIds.delete(id);
         return prepared;
@@ -120,7 +130,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       const resumeKey = resumeKeyOf(extra, id, params, prepared, options.streams);
       return resumeKey instanceof GraphQLError
         ? [resumeKey]
-        : ({ ...prepared, id, extra, resumeKey } satisfies SocketOperation);
+        : ({ ...prepared, id, extra, facts, resumeKey } satisfies SocketOperation);
     },
     // graphql-ws sends the errors that are returned here; an HTTP status means nothing on a socket.
     onError: ({ extra }, id, _payload, errors) => {

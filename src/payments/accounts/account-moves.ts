@@ -4,7 +4,7 @@ import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import { commitGroups } from '../../ledger/commit.ts';
 import type { AccountMove, Plan } from '../../ledger/plan.ts';
-import type { AccountCheck } from '../../rails/rail.ts';
+import type { AccountCheck, AccountToCheck, RailAccount } from '../../rails/rail.ts';
 import type { AccountVerification } from '../../rails/simulation.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
@@ -80,7 +80,10 @@ export async function checkDueAccounts(payments: Payments, limit: number): Promi
       const planAccountCheck = async (): Promise<Plan> => {
         const rail = connectedRail(payments, { platformId, environment });
         if (!rail?.checkAccount || !railAccount) throw new Error(`no rail checks accounts for ${environment}`);
-        return planCheck(account, await railAnswer(rail.checkAccount(railAccount, ownerOf(account), ageMs)));
+        return planCheck(
+          account,
+          await railAnswer(rail.checkAccount(accountToCheck(account, railAccount), ownerOf(account), ageMs)),
+        );
       };
       const plan = await planAccountCheck().catch((error: unknown) => {
         payments.log.error({ err: error, account: account.id }, 'an account could not be checked; it is tried again');
@@ -101,6 +104,17 @@ export async function checkDueAccounts(payments: Payments, limit: number): Promi
   ]);
   await commitGroups(payments.database, rechecks, logFailure);
   return due.length;
+}
+
+/** Returns an account as the rail checks it. createExternalAccount has stored these forms. */
+function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
+  return {
+    ...railAccount,
+    id: account.id,
+    currency: account.currency,
+    details: trustedJson<Readonly<Record<string, string>>>(account.accountInfo),
+    beneficiary: trustedJson<Readonly<Record<string, unknown>> | null>(account.beneficiary),
+  };
 }
 
 /** Plans to check an account again, later each time, at most an hour apart. */

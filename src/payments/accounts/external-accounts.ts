@@ -6,11 +6,11 @@ import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
 import type { Account } from '../../database/rows.ts';
-import type { AccountCheck, RailAccount } from '../../rails/rail.ts';
-import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
+import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
+import { type CommandPlan, type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
 import { checkMetadata, type Metadata } from '../metadata.ts';
 import { wholeMs } from '../orders/orders.ts';
-import { railAnswer } from '../orders/rail-answer.ts';
+import { neededOf } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkAccountInfo } from './account-details.ts';
@@ -65,51 +65,63 @@ export function createExternalAccount(
     type: 'Account',
     input: given,
     idempotencyKey,
-    plan: async () => {
-      const input = ofApp(caller, given);
-      const [{ info, identifier }, beneficiary, , metadata = null] = checkAll(
-        () => checkAccountInfo(input.accountType, input.details, input.currency),
-        () => checkBeneficiary(input),
-        () => checkText(input.platformAccountId, at('platformAccountId'), 200),
-        () => checkMetadata(caller, input.metadata, at('metadata')),
-      );
-      const parties = await readOwner(payments, caller, input);
-      const check = await checkWithRail(payments, caller, { type: input.accountType, identifier }, beneficiary);
-      const id = idAt(parties, 0);
-      return {
-        insert: {
-          account: [
-            {
-              platformId: caller.platformId,
-              id,
-              kind: 'EXTERNAL',
-              customerId: parties.customer?.id ?? null,
-              currency: input.currency,
-              posted: 0n,
-              fundingInstructions: [],
-              status: check.status,
-              statusReason: check.explanation ?? null,
-              accountType: input.accountType,
-              accountInfo: info,
-              identifier,
-              beneficiary,
-              platformAccountId: input.platformAccountId ?? null,
-              defaultUmaDepositAccount: input.defaultUmaDepositAccount,
-              isDeleted: false,
-              metadata,
-              beneficiaryVerificationStatus: check.verification,
-              beneficiaryVerifiedName: check.verifiedName,
-            },
-          ],
-          ...(check.checkInMs !== undefined && {
-            account_check: [{ accountId: id, dueInMs: wholeMs(check.checkInMs) }],
-          }),
-        },
-        result: id,
-      };
-    },
+    plan: () => planAccount(payments, caller, given),
     paths: { ACCOUNT_EXISTS: at('details') },
   });
+}
+
+/** Plans the registration of an account that the rail has checked. */
+async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
+  const input = ofApp(caller, given);
+  const [{ info, identifier }, beneficiary, , metadata = null] = checkAll(
+    () => checkAccountInfo(input.accountType, input.details, input.currency),
+    () => checkBeneficiary(input),
+    () => checkText(input.platformAccountId, at('platformAccountId'), 200),
+    () => checkMetadata(caller, input.metadata, at('metadata')),
+  );
+  const parties = await readOwner(payments, caller, input);
+  const id = idAt(parties, 0);
+  const check = await checkWithRail(
+    payments,
+    caller,
+    {
+      ...{ type: input.accountType, identifier, id, currency: input.currency },
+      details: info,
+      beneficiary: beneficiary && { ...beneficiary },
+    },
+    ownerName(beneficiary),
+  );
+  return {
+    insert: {
+      account: [
+        {
+          platformId: caller.platformId,
+          id,
+          kind: 'EXTERNAL',
+          customerId: parties.customer?.id ?? null,
+          currency: input.currency,
+          posted: 0n,
+          fundingInstructions: [],
+          status: check.status,
+          statusReason: check.explanation ?? null,
+          accountType: input.accountType,
+          accountInfo: info,
+          identifier,
+          beneficiary,
+          platformAccountId: input.platformAccountId ?? null,
+          defaultUmaDepositAccount: input.defaultUmaDepositAccount,
+          isDeleted: false,
+          metadata,
+          beneficiaryVerificationStatus: check.verification,
+          beneficiaryVerifiedName: check.verifiedName,
+        },
+      ],
+      ...(check.checkInMs !== undefined && {
+        account_check: [{ accountId: id, dueInMs: wholeMs(check.checkInMs) }],
+      }),
+    },
+    result: id,
+  };
 }
 
 /** Reads the owner of a new account, with an id for it. */
@@ -152,16 +164,15 @@ type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
 async function checkWithRail(
   payments: Payments,
   caller: Caller,
-  account: RailAccount,
-  beneficiary: Beneficiary | null,
+  account: AccountToCheck,
+  name: string | undefined,
 ): Promise<AcceptedAccount> {
   const rail = connectedRail(payments, caller);
-  const name = ownerName(beneficiary);
   if (!rail?.checkAccount) {
     const verification = name === undefined ? null : 'PENDING';
     return { accepted: true, status: 'PENDING', verification, verifiedName: null };
   }
-  const check = await railAnswer(rail.checkAccount(account, name, 0));
+  const check = await neededOf(payments, rail.checkAccount(account, name, 0));
   if (!check.accepted || check.status === 'INACTIVE') {
     const reason = check.explanation ?? 'the account cannot be used';
     throw new Refusal('INVALID_BANK_ACCOUNT', reason, { path: at('details') });

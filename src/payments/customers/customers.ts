@@ -10,7 +10,7 @@ import type { IdentityRequest } from '../../rails/rail.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
 import { checkMetadata, type Metadata } from '../metadata.ts';
-import { railAnswer } from '../orders/rail-answer.ts';
+import { neededOf } from '../orders/rail-answer.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
 
@@ -218,7 +218,7 @@ function checkShare(share: number | null | undefined, path: FieldPath): void {
 /**
  * Returns the result of the identity check of a new customer, or of one with a new name, by its rail; undefined where the
  * rail checks no identities.
- * @throws what the rail throws
+ * @throws Refusal SERVICE_UNAVAILABLE
  */
 export async function checkedIdentity(
   payments: Payments,
@@ -226,5 +226,5 @@ export async function checkedIdentity(
   customer: IdentityRequest,
 ): Promise<KycStatus | undefined> {
   const rail = connectedRail(payments, caller);
-  return rail?.checkIdentity && railAnswer(rail.checkIdentity(customer));
+  return rail?.checkIdentity && neededOf(payments, rail.checkIdentity(customer));
 }

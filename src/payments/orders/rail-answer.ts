@@ -1,4 +1,6 @@
+import type { Logger } from 'pino';
 import { outsideWait } from '../../core/outside-wait.ts';
+import { Refusal } from '../../core/refusal.ts';
 
 /**
  * The time that a rail has to answer, in milliseconds. The lease of an account check is longer, and that of an order is
@@ -19,5 +21,19 @@ export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answe
     return await outsideWait(Promise.race([answer, timeout]));
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/**
+ * Waits for what a request needs of a rail before anything is written.
+ * @throws Refusal SERVICE_UNAVAILABLE where the rail throws or does not answer in time: nothing has happened
+ */
+export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await railAnswer(answer);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    log.error({ err: error }, 'the rail could not be asked for what a request needs');
+    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not answer now; try again', { retryAfter: 1 });
   }
 }

@@ -1,10 +1,10 @@
 import type { Caller } from '../../access/caller.ts';
 import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
 import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
-import { outsideWait } from '../../core/outside-wait.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { type Payments, railOf } from '../command.ts';
+import { neededOf } from '../orders/rail-answer.ts';
 import { readParties } from '../parties.ts';
 import { priceQuote } from './pricing.ts';
 
@@ -81,7 +81,7 @@ export async function readExchangeRates(
   });
   const rates = await Promise.all(
     destinations.map(async (destination) => {
-      const terms = await outsideWait(railOf(payments, caller, 'rate').rate(source, destination));
+      const terms = await neededOf(payments, railOf(payments, caller, 'rate').rate(source, destination));
       if (!terms) return [];
       const price = priceQuote({
         sending: source,

@@ -4,7 +4,6 @@ import { checkAll } from '../../core/check-all.ts';
 import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf, formatMajor } from '../../core/currencies.ts';
 import { creationTime, uuidOf } from '../../core/ids.ts';
-import { outsideWait } from '../../core/outside-wait.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Quote } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
@@ -13,6 +12,7 @@ import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation } from '../information.ts';
 import { checkMetadata } from '../metadata.ts';
+import { neededOf } from '../orders/rail-answer.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import {
   accountName,
@@ -147,7 +147,7 @@ async function quotePrice(
   parties: Parties,
   { sending, to }: { readonly sending: Currency; readonly to: Destination },
 ): Promise<Pricing> {
-  const rate = await outsideWait(railOf(payments, caller, 'rate').rate(sending, to.receiving));
+  const rate = await neededOf(payments, railOf(payments, caller, 'rate').rate(sending, to.receiving));
   if (!rate) {
     throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, {
       path: to.path,
@@ -187,7 +187,8 @@ async function quotePrice(
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {
   const currency = currencyOf(quote.sendingCurrency);
   const ways = currency
-    ? await outsideWait(
+    ? await neededOf(
+        payments,
         railOf(payments, caller, 'paymentInstructions').paymentInstructions({
           owner: quote.id,
           reference,

@@ -5,7 +5,6 @@ import { forCaller, seesLookups, visibleLookups, visibleRow } from '../../access
 import { maxAmount } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
-import { outsideWait } from '../../core/outside-wait.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
@@ -14,6 +13,7 @@ import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import type { RequiredField, UmaReceiver } from '../../rails/rail.ts';
 import { type CommandResult, type Payments, type RailWith, railOf } from '../command.ts';
+import { neededOf } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
@@ -150,7 +150,7 @@ async function findReceiver(
   const rail = railOf(payments, caller, 'rate');
   const receiver = found.receiverCustomerId
     ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
-    : await outsideWait(railOf(payments, caller, 'lookUp').lookUp(umaAddress));
+    : await neededOf(payments, railOf(payments, caller, 'lookUp').lookUp(umaAddress));
   if (!receiver) {
     throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
       path: at('umaAddress'),
@@ -167,7 +167,8 @@ async function findReceiver(
     receiverCustomerId: found.receiverCustomerId,
     vaspName: receiver.vaspName,
     network: 'UMA',
-    currencies: await outsideWait(
+    currencies: await neededOf(
+      payments,
       pricedCurrencies(rail, receiver, { base: found.baseCurrency, senders: found.sendingCurrencies ?? [] }),
     ),
     requiredFields: receiver.requiredFields.map((field) => ({ ...field })),

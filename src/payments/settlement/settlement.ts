@@ -16,9 +16,13 @@ import {
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { planAnnouncement } from './announcement.ts';
+import { type Contradiction, noteCase, otherAmount, otherOutcome } from './cases.ts';
 import { type Conclusion, concludeWithoutCapacity } from './full-account.ts';
 import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
+
+/** How long an order waits for a person until its rail is asked again, in milliseconds. */
+const caseMs = 60_000;
 
 /** Returns the milliseconds until the next order is due, or undefined when none waits. */
 export function nextOrderDue(payments: Payments): Promise<number | undefined> {
@@ -83,7 +87,7 @@ async function commitConcluded(
             postponeFailed(payments, one.order, error, 'the rail could not be told to give money back'),
           );
         });
-      } else if (refusal) postponements.push(postponeRefused(payments, one, refusal));
+      } else if (refusal) postponements.push(await postponeRefused(payments, one, refusal));
     }),
   );
   return replacements.filter((one) => one !== undefined);
@@ -93,14 +97,29 @@ async function commitConcluded(
  * Postpones an order whose outcome the database refused, because something has changed since the order was read, such
  * as a decision of the platform.
  */
-function postponeRefused(payments: Payments, { order, outcome }: Conclusion, refusal: PlanRefusal): Postponement {
-  if (contradicts(outcome, refusal)) {
-    payments.log.error(
-      { order: order.id, outcome, refusal },
-      'the rail contradicts what stands; a person must look at it',
-    );
-  } else payments.log.info({ order: order.id }, 'an outcome came too late; looking again');
+async function postponeRefused(
+  payments: Payments,
+  { order, outcome }: Conclusion,
+  refusal: PlanRefusal,
+): Promise<Postponement> {
+  const stands = refusal.code === 'CONFLICT' ? String(refusal.status) : refusal.code;
+  if (outcome && contradicts(outcome, stands)) await openCase(payments, order, otherOutcome(outcome, stands));
+  else payments.log.info({ order: order.id }, 'an outcome came too late; looking again');
   return { order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
+}
+
+/** Notes a contradiction for a person. */
+async function openCase(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<void> {
+  payments.log.error(
+    { order: order.id, ...contradiction },
+    'the rail contradicts what stands; a person must look at it',
+  );
+  await noteCase(payments.database, order, contradiction).catch((error: unknown) => {
+    payments.log.error(
+      { err: error, order: order.id },
+      'a contradiction could not be noted; it is when it is said again',
+    );
+  });
 }
 
 /** Postpones an order after an error, longer each time: a lasting error is logged every five minutes at most. */
@@ -110,11 +129,17 @@ function postponeFailed(payments: Payments, order: DueOrder, error: unknown, mes
   return { order, dueInMs };
 }
 
-/** Tells whether the answer of the rail about the money contradicts the ledger. */
-function contradicts(outcome: RailOutcome | undefined, refusal: PlanRefusal): boolean {
-  if (outcome?.kind !== 'settled' && outcome?.kind !== 'failed') return false;
-  const same = outcome.kind === 'settled' ? 'COMPLETED' : 'FAILED';
-  return !(refusal.code === 'CONFLICT' && refusal.status === same);
+/** Tells whether the answer of the rail about the money contradicts the status or the refusal that stands. */
+function contradicts({ kind }: RailOutcome, stands: string): boolean {
+  switch (kind) {
+    case 'settled':
+      return stands !== 'COMPLETED';
+    case 'failed':
+    case 'rejected':
+      return stands !== 'FAILED' && stands !== 'REJECTED';
+    default:
+      return false;
+  }
 }
 
 /** Decides what to do about an order now: plans to commit, or another question later. */
@@ -127,6 +152,11 @@ async function settle(
   const askRail = async (settled: boolean) => {
     const outcome = await perform(payments, order, settled);
     onOutcome(outcome);
+    const otherwise = otherAmount(outcome, railRequest(order, settled));
+    if (otherwise) {
+      await openCase(payments, order, otherwise);
+      return { order, dueInMs: caseMs };
+    }
     return conclude(payments, order, outcome);
   };
   switch (transaction.status) {

@@ -1,6 +1,6 @@
+import type { SecretBox } from '../../core/secret-box.ts';
 import { rowFromSnapshot } from '../../database/rows.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
-import type { SecretBox } from '../secret-box.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
 import { applyAnswer } from './apply-answer.ts';
 import { isAnswer, questionAnswer } from './approval.ts';

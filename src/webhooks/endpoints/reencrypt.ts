@@ -1,6 +1,6 @@
+import { type SecretBox, sealedWith } from '../../core/secret-box.ts';
 import type { Database } from '../../database/database.ts';
 import type { WebhookEndpoint } from '../../database/generated/client/client.ts';
-import { type SecretBox, sealedWith } from '../secret-box.ts';
 import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 
 /** How many endpoints are read at a time. */

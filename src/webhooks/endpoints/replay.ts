@@ -10,6 +10,7 @@ import { sequenceOf } from '../../events/cursor.ts';
 import { webhookTypesSql } from '../webhook-types.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
+import { restart } from './resend.ts';
 
 /** The most events that one call replays. */
 const maxEvents = 10_000;
@@ -44,7 +45,7 @@ const replayStatement = statement<object>(
   `insert into webhook_delivery as d (platform_id, endpoint_id, event_sequence)
    select v.platform_id, e.id, v.sequence ${inRange} order by v.sequence
    on conflict (platform_id, endpoint_id, event_sequence) do update
-     set status = 'PENDING', tries = 0, next_attempt_at = clock_ms(), question = false
+     set ${restart}
    returning 1`,
 );
 

@@ -123,6 +123,7 @@ const inputs: Readonly<Record<Exclude<Operation, 'updatePlatform'>, readonly ((o
     (own) => ({ endpointId: own.WebhookEndpoint, eventId: own.Event }),
     (own) => ({ endpointId: own.WebhookEndpoint, after: own['cursor:feed'], before: null }),
   ],
+  resendWebhookDelivery: [(own) => ({ deliveryId: own.WebhookDelivery })],
   createApiToken: [() => ({ name: fresh('token'), permissions: ['VIEW'] })],
   createClientToken: [
     (own) => ({ ...minted, customerId: own.Customer }),

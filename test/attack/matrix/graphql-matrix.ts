@@ -57,6 +57,7 @@ const permissionsOf: Readonly<Record<string, 'VIEW' | 'TRANSACT' | 'MANAGE' | 'N
   'Mutation.lookUpReceiver': 'VIEW',
   'Mutation.rejectTransaction': 'TRANSACT',
   'Mutation.replayWebhookEvents': 'MANAGE',
+  'Mutation.resendWebhookDelivery': 'MANAGE',
   'Mutation.revokeApiToken': 'MANAGE',
   'Mutation.revokeClientToken': 'MANAGE',
   'Mutation.rotateWebhookSecret': 'MANAGE',

@@ -158,6 +158,8 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
       },
     }),
   ],
+  listWebhookDeliveries: [(own) => ({ query: { endpointId: own.WebhookEndpoint } })],
+  resendWebhookDelivery: [(own) => ({ path: { deliveryId: own.WebhookDelivery } })],
   testWebhook: [(own) => ({ body: { url: own.url } })],
   updateConfig: [(own) => ({ body: { webhookEndpoint: own.url } })],
   createToken: [() => ({ body: { name: fresh('token'), permissions: ['VIEW'] } })],

@@ -3,6 +3,9 @@ import type { Bug } from './plant.ts';
 const changes = (title: string) => ({ file: 'test/payments/external-account-changes.test.ts', title });
 const noted = (title: string) => ({ file: 'test/payments/metadata.test.ts', title });
 
+const resent = (title: string) => ({ file: 'test/webhooks/endpoints.test.ts', title });
+const resends = 'a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay';
+
 /** Bugs in the life of records: what changes, what is deleted, what is noted on them. */
 export const recordBugs: readonly Bug[] = [
   {
@@ -46,6 +49,37 @@ export const recordBugs: readonly Bug[] = [
     find: 'new.source_name, new.source_number, new.metadata)',
     put: 'new.source_name, new.source_number, old.metadata)',
     caughtBy: { file: 'test/ledger/invariants.test.ts', title: 'what was quoted and agreed cannot change with it' },
+  },
+  {
+    bug: 'only deliveries that wait are sent again',
+    file: 'src/webhooks/endpoints/resend.ts',
+    find: 'where d.platform_id = $1 and d.id = $2`',
+    put: "where d.platform_id = $1 and d.id = $2 and d.status = 'PENDING'`",
+    caughtBy: resent(resends),
+  },
+  {
+    bug: 'a disabled endpoint is sent deliveries again',
+    file: 'src/webhooks/endpoints/resend.ts',
+    find: "if (endpoint.status === 'DISABLED') throw",
+    put: "if (endpoint.status === 'FAILING' && endpoint.disabledAt) throw",
+    caughtBy: resent(resends),
+  },
+  {
+    bug: 'what is sent again waits for its turn in the schedule',
+    file: 'src/webhooks/endpoints/resend.ts',
+    find: 'next_attempt_at = clock_ms(),',
+    put: 'next_attempt_at = coalesce(d.next_attempt_at, clock_ms()),',
+    caughtBy: resent(resends),
+  },
+  {
+    bug: 'an approval question that is sent again asks no more',
+    file: 'src/webhooks/endpoints/resend.ts',
+    find: "question = d.question and d.status = 'PENDING'",
+    put: 'question = false',
+    caughtBy: {
+      file: 'test/webhooks/approval.test.ts',
+      title: 'a question that waits still asks when it is sent again, and one that was answered only tells',
+    },
   },
   {
     bug: 'a deleted external account can change again',

@@ -89,12 +89,12 @@ export const serviceBugs: readonly Bug[] = [
   },
   {
     bug: 'the secret of one endpoint opens for another',
-    file: 'src/webhooks/secret-box.ts',
+    file: 'src/core/secret-box.ts',
     find: 'cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner))',
     put: "cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner && ''))",
     also: [
       {
-        file: 'src/webhooks/secret-box.ts',
+        file: 'src/core/secret-box.ts',
         find: '      .setAAD(Buffer.from(owner))\n      .setAuthTag',
         put: "      .setAAD(Buffer.from(owner && ''))\n      .setAuthTag",
       },

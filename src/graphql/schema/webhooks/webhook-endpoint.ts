@@ -28,12 +28,16 @@ const WebhookAttempt = builder.objectRef<WebhookAttemptRow>('WebhookAttempt').im
   }),
 });
 
-const WebhookDelivery = builder.objectRef<WebhookDeliveryRow>('WebhookDelivery').implement({
+export const WebhookDelivery = builder.objectRef<WebhookDeliveryRow>('WebhookDelivery').implement({
   description: 'An event on its way to an endpoint.',
   interfaces: [builder.nodeInterfaceRef()],
   ...typeReads({ model: 'WebhookDelivery', visible: visibleToPlatform }),
   fields: (t) => ({
-    id: t.id({ description: 'WebhookDelivery:…', ...planned(leaf.id('WebhookDelivery')) }),
+    id: t.id({
+      description: 'WebhookDelivery:…',
+      ...reads(leaf.id('WebhookDelivery')),
+      resolve: (delivery) => publicId('WebhookDelivery', delivery.id),
+    }),
     event: t.field({
       type: Event,
       description: 'The event. Its webhook has the id Webhook:… with the same UUID, at every attempt.',

@@ -1,9 +1,10 @@
 import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from '../../../webhooks/endpoints/endpoints.ts';
 import { replay } from '../../../webhooks/endpoints/replay.ts';
+import { resend } from '../../../webhooks/endpoints/resend.ts';
 import { sendTest } from '../../../webhooks/endpoints/test-event.ts';
 import { EventType } from '../enums.ts';
 import { mutation } from '../mutation.ts';
-import { WebhookEndpoint } from './webhook-endpoint.ts';
+import { WebhookDelivery, WebhookEndpoint } from './webhook-endpoint.ts';
 
 const secretDescription =
   'The signing secret (whsec_…), shown this once: a repeat of the call is refused with CONFLICT.';
@@ -95,4 +96,13 @@ mutation('replayWebhookEvents', {
   success: { count: { type: 'Int', description: 'How many events are sent.' } },
   refusals: ['NotFoundError'],
   resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) => replay(webhooks, viewer, input, idempotencyKey),
+});
+
+mutation('resendWebhookDelivery', {
+  description:
+    'Sends one delivery again, whatever became of it (decision 71). It has the id that it always had, and the record of its attempts stays. CONFLICT: its endpoint is disabled.',
+  input: (t) => ({ deliveryId: t.id({ required: true, description: 'WebhookDelivery:…' }) }),
+  success: { delivery: { type: WebhookDelivery, description: 'The delivery, PENDING.' } },
+  refusals: ['NotFoundError'],
+  resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) => resend(webhooks, viewer, input, idempotencyKey),
 });

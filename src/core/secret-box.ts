@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { keyId } from '../core/key-id.ts';
+import { keyId } from './key-id.ts';
 
 const algorithm = 'aes-256-gcm';
 const formatVersion = 2;

@@ -1,0 +1,45 @@
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { openConnections } from '../gateway.ts';
+import { connectedRail } from '../payments/command.ts';
+import { CommandError } from '../print-error.ts';
+import type { Answer } from './answer.ts';
+import { type Tools, withDatabase } from './command-line.ts';
+import { platformNamed } from './platforms.ts';
+
+/** Adds the commands about the connections of platforms to the providers of their rails. */
+export function addRails(program: Command): void {
+  const rails = program.command('rails').description("the connections of platforms to their rails' providers");
+  rails
+    .command('connect')
+    .description(
+      'store how a platform reaches its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …}. Instances use it at once',
+    )
+    .argument('<platform>', 'the name of the platform')
+    .action(withDatabase(connect));
+  rails
+    .command('check')
+    .description('try the connection of a platform; it moves nothing')
+    .argument('<platform>', 'the name of the platform')
+    .action(withDatabase(check));
+}
+
+async function connect({ database, config }: Tools, name: string): Promise<Answer> {
+  const { platformId } = await platformNamed(database, name);
+  const connection = (await text(process.stdin)).trim();
+  if (connection === '') throw new CommandError('There is nothing on standard input.');
+  if (!config.SECRET_KEY) throw new CommandError('Set SECRET_KEY: it encrypts the connection.');
+  await openConnections(database, config).write(platformId, connection);
+  return { data: { connected: name }, lines: [`Stored. Try it: npm run ops -- rails check ${name}`] };
+}
+
+async function check({ database, payments }: Tools, name: string): Promise<Answer> {
+  const tenant = await platformNamed(database, name);
+  const rail = connectedRail(payments, tenant);
+  if (!rail) throw new CommandError(`No rail is connected for ${tenant.environment} platforms: set RAILS.`);
+  if (!rail.checkConnection) throw new CommandError(`The rail ${rail.name} has no connection to check.`);
+  const found = await rail.checkConnection().catch((error: unknown) => {
+    throw new CommandError(`The rail ${rail.name} cannot use it: ${error instanceof Error ? error.message : error}`);
+  });
+  return { data: { rail: rail.name, found }, lines: [`The rail ${rail.name} is connected: ${found}`] };
+}

@@ -1,0 +1,60 @@
+import { stepOf } from './journey.ts';
+import type { CarriedName } from './step.ts';
+
+interface Carried {
+  readonly value: string;
+  /** Its number among all that were taken: a tab takes each once, so that what a person writes there stays. */
+  readonly number: number;
+}
+
+/** The values that answers gave to variables of other tabs. */
+export class CarriedValues {
+  readonly #values = new Map<CarriedName, Carried>();
+  readonly #taken = new Map<string, number>();
+  #number = 0;
+
+  /** Takes the values that the answer of a step has. */
+  takeAnswer(operation: string | null | undefined, data: unknown): void {
+    const gives = stepOf(operation)?.gives;
+    if (!gives || data === null || data === undefined) return;
+    for (const [name, value] of Object.entries(gives(data))) this.set(name as CarriedName, value);
+  }
+
+  set(name: CarriedName, value: string | undefined): void {
+    if (value === undefined || this.#values.get(name)?.value === value) return;
+    this.#number += 1;
+    this.#values.set(name, { value, number: this.#number });
+  }
+
+  /**
+   * Writes the values that a tab has not yet taken into its variables.
+   * @param variables the text of its editor
+   * @returns the new text; undefined where nothing changes
+   */
+  fill(tabId: string, variables: string): string | undefined {
+    const since = this.#taken.get(tabId) ?? 0;
+    this.#taken.set(tabId, this.#number);
+    const given = parseObject(variables);
+    if (!given) return undefined;
+    const changed = [...this.#values].filter(
+      ([name, { value, number }]) => number > since && name in given && given[name] !== value,
+    );
+    if (changed.length === 0) return undefined;
+    return JSON.stringify(
+      { ...given, ...Object.fromEntries(changed.map(([name, { value }]) => [name, value])) },
+      null,
+      2,
+    );
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import { getOperationAST, parse } from 'graphql';
+
+/** An operation of a tab, as it would be sent now. */
+export interface Sent {
+  readonly url: string;
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly authorization: string | undefined;
+}
+
+/** Writes a command of curl that sends the operation. */
+export function asCurl(sent: Sent): string {
+  const { url, query, variables, authorization } = sent;
+  const body = JSON.stringify({ query, ...(Object.keys(variables).length > 0 && { variables }) });
+  return [
+    `curl -s${isSubscription(query) ? 'N' : ''} ${url}`,
+    ...(authorization === undefined ? [] : [`-H ${quoted(`authorization: ${authorization}`)}`]),
+    `-H 'content-type: application/json'`,
+    ...(isSubscription(query) ? [`-H 'accept: text/event-stream'`] : []),
+    `-d ${quoted(body)}`,
+  ].join(' \\\n  ');
+}
+
+/** Writes a program that sends the operation: with fetch, or a subscription with graphql-ws. */
+export function asCode(sent: Sent): string {
+  const { url, query, variables, authorization = 'Bearer …' } = sent;
+  const parts = [
+    `const query = /* GraphQL */ ${'`'}\n${query.trim().replaceAll(/[`\\$]/g, '\\$&')}\n${'`'};`,
+    `const variables = ${JSON.stringify(variables, null, 2)};`,
+  ];
+  if (isSubscription(query)) {
+    return [
+      `import { createClient } from 'graphql-ws';\n`,
+      ...parts,
+      `const client = createClient({`,
+      `  url: ${JSON.stringify(url.replace('http', 'ws'))},`,
+      `  connectionParams: { authorization: ${JSON.stringify(authorization)} },`,
+      `});`,
+      `for await (const message of client.iterate({ query, variables })) console.log(message);`,
+      '',
+    ].join('\n');
+  }
+  return [
+    ...parts,
+    `const response = await fetch(${JSON.stringify(url)}, {`,
+    `  method: 'POST',`,
+    `  headers: { 'content-type': 'application/json', authorization: ${JSON.stringify(authorization)} },`,
+    `  body: JSON.stringify({ query, variables }),`,
+    `});`,
+    `console.log(JSON.stringify(await response.json(), null, 2));`,
+    '',
+  ].join('\n');
+}
+
+/** Quotes a word for a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function isSubscription(query: string): boolean {
+  try {
+    return getOperationAST(parse(query))?.operation === 'subscription';
+  } catch {
+    return false;
+  }
+}

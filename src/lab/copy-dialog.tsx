@@ -1,0 +1,54 @@
+import { pick, useGraphiQL } from '@graphiql/react';
+import { useRef, useState } from 'react';
+import { asCode, asCurl, type Sent } from './copies.ts';
+
+/** Buttons that show the operation as a command and as a program, and copy it. */
+export function CopyDialog({ authorization }: { readonly authorization: string }) {
+  const { queryEditor, variableEditor, headerEditor } = useGraphiQL(
+    pick('queryEditor', 'variableEditor', 'headerEditor'),
+  );
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState('');
+  const [isCopied, setCopied] = useState(false);
+  const show = (write: (sent: Sent) => string) => {
+    const written = write({
+      url: `${location.origin}/graphql`,
+      query: queryEditor?.getValue() ?? '',
+      variables: parse(variableEditor?.getValue()),
+      authorization: String(parse(headerEditor?.getValue()).authorization ?? authorization),
+    });
+    setText(written);
+    setCopied(false);
+    dialog.current?.showModal();
+    // A page that is not served securely may not write to the clipboard: there the text is only shown.
+    navigator.clipboard?.writeText(written).then(
+      () => setCopied(true),
+      () => undefined,
+    );
+  };
+  return (
+    <>
+      <button type="button" onClick={() => show(asCurl)}>
+        Copy as curl
+      </button>
+      <button type="button" onClick={() => show(asCode)}>
+        Copy as code
+      </button>
+      <dialog ref={dialog} className="lab-copy" aria-label="The operation, to copy">
+        <p role="status">{isCopied ? 'Copied.' : 'Copy this:'}</p>
+        <pre>{text}</pre>
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}
+
+function parse(text: string | undefined): Record<string, unknown> {
+  try {
+    return (JSON.parse(text || '{}') ?? {}) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

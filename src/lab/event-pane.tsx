@@ -1,0 +1,84 @@
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import type { Feed, FeedEvent, FeedState } from './feed.ts';
+
+/** The words for how the connection to the feed is. */
+const words: Readonly<Record<FeedState, string>> = {
+  connecting: 'connecting …',
+  live: 'live',
+  paused: 'paused',
+  refused: 'not connected',
+};
+
+interface EventPaneProps {
+  readonly feed: Feed;
+  /** Called with the event that a person wants to know more of. */
+  readonly onPick: (event: FeedEvent) => void;
+}
+
+/** Shows the platform's feed as it comes, the newest first, whatever tab is open. */
+export function EventPane({ feed, onPick }: EventPaneProps) {
+  const { state, events, reason } = useSyncExternalStore(feed.subscribe, feed.view);
+  const [isOpen, setOpen] = useState(true);
+  useEffect(() => {
+    feed.start();
+    return () => feed.pause();
+  }, [feed]);
+  return (
+    <aside className="lab-events" data-open={isOpen} aria-label="Events of the platform">
+      <header>
+        <button type="button" className="lab-fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Events
+        </button>
+        <span className="lab-state" data-state={state} role="status">
+          {words[state]}
+        </span>
+        {state === 'paused' || state === 'refused' ? (
+          <button type="button" onClick={() => feed.start()}>
+            Resume
+          </button>
+        ) : (
+          <button
+            type="button"
+            onClick={() => feed.pause()}
+            title="Stop the stream. Resume it, and what was missed comes."
+          >
+            Pause
+          </button>
+        )}
+      </header>
+      {state === 'refused' && <p className="lab-quiet">{reason}</p>}
+      {events.length === 0 && state !== 'refused' && <p className="lab-quiet">Nothing has happened yet.</p>}
+      <ol>
+        {events.map((event) => (
+          <li key={event.id}>
+            <button type="button" onClick={() => onPick(event)} title="Open its timeline; take its cursor for Resume">
+              <span className="lab-event-what">
+                {nameOf(event)} <b data-status={statusOf(event)}>{statusOf(event)}</b>
+              </span>
+              <span className="lab-quiet">
+                <time dateTime={event.occurredAt}>{new Date(event.occurredAt).toLocaleTimeString()}</time>{' '}
+                {aboutOf(event)}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </aside>
+  );
+}
+
+function nameOf({ type }: FeedEvent): string {
+  const [first = '', ...rest] = type.toLowerCase().replaceAll('_', ' ');
+  return first.toUpperCase() + rest.join('');
+}
+
+function statusOf({ type, transaction, quote, account }: FeedEvent): string {
+  if (type === 'QUOTE_STATUS') return quote?.status ?? '';
+  return transaction?.status ?? account?.status ?? '';
+}
+
+function aboutOf({ transaction, account, customer, subject }: FeedEvent): string {
+  if (account) return [account.displayName, account.balance?.formatted].filter(Boolean).join(' · ');
+  const amount = transaction?.sentAmount?.formatted;
+  return [amount, customer?.name ?? subject?.id.slice(0, 20)].filter(Boolean).join(' · ');
+}

@@ -1,0 +1,125 @@
+import type { Client } from 'graphql-ws';
+
+/** An event of the platform's feed, as the pane shows it. */
+export interface FeedEvent {
+  readonly id: string;
+  readonly cursor: string;
+  readonly type: string;
+  readonly occurredAt: string;
+  readonly subject: { readonly id: string } | null;
+  readonly transaction: {
+    readonly id: string;
+    readonly status: string;
+    readonly sentAmount: { readonly formatted: string } | null;
+  } | null;
+  readonly quote: { readonly id: string; readonly status: string } | null;
+  readonly account: {
+    readonly __typename: string;
+    readonly displayName: string;
+    readonly balance?: { readonly formatted: string };
+    readonly status?: string;
+  } | null;
+  readonly customer: { readonly name: string } | null;
+}
+
+/** How the connection to the feed is. */
+export type FeedState = 'connecting' | 'live' | 'paused' | 'refused';
+
+export interface FeedView {
+  readonly state: FeedState;
+  /** The newest first. */
+  readonly events: readonly FeedEvent[];
+  /** Why it is refused. */
+  readonly reason?: string;
+}
+
+const fields = `
+  id cursor type occurredAt
+  subject { id }
+  transaction { id status sentAmount { formatted } }
+  quote { id status }
+  account { __typename displayName ... on InternalAccount { balance { formatted } } ... on ExternalAccount { status } }
+  customer { name }
+`;
+const latest = `query LatestEvents { events(last: 20) { edges { node { ${fields} } } } }`;
+const following = `subscription Events($after: String) { events(after: $after) { ${fields} } }`;
+
+/** The most events that are shown. */
+const shown = 200;
+
+/** Follows the feed of the platform: its latest events, then each new one, across reconnects. */
+export class Feed {
+  readonly #socket: Client;
+  readonly #listeners = new Set<() => void>();
+  #view: FeedView = { state: 'connecting', events: [] };
+  #stop: (() => void) | undefined;
+
+  constructor(socket: Client) {
+    this.#socket = socket;
+    socket.on('closed', () => this.#stop && this.#set({ state: 'connecting' }));
+    socket.on('connected', () => this.#stop && this.#set({ state: 'live' }));
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+  readonly view = (): FeedView => this.#view;
+
+  /** Follows on after the newest event that is shown; at first it shows the latest ones. */
+  start(): void {
+    if (this.#stop) return;
+    const [newest] = this.#view.events;
+    if (newest) this.#follow(newest.cursor);
+    else this.#showLatest();
+  }
+
+  /** Stops following. What happens meanwhile comes when it starts again. */
+  pause(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+    this.#set({ state: 'paused' });
+  }
+
+  #showLatest(): void {
+    this.#stop = this.#socket.subscribe<{ events: { edges: { node: FeedEvent }[] } }>(
+      { query: latest },
+      {
+        next: ({ data, errors }) => {
+          if (!data) return this.#refuse(errors);
+          const events = data.events.edges.map(({ node }) => node);
+          this.#set({ events: events.reverse() });
+        },
+        error: (error) => this.#refuse(error),
+        complete: () => this.#stop && this.#follow(this.#view.events[0]?.cursor),
+      },
+    );
+  }
+
+  #follow(after: string | undefined): void {
+    this.#set({ state: 'live' });
+    this.#stop = this.#socket.subscribe<{ events: FeedEvent }>(
+      { query: following, variables: { after } },
+      {
+        next: ({ data, errors }) => {
+          if (!data) return this.#refuse(errors);
+          this.#set({ state: 'live', events: [data.events, ...this.#view.events].slice(0, shown) });
+        },
+        error: (error) => this.#refuse(error),
+        complete: () => undefined,
+      },
+    );
+  }
+
+  #refuse(error: unknown): void {
+    this.#stop = undefined;
+    const [first] = Array.isArray(error) ? error : [error];
+    const reason = first instanceof CloseEvent ? first.reason : String((first as Error | undefined)?.message ?? first);
+    this.#set({ state: 'refused', reason });
+  }
+
+  #set(view: Partial<FeedView>): void {
+    this.#view = { ...this.#view, ...view };
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,128 @@
+import { open, quoteAndTransaction, type Step } from './step.ts';
+
+/** A first payment, from the accounts to its timeline. */
+export const firstSteps: readonly Step[] = [
+  {
+    operation: 'LookAround',
+    title: 'Look around',
+    about: 'Who you are, and the accounts that can pay and be paid. Press the button to send it.',
+    query: `query LookAround {
+  viewer { kind serverTime }
+  internal: accounts(first: 10, filter: { kind: INTERNAL, currency: "USD", platformOwned: false }) {
+    edges { node { id customer { id name } ... on InternalAccount { balance { formatted } } } }
+  }
+  external: accounts(first: 20, filter: { kind: EXTERNAL, currency: "EUR", platformOwned: false }) {
+    edges { node { id displayName maskedNumber customer { name } } }
+  }
+}
+`,
+    gives: ({ internal, external }) => ({
+      source: internal.edges[0]?.node.id,
+      customer: internal.edges[0]?.node.customer?.id,
+      destination: external.edges[0]?.node.id,
+    }),
+  },
+  {
+    operation: 'AddBeneficiary',
+    title: 'Add a beneficiary',
+    about:
+      'Registers a bank account to pay to. The next quote goes there. Its last three characters decide how payments end.',
+    docs: 'src/rails/sandbox/README.md',
+    query: `mutation AddBeneficiary($customer: ID!, $iban: String!) {
+  createExternalAccount(input: {
+    customerId: $customer
+    currency: "EUR"
+    accountInfo: { iban: { iban: $iban, swiftBic: "CAIXESBB" } }
+    beneficiary: { individual: { fullName: "New Payee", birthDate: "1988-03-04", nationality: "ES" } }
+  }) {
+    ... on CreateExternalAccountSuccess { account { id status displayName maskedNumber } }
+    ... on ConflictError { existing { id } }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { customer: open.customer, iban: 'ES9121000418450200051332' },
+    gives: ({ createExternalAccount: { account, existing } }) => ({ destination: account?.id ?? existing?.id }),
+  },
+  {
+    operation: 'LockRate',
+    title: 'Quote',
+    about: 'Locks the rate and all fees for 100.00 USD to a euro account. The sandbox holds them for five minutes.',
+    docs: 'docs/interface-specification.md',
+    query: `mutation LockRate($source: ID!, $destination: ID!, $amount: Decimal!) {
+  createQuote(input: {
+    source: { account: { accountId: $source } }
+    destination: { account: { accountId: $destination } }
+    lockedCurrencySide: SENDING
+    lockedCurrencyAmountDecimal: $amount
+  }) {
+    ... on CreateQuoteSuccess {
+      quote {
+        id
+        expiresAt
+        exchangeRate
+        totalSendingAmount { formatted }
+        feesIncluded { formatted }
+        totalReceivingAmount { formatted }
+        transaction { id status }
+      }
+    }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { source: open.source, destination: open.destination, amount: '100.00' },
+    gives: quoteAndTransaction,
+  },
+  {
+    operation: 'Execute',
+    title: 'Execute',
+    about: 'Executes the quote before it expires. The events beside the tabs show the payment moving.',
+    query: `mutation Execute($quote: ID!) {
+  executeQuote(input: { quoteId: $quote }) {
+    ... on ExecuteQuoteSuccess { replayed quote { status transaction { id status } } }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { quote: open.quote },
+    gives: ({ executeQuote: { quote } }) => ({ transaction: quote?.transaction.id }),
+  },
+  {
+    operation: 'Watch',
+    title: 'Watch',
+    about:
+      'Follows the payment: its present state first, then every change, until nothing can follow. It goes on while you are in other tabs.',
+    docs: 'docs/streams.md',
+    query: `subscription Watch($transaction: ID!) {
+  transactionUpdates(transactionId: $transaction, until: FINAL) {
+    previousStatus
+    status
+    terminal
+    final
+    occurredAt
+    cursor
+  }
+}
+`,
+    variables: { transaction: open.transaction },
+    gives: ({ transactionUpdates }) => ({ cursor: transactionUpdates.cursor }),
+  },
+  {
+    operation: 'Timeline',
+    title: 'Timeline',
+    about: 'What happened to the payment and why, and the double-entry legs behind it.',
+    query: `query Timeline($transaction: ID!) {
+  transaction(id: $transaction) {
+    status
+    failureReason
+    sentAmount { formatted }
+    receivedAmount { formatted }
+    timeline { status reason occurredAt }
+    ledgerEntries { kind system account { id } amount { formatted } balanceAfter { formatted } }
+  }
+}
+`,
+    variables: { transaction: open.transaction },
+  },
+];

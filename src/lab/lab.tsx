@@ -1,0 +1,109 @@
+import { DOC_EXPLORER_PLUGIN, DocExplorerStore } from '@graphiql/plugin-doc-explorer';
+import { explorerPlugin } from '@graphiql/plugin-explorer';
+import { HISTORY_PLUGIN, HistoryStore } from '@graphiql/plugin-history';
+import { GraphiQLProvider, Tooltip } from '@graphiql/react';
+import { useMemo, useState } from 'react';
+import { CarriedValues } from './carried.ts';
+import { EventPane } from './event-pane.tsx';
+import { Feed } from './feed.ts';
+import { journey } from './journey.ts';
+import { Operations } from './operations.ts';
+import { Session } from './session.tsx';
+import { basicAuthorization, type Settings } from './settings.ts';
+import { SignIn } from './sign-in.tsx';
+
+/** The plugins beside the editors: an explorer of what can be asked, and the history of what was sent. */
+const plugins = [explorerPlugin({ showAttribution: false }), HISTORY_PLUGIN];
+
+/** Where the credentials stay until the browser's tab is closed. */
+const storedCredentials = 'lab:authorization';
+
+/** GraphiQL with the journey in its tabs, and the platform's events beside them. */
+export function Lab({ settings }: { readonly settings: Settings }) {
+  const { sandbox } = settings;
+  const [authorization, setAuthorization] = useState<string | undefined>(() =>
+    sandbox
+      ? basicAuthorization(sandbox.clientId, sandbox.secret)
+      : (sessionStorage.getItem(storedCredentials) ?? undefined),
+  );
+  const signIn = (value: string | undefined) => {
+    if (value === undefined) sessionStorage.removeItem(storedCredentials);
+    else sessionStorage.setItem(storedCredentials, value);
+    setAuthorization(value);
+  };
+  if (authorization === undefined) return <SignIn onSignIn={signIn} />;
+  return (
+    <SignedIn
+      key={authorization}
+      settings={settings}
+      authorization={authorization}
+      {...(!sandbox && { onSignOut: () => signIn(undefined) })}
+    />
+  );
+}
+
+interface SignedInProps {
+  readonly settings: Settings;
+  readonly authorization: string;
+  readonly onSignOut?: () => void;
+}
+
+function SignedIn({ settings, authorization, onSignOut }: SignedInProps) {
+  const { carried, operations, feed } = useMemo(() => connect(settings, authorization), [settings, authorization]);
+  const [picked, setPicked] = useState<{ readonly operation: string }>();
+  const { query, variables } = useMemo(() => linkedOperation(), []);
+  return (
+    <GraphiQLProvider
+      fetcher={operations.fetcher as never}
+      plugins={[DOC_EXPLORER_PLUGIN, ...plugins]}
+      referencePlugin={DOC_EXPLORER_PLUGIN}
+      defaultTabs={journey.map((step) => ({
+        query: step.query,
+        variables: step.variables ? JSON.stringify(step.variables, null, 2) : '',
+      }))}
+      {...(query !== undefined && { initialQuery: query, initialVariables: variables ?? '' })}
+      schemaDescription
+      inputValueDeprecation
+    >
+      <HistoryStore>
+        <DocExplorerStore>
+          <Tooltip.Provider>
+            <div className="graphiql-container lab">
+              <Session
+                {...{ settings, authorization, carried, operations, picked }}
+                {...(onSignOut && { onSignOut })}
+              />
+              <EventPane
+                feed={feed}
+                onPick={(event) => {
+                  carried.set('transaction', event.transaction?.id);
+                  carried.set('cursor', event.cursor);
+                  setPicked({ operation: event.transaction ? 'Timeline' : 'Resume' });
+                }}
+              />
+            </div>
+          </Tooltip.Provider>
+        </DocExplorerStore>
+      </HistoryStore>
+    </GraphiQLProvider>
+  );
+}
+
+/** Makes what the tabs and the pane share. */
+function connect({ sandbox }: Settings, authorization: string) {
+  const carried = new CarriedValues();
+  carried.set('source', sandbox?.sourceAccountId);
+  carried.set('destination', sandbox?.destinationAccountId);
+  const operations = new Operations({
+    authorization: () => authorization,
+    onResult: (operationName, data) => carried.takeAnswer(operationName, data),
+  });
+  return { carried, operations, feed: new Feed(operations.socket(authorization)) };
+}
+
+/** Returns the operation that a link to this page has. */
+function linkedOperation(): { readonly query?: string; readonly variables?: string } {
+  const parameters = new URLSearchParams(location.search);
+  const [query, variables] = [parameters.get('query'), parameters.get('variables')];
+  return { ...(query && { query }), ...(variables && { variables }) };
+}

@@ -1,0 +1,195 @@
+import {
+  ExecuteButton,
+  HeaderEditor,
+  pick,
+  QueryEditor,
+  ResponseEditor,
+  Spinner,
+  useGraphiQL,
+  useGraphiQLActions,
+  useMonaco,
+  VariableEditor,
+} from '@graphiql/react';
+import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
+import type { CarriedValues } from './carried.ts';
+import { CopyDialog } from './copy-dialog.tsx';
+import { journey, stepOf } from './journey.ts';
+import type { Operations } from './operations.ts';
+import type { Settings } from './settings.ts';
+import { TabBar } from './tab-bar.tsx';
+
+interface SessionProps {
+  readonly settings: Settings;
+  readonly authorization: string;
+  readonly carried: CarriedValues;
+  readonly operations: Operations;
+  /** The step that was asked for elsewhere on the page. */
+  readonly picked: { readonly operation: string } | undefined;
+  readonly onSignOut?: () => void;
+}
+
+/** The tabs, and the editors and the answer of the open one. */
+export function Session({ settings, authorization, carried, operations, picked, onSignOut }: SessionProps) {
+  const { changeTab, addTab, closeTab, stop, setVisiblePlugin } = useGraphiQLActions();
+  const { tabs, activeTabIndex, plugins, visiblePlugin, isFetching } = useGraphiQL(
+    pick('tabs', 'activeTabIndex', 'plugins', 'visiblePlugin', 'isFetching'),
+  );
+  const hasEditors = useMonaco((state) => Boolean(state.monaco));
+  const canRun = useGraphiQL((state) => Boolean(state.queryEditor && state.variableEditor && state.responseEditor));
+  const tab = tabs[activeTabIndex];
+  const step = stepOf(tab?.operationName ?? tab?.title);
+  const running = useSyncExternalStore(operations.subscribe, operations.running);
+  useOpenTab(tab, { carried, operations });
+
+  const open = useCallback(
+    (index: number) => index >= 0 && operations.leave(() => changeTab(index)),
+    [operations, changeTab],
+  );
+  const openStep = useCallback(
+    (operation: string) => open(tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation)),
+    [open, tabs],
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opens what was picked once, not again when the tabs change
+  useEffect(() => {
+    if (picked) openStep(picked.operation);
+  }, [picked]);
+  const next = step && journey[journey.indexOf(step) + 1];
+  const Plugin = visiblePlugin?.content;
+
+  return (
+    <main className="lab-main">
+      <header className="lab-top">
+        <a href="/" className="lab-home">
+          Payments
+        </a>
+        <nav className="lab-plugins" aria-label="Tools">
+          {plugins.map((plugin) => (
+            <button
+              key={plugin.title}
+              type="button"
+              aria-pressed={plugin === visiblePlugin}
+              onClick={() => setVisiblePlugin(plugin === visiblePlugin ? null : plugin)}
+            >
+              <plugin.icon /> {plugin.title.replace('Documentation Explorer', 'Schema').replace('GraphiQL ', '')}
+            </button>
+          ))}
+          {settings.docs && <a href={settings.docs}>Docs</a>}
+          {onSignOut && (
+            <button type="button" onClick={onSignOut}>
+              Sign out
+            </button>
+          )}
+        </nav>
+      </header>
+      <TabBar
+        tabs={tabs}
+        openIndex={activeTabIndex}
+        running={running}
+        onOpen={open}
+        onAdd={() => {
+          // GraphiQL would show in the new tab what comes for this one.
+          operations.leave(stop);
+          addTab();
+        }}
+        onClose={(index) => {
+          const id = tabs[index]?.id;
+          if (id !== undefined) operations.close(id);
+          closeTab(index);
+        }}
+      />
+      {step && (
+        <p className="lab-about">
+          {step.about} {settings.docs && step.docs && <a href={`${settings.docs}/${step.docs}`}>Read more</a>}
+        </p>
+      )}
+      <div className="lab-work" role="tabpanel" aria-label={step?.title ?? tab?.title ?? ''}>
+        {Plugin && (
+          <section className="graphiql-plugin lab-plugin">
+            <Plugin />
+          </section>
+        )}
+        <div className="lab-editors">
+          <section className="lab-query" aria-label="Operation">
+            {hasEditors ? <QueryEditor /> : <Spinner />}
+          </section>
+          <Variables />
+        </div>
+        <div className="lab-answer">
+          <div className="lab-actions">
+            {canRun ? <ExecuteButton /> : <span className="lab-quiet">loading …</span>}
+            <CopyDialog authorization={authorization} />
+            {next && (
+              <button type="button" className="lab-next" onClick={() => openStep(next.operation)}>
+                Next: {next.title} →
+              </button>
+            )}
+          </div>
+          {isFetching && <Spinner />}
+          <ResponseEditor />
+        </div>
+      </div>
+    </main>
+  );
+}
+
+/** Variables, or the headers of the request. */
+function Variables() {
+  const [shown, setShown] = useState<'variables' | 'headers'>('variables');
+  return (
+    <section className="lab-variables" aria-label="Variables and headers">
+      <div>
+        {(['variables', 'headers'] as const).map((name) => (
+          <button key={name} type="button" aria-pressed={shown === name} onClick={() => setShown(name)}>
+            {name === 'variables' ? 'Variables' : 'Headers'}
+          </button>
+        ))}
+      </div>
+      <VariableEditor className={shown === 'variables' ? '' : 'hidden'} />
+      <HeaderEditor className={shown === 'headers' ? '' : 'hidden'} />
+    </section>
+  );
+}
+
+interface Opened {
+  readonly carried: CarriedValues;
+  readonly operations: Operations;
+}
+
+interface Tab {
+  readonly id: string;
+  readonly query: string | null;
+  readonly variables?: string | null;
+}
+
+/** When a tab is opened: writes what answers gave into its variables, and shows its operation, which may have gone on. */
+function useOpenTab(tab: Tab | undefined, { carried, operations }: Opened): void {
+  const { run, updateActiveTabValues } = useGraphiQLActions();
+  const { variableEditor, responseEditor, queryEditor } = useGraphiQL(
+    pick('variableEditor', 'responseEditor', 'queryEditor'),
+  );
+  useEffect(() => {
+    for (const editor of [queryEditor, variableEditor]) editor?.updateOptions({ wordWrap: 'on' });
+  }, [queryEditor, variableEditor]);
+  const id = tab?.id;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when another tab is opened, or the editors are there
+  useEffect(() => {
+    if (!tab || !variableEditor || !responseEditor || !queryEditor) return;
+    // Editors begin with the first tab, also where another one was opened while they were loaded.
+    if (queryEditor.getValue() !== (tab.query ?? '')) {
+      queryEditor.setValue(tab.query ?? '');
+      variableEditor.setValue(tab.variables ?? '');
+    }
+    const variables = carried.fill(tab.id, variableEditor.getValue());
+    if (variables !== undefined) {
+      variableEditor.setValue(variables);
+      updateActiveTabValues({ variables });
+    }
+    const state = operations.open(tab.id);
+    if (state === 'run') run();
+    else if (state) {
+      const response = JSON.stringify(state.result, null, 2);
+      responseEditor.setValue(response);
+      updateActiveTabValues({ response });
+    }
+  }, [id, variableEditor, responseEditor, queryEditor]);
+}

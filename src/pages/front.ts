@@ -1,0 +1,72 @@
+import { html } from 'hono/html';
+import { docsPath } from './docs.ts';
+import type { Html } from './layout.ts';
+import type { Shown } from './shown.ts';
+
+/** A way from the front page to something that runs here. */
+interface Link {
+  /** Its name for programs. */
+  readonly key: string;
+  readonly path: string;
+  readonly name: string;
+  readonly about: string;
+  /** A page for people; data that a browser can show; or an API. */
+  readonly kind: 'PAGE' | 'DATA' | 'API';
+}
+
+/** Returns what runs here and may be shown. */
+export function frontLinks({ lab, documents, metricsUrl }: Shown): readonly Link[] {
+  const link =
+    (kind: Link['kind']) =>
+    (key: string, path: string, name: string, about: string): Link => ({ key, path, name, about, kind });
+  const [page, data, api] = [link('PAGE'), link('DATA'), link('API')];
+  return [
+    ...(lab ? [page('lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.')] : []),
+    ...(documents ? [page('rest_console', `${rest}/docs`, 'REST console', 'Read about each endpoint of REST.')] : []),
+    ...(documents ? [page('docs', docsPath, 'Docs', 'How to start, and how everything works.')] : []),
+    api('graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'),
+    api('rest', rest, 'REST', 'The same domain, for servers.'),
+    ...(documents ? [data('openapi', `${rest}/openapi.json`, 'OpenAPI', 'The REST API, for programs.')] : []),
+    data('health', '/health/ready', 'Health', 'Whether this instance can do its work.'),
+    ...(metricsUrl !== undefined
+      ? [data('metrics', `${metricsUrl}/metrics`, 'Metrics', 'Figures for Prometheus.')]
+      : []),
+  ];
+}
+
+const rest = '/2025-10-13';
+
+/**
+ * Writes the front page: what runs here, how to sign in, and where to go.
+ * @param host by which name and port the browser has found it
+ */
+export function frontPage(shown: Shown, host: string): Html {
+  const links = frontLinks(shown);
+  return html`<header>
+<h1>Payments</h1>
+<p>A service that moves money for platforms and their customers: quotes, transfers, accounts and live status streams. It has one GraphQL API, and a REST API over the same domain.</p>
+</header>
+<main>
+<ul class="cards">${links
+    .filter(({ kind }) => kind === 'PAGE')
+    .map(({ path, name, about }) => html`<li><a href="${path}"><strong>${name}</strong>${about}</a></li>`)}</ul>
+${credentials(shown, host)}
+<h2>Endpoints</h2>
+<table>${links
+    .filter(({ kind }) => kind !== 'PAGE')
+    .map(
+      ({ path, name, about, kind }) =>
+        html`<tr><th scope="row">${name}</th><td>${kind === 'DATA' ? html`<a href="${path}">${path}</a>` : html`<code>${path}</code>`}</td><td>${about}</td></tr>`,
+    )}</table>
+</main>`;
+}
+
+function credentials({ sandbox }: Shown, host: string) {
+  if (!sandbox) return '';
+  const { clientId, secret } = sandbox.credentials;
+  const query = '{"query": "{ accounts(first: 3) { edges { node { id currency { code } } } } }"}';
+  return html`<h2>Credentials of the sandbox</h2>
+<p>clientId <code>${clientId}</code>, secret <code>${secret}</code>. They exist only here, on this machine. No real money moves: banks and wallets are simulated.</p>
+<pre><code>curl -s -u ${clientId}:${secret} http://${host}/graphql \\
+  -H 'content-type: application/json' -d '${query}'</code></pre>`;
+}

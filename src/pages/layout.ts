@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { html, raw } from 'hono/html';
+
+/** A part of a page, its texts escaped. */
+export type Html = ReturnType<typeof html>;
+
+/** A page and the policy that its browser keeps. */
+export interface Page {
+  readonly html: Html;
+  readonly policy: string;
+}
+
+/** Makes a page that runs nothing and loads nothing: a title, its contents, and the style that all such pages have. */
+export function plainPage(title: string, contents: Html): Page {
+  return {
+    html: html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="${icon}">
+<style>${raw(style)}</style>
+</head>
+<body>
+${contents}
+</body>
+</html>`,
+    policy: `default-src 'none'; style-src '${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  };
+}
+
+/** Sends a page. */
+export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<void> {
+  const body = Buffer.from(String(await html));
+  response
+    .writeHead(status, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': body.length,
+      'content-security-policy': policy,
+    })
+    .end(response.req.method === 'HEAD' ? undefined : body);
+}
+
+/** The picture of the pages in a browser's tabs: a coin. */
+export const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%230b6bcb'/%3E%3Cpath d='M5 6h6M5 10h6' stroke='white' stroke-width='1.6'/%3E%3C/svg%3E";
+
+const style = `
+:root { --text: #1b1f24; --quiet: #57606a; --back: #fff; --box: #f6f8fa; --line: #d0d7de; --link: #0550ae; }
+@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --quiet: #9da7b3; --back: #0d1117; --box: #161b22; --line: #30363d; --link: #79c0ff; } }
+* { box-sizing: border-box; }
+body { font: 16px/1.6 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1.5rem 1rem 4rem; color: var(--text); background: var(--back); overflow-wrap: break-word; }
+a { color: var(--link); } h1 { line-height: 1.25; margin: 0 0 .5rem; } h2 { margin: 2rem 0 .5rem; font-size: 1.25rem; }
+p { margin: .5rem 0; } .quiet { color: var(--quiet); }
+code, pre { font: .875em/1.5 ui-monospace, monospace; background: var(--box); border-radius: 4px; }
+code { padding: .1em .3em; } pre { padding: .75rem; overflow-x: auto; border: 1px solid var(--line); } pre code { padding: 0; background: none; font-size: 1em; }
+table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1rem 0; } th { text-align: left; }
+td, th { border: 1px solid var(--line); padding: .3rem .6rem; vertical-align: top; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: .75rem; list-style: none; padding: 0; margin: 1rem 0; }
+.cards a { display: block; height: 100%; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--box); color: var(--text); text-decoration: none; }
+.cards a:hover, .cards a:focus-visible { border-color: var(--link); } .cards strong { display: block; color: var(--link); }
+blockquote { margin: 1rem 0; padding: 0 1rem; border-left: 3px solid var(--line); color: var(--quiet); }
+nav.crumbs { margin-bottom: 1.5rem; }
+`;
+const styleHash = `sha256-${hash('sha256', style, 'base64')}`;

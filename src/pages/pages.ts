@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Assets, assetPath } from './assets.ts';
+import { docsPath, openDocs } from './docs.ts';
+import { frontLinks, frontPage } from './front.ts';
+import { labPage } from './lab.ts';
+import { plainPage, sendPage } from './layout.ts';
+import { notFoundPage } from './not-found.ts';
+import type { Shown } from './shown.ts';
+
+/** Answers requests for pages. */
+export interface Pages {
+  /**
+   * Answers a GET or HEAD of a page, or of a file that one loads.
+   * @returns whether there is one at this path
+   */
+  answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
+  /** Answers a request that nothing else has answered: to a browser with a page. Returns false for other clients. */
+  answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
+}
+
+/** Opens the pages: the front page, and what the settings show. */
+export async function openPages(shown: Shown): Promise<Pages> {
+  const [assets, docs] = await Promise.all([Assets.open(), openDocs()]);
+  return {
+    async answer(request, response, path) {
+      if (path === '/') return answerFront(request, response, shown);
+      if (path === '/lab' && shown.lab) {
+        await sendPage(response, 200, labPage(assets, shown, hostOf(request)));
+        return true;
+      }
+      // Where GraphiQL is looked for.
+      if (path === '/graphql' && shown.lab && wantsPage(request)) {
+        response.writeHead(302, { location: `/lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
+        return true;
+      }
+      if (shown.documents && (path === docsPath || path.startsWith(`${docsPath}/`))) {
+        const page = await docs.page(path);
+        if (page) await sendPage(response, 200, page);
+        return page !== undefined;
+      }
+      if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
+      return false;
+    },
+    async answerWrongPath(request, response, path) {
+      if (!wantsPage(request)) return false;
+      await sendPage(response, 404, notFoundPage(path, shown));
+      return true;
+    },
+  };
+}
+
+/** Says whether a request is a browser's for a page, rather than a program's for data. */
+export function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
+  return accept?.includes('text/html') ?? false;
+}
+
+/** Returns the name and the port by which a browser has found the server. */
+function hostOf({ headers: { host = '' } }: IncomingMessage): string {
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : 'localhost';
+}
+
+async function answerFront(request: IncomingMessage, response: ServerResponse, shown: Shown): Promise<true> {
+  if (wantsPage(request)) await sendPage(response, 200, plainPage('Payments', frontPage(shown, hostOf(request))));
+  else {
+    const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
+    response
+      .writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) })
+      .end(request.method === 'HEAD' ? undefined : body);
+  }
+  return true;
+}

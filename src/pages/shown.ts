@@ -1,0 +1,19 @@
+/** What the pages may show, as the settings say. */
+export interface Shown {
+  /** The platform whose credentials are known to everybody: in the local sandbox only. */
+  readonly sandbox: SandboxPlatform | undefined;
+  /** Whether the lab is shown. */
+  readonly lab: boolean;
+  /** Whether strangers may read the OpenAPI document, its console and the documentation. */
+  readonly documents: boolean;
+  /** The address of the metrics, where there are any. */
+  readonly metricsUrl: string | undefined;
+}
+
+/** The platform of the local sandbox. */
+export interface SandboxPlatform {
+  readonly credentials: { readonly clientId: string; readonly secret: string };
+  /** The two accounts of a first payment. */
+  readonly sourceAccountId: string;
+  readonly destinationAccountId: string;
+}

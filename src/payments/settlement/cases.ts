@@ -1,0 +1,83 @@
+import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
+import { readClock } from '../../database/clock.ts';
+import type { Database } from '../../database/database.ts';
+import type { RailCase, RailCaseKind } from '../../database/generated/client/client.ts';
+import { statement } from '../../database/statement.ts';
+import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
+import type { DueOrder } from '../orders/orders.ts';
+
+/**
+ * Contradictions of rails. Where a rail says of an order something else than what stands here, neither side is believed: the
+ * ledger stays as it is, and a person finds out what is true. Each order has at most one case of a kind.
+ */
+
+/** A contradiction, as it is noted. */
+export interface Contradiction {
+  readonly kind: RailCaseKind;
+  readonly said: string;
+  readonly stands: string;
+}
+
+const noteStatement = statement<object>(
+  'note_rail_case',
+  `insert into rail_case (platform_id, order_id, transaction_id, kind, said, stands) values ($1, $2, $3, $4, $5, $6)
+   on conflict (platform_id, order_id, kind) do update set times = rail_case.times + 1`,
+);
+
+/** Notes a contradiction, or counts that it was said again. */
+export async function noteCase(
+  { pool }: Pick<Database, 'pool'>,
+  order: Pick<DueOrder, 'platformId' | 'id' | 'transaction'>,
+  { kind, said, stands }: Contradiction,
+): Promise<void> {
+  await noteStatement(pool, order.platformId, order.id, order.transaction.id, kind, said, stands);
+}
+
+/** Describes an outcome that contradicts the status of its transaction. */
+export function otherOutcome(outcome: RailOutcome, status: string): Contradiction {
+  const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
+  return { kind: 'OTHER_OUTCOME', said: `${outcome.kind}${explanation}`, stands: status };
+}
+
+/** Describes the amount of a settled order that is not what was ordered; undefined where it is, or nothing is said of it. */
+export function otherAmount(
+  outcome: RailOutcome,
+  { amount, currency: code }: Pick<RailOrder, 'amount' | 'currency'>,
+): Contradiction | undefined {
+  if (outcome.kind !== 'settled' || outcome.amount === undefined || outcome.amount === amount) return undefined;
+  const currency = requiredCurrency(code);
+  return {
+    kind: 'OTHER_AMOUNT',
+    said: `settled ${formatMajor(outcome.amount, currency)}`,
+    stands: `ordered ${formatMajor(amount, currency)}`,
+  };
+}
+
+/** Lists the contradictions that nobody has closed, of all platforms, the oldest first. */
+export function listCases({ prisma }: Pick<Database, 'prisma'>): Promise<RailCase[]> {
+  return prisma.railCase.findMany({ where: { closedAt: null }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
+}
+
+/** The outcome of closing a case. */
+export type ClosedCase = { readonly kind: 'closed' } | { readonly kind: 'refused'; readonly reason: string };
+
+/**
+ * Closes a case: somebody has found out what is true. It moves no money.
+ * @param transactionId the payment, such as `Transaction:…`: all of its open cases are closed
+ */
+export async function closeCases(
+  { prisma, pool }: Pick<Database, 'prisma' | 'pool'>,
+  transactionId: string,
+  { by, reason }: { readonly by: string; readonly reason: string },
+): Promise<ClosedCase> {
+  const uuid = uuidOf(transactionId, 'Transaction');
+  if (uuid === undefined) return { kind: 'refused', reason: `${transactionId} is no transaction id: Transaction:…` };
+  const { now } = await readClock(pool);
+  const { count } = await prisma.railCase.updateMany({
+    where: { transactionId: uuid, closedAt: null },
+    data: { closedAt: now, closedBy: by, closedReason: reason },
+  });
+  if (count > 0) return { kind: 'closed' };
+  return { kind: 'refused', reason: `${publicId('Transaction', uuid)} has no open case` };
+}

@@ -1,0 +1,62 @@
+import type { SecretBox } from '../core/secret-box.ts';
+import { sealedWith } from '../core/secret-box.ts';
+import type { Database } from '../database/database.ts';
+import { statement } from '../database/statement.ts';
+import type { RailConnections } from './port.ts';
+
+/** The name of the owner with which the connection of a platform is encrypted. */
+const ownerOf = (platformId: string) => `rail connection ${platformId}`;
+
+const storeStatement = statement<object>(
+  'store_rail_connection',
+  `insert into rail_connection (platform_id, sealed) values ($1, $2)
+   on conflict (platform_id) do update set sealed = excluded.sealed, updated_at = clock_ms()`,
+);
+
+/** The connections of platforms to their providers, each encrypted in the database. */
+export class StoredConnections implements RailConnections {
+  readonly #database: Database;
+  readonly #box: SecretBox | undefined;
+
+  /** @param box encrypts them; without one there are no connections */
+  constructor(database: Database, box: SecretBox | undefined) {
+    this.#database = database;
+    this.#box = box;
+  }
+
+  async read(platformId: string): Promise<string | undefined> {
+    const row = await this.#database.prisma.railConnection.findUnique({ where: { platformId } });
+    return row ? this.#requireBox().open(row.sealed, ownerOf(platformId)) : undefined;
+  }
+
+  /** Stores the connection of a platform, instead of an earlier one. Every instance uses it from then on. */
+  async write(platformId: string, connection: string): Promise<void> {
+    await storeStatement(this.#database.pool, platformId, this.#requireBox().seal(connection, ownerOf(platformId)));
+  }
+
+  /**
+   * Encrypts with the present key all connections that were encrypted with another one.
+   * @returns how many there were
+   * @throws Error where that key is not here
+   */
+  async reencrypt(keyId: string): Promise<number> {
+    const rows = await this.#database.prisma.railConnection.findMany();
+    let changed = 0;
+    for (const { platformId, sealed } of rows) {
+      if (sealedWith(sealed) !== keyId) continue;
+      const box = this.#requireBox();
+      const { count } = await this.#database.prisma.railConnection.updateMany({
+        // One that has changed meanwhile is encrypted with the present key already.
+        where: { platformId, sealed },
+        data: { sealed: new Uint8Array(box.seal(box.open(sealed, ownerOf(platformId)), ownerOf(platformId))) },
+      });
+      changed += count;
+    }
+    return changed;
+  }
+
+  #requireBox(): SecretBox {
+    if (!this.#box) throw new Error('SECRET_KEY is not set, so the connections of platforms cannot be read or stored');
+    return this.#box;
+  }
+}

@@ -1,0 +1,111 @@
+import { LRUCache } from 'lru-cache';
+import type { AccountCheck, AccountToCheck, RailAccount } from '../rail.ts';
+import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
+import {
+  type ExternalAccountRecord,
+  externalAccountList,
+  externalAccountRecord,
+  internalAccountList,
+} from './upstream-records.ts';
+
+/** After how long an account that upstream still checks is asked about again, in milliseconds. */
+const recheckMs = 5_000;
+
+/** The accounts of a platform at its upstream service: its own internal ones, and the external ones registered there. */
+export class UpstreamAccounts {
+  readonly #client: UpstreamClient;
+  /** Upstream's ids of external accounts, by currency, type and identifier: they never change. */
+  readonly #external = new LRUCache<string, string>({ max: 10_000 });
+  readonly #internal = new Map<string, string>();
+
+  constructor(client: UpstreamClient) {
+    this.#client = client;
+  }
+
+  /** Reads what the platform holds upstream, in smallest units by currency. */
+  async balances(): Promise<ReadonlyMap<string, bigint>> {
+    const { data } = await this.#client.get('/platform/internal-accounts', internalAccountList);
+    return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
+  }
+
+  /** Returns upstream's id of the platform's own internal account of a currency. */
+  async internalId(currency: string): Promise<string> {
+    const known = this.#internal.get(currency);
+    if (known !== undefined) return known;
+    const path = `/platform/internal-accounts?currency=${encodeURIComponent(currency)}`;
+    const [account] = (await this.#client.get(path, internalAccountList)).data;
+    if (!account) throw new UpstreamRefusal('ACCOUNT_NOT_FOUND', `the platform has no ${currency} account upstream`);
+    this.#internal.set(currency, account.id);
+    return account.id;
+  }
+
+  /**
+   * Returns upstream's id of an external account that was registered there.
+   * @throws UpstreamRefusal where it was not
+   */
+  async externalId(account: RailAccount, currency: string): Promise<string> {
+    const key = `${currency} ${account.type} ${account.identifier}`;
+    const known = this.#external.get(key);
+    if (known !== undefined) return known;
+    const found = await this.#find(account, currency);
+    if (!found) throw new UpstreamRefusal('ACCOUNT_NOT_FOUND', 'the account is not registered upstream');
+    this.#external.set(key, found.id);
+    return found.id;
+  }
+
+  /** Registers an external account upstream, unless it is there, and returns what upstream says of it. */
+  async check(account: AccountToCheck): Promise<AccountCheck> {
+    const { id, type, currency, details, beneficiary } = account;
+    const found = await this.#find(account, currency);
+    if (found) return checkOf(found);
+    const body = {
+      currency,
+      platformAccountId: id,
+      accountInfo: { ...details, accountType: type, ...(beneficiary && { beneficiary: withoutNulls(beneficiary) }) },
+    };
+    try {
+      const key = `account-${id}`;
+      return checkOf(await this.#client.post('/platform/external-accounts', externalAccountRecord, { body, key }));
+    } catch (error) {
+      if (error instanceof UpstreamRefusal) return { accepted: false, explanation: error.message };
+      throw error;
+    }
+  }
+
+  /** Upstream has an account of a type and an identifier once for each owner. */
+  async #find({ type, identifier }: RailAccount, currency: string): Promise<ExternalAccountRecord | undefined> {
+    const path = `/platform/external-accounts?currency=${encodeURIComponent(currency)}`;
+    const { data } = await this.#client.get(path, externalAccountList);
+    const same = data.filter(
+      ({ accountInfo }) => accountInfo.accountType === type && Object.values(accountInfo).includes(identifier),
+    );
+    if (same.length > 1) throw new Error('upstream has several accounts with the same identifier');
+    return same[0];
+  }
+}
+
+function checkOf(record: ExternalAccountRecord): AccountCheck {
+  const verification = record.beneficiaryVerificationStatus ?? null;
+  if (record.status === 'INACTIVE') return { accepted: false, explanation: 'the upstream service does not use it' };
+  const isDecided = record.status === 'ACTIVE' && verification !== 'PENDING';
+  return {
+    accepted: true,
+    status: record.status,
+    verification,
+    verifiedName: record.beneficiaryVerifiedData?.fullName ?? null,
+    ...(!isDecided && { checkInMs: recheckMs }),
+  };
+}
+
+/** Leaves out what is null: the interface leaves it out, too. */
+function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, field]) => field !== null && field !== undefined)
+      .map(([name, field]) => [name, isRecord(field) ? withoutNulls(field) : field]),
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,95 @@
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+
+/** How to reach the account of a platform at its upstream service. */
+export interface UpstreamConnection {
+  /** With the version at its end: https://host/2025-10-13. */
+  readonly baseUrl: string;
+  readonly clientId: string;
+  readonly secret: string;
+}
+
+/** The error for a request that the upstream service has refused for good: repeating it would change nothing. */
+export class UpstreamRefusal extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'UpstreamRefusal';
+    this.code = code;
+  }
+}
+
+/** How long a request may take, in milliseconds: less than the gateway waits for a rail. */
+const requestMs = 8_000;
+
+const errorSchema = z.object({ code: z.string(), message: z.string() });
+
+/** Answers that say nothing about the request itself: credentials, limits, a first request that still runs. */
+const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
+
+/** A client of the specified REST interface for one account. */
+export class UpstreamClient {
+  readonly #connection: () => Promise<UpstreamConnection>;
+  readonly #agent = new Agent({ connections: 32 });
+
+  /** @param connection reads the connection for each request, so that new credentials are used at once */
+  constructor(connection: () => Promise<UpstreamConnection>) {
+    this.#connection = connection;
+  }
+
+  /** Reads a path. @throws UpstreamRefusal (404 and other refusals), Error where nothing is known */
+  get<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>> {
+    return this.#send('GET', path, schema);
+  }
+
+  /** Sends a command under an idempotency key: the same key again is the same command. @throws as `get` does */
+  post<Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    command: { readonly body: object; readonly key: string },
+  ): Promise<z.infer<Schema>> {
+    return this.#send('POST', path, schema, command);
+  }
+
+  close(): Promise<void> {
+    return this.#agent.close();
+  }
+
+  async #send<Schema extends z.ZodType>(
+    method: 'GET' | 'POST',
+    path: string,
+    schema: Schema,
+    command?: { readonly body: object; readonly key: string },
+  ): Promise<z.infer<Schema>> {
+    const { baseUrl, clientId, secret } = await this.#connection();
+    const { statusCode, body } = await request(`${baseUrl.replace(/\/$/, '')}${path}`, {
+      method,
+      dispatcher: this.#agent,
+      signal: AbortSignal.timeout(requestMs),
+      headers: {
+        authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
+        accept: 'application/json',
+        ...(command && { 'content-type': 'application/json', 'idempotency-key': command.key }),
+      },
+      body: command ? JSON.stringify(command.body) : null,
+    });
+    const text = await body.text();
+    if (statusCode >= 200 && statusCode < 300) return schema.parse(JSON.parse(text));
+    // No text of the answer in the error: it could repeat what was sent.
+    const failure = errorSchema.safeParse(jsonIn(text));
+    const { code, message } = failure.success ? failure.data : { code: 'UNKNOWN', message: 'no reason was given' };
+    if (statusCode >= 500 || temporary.has(statusCode) || statusCode < 400) {
+      throw new Error(`upstream answered ${statusCode} ${code} to ${method} ${path.replace(/\?.*/, '')}`);
+    }
+    throw new UpstreamRefusal(code, message);
+  }
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,131 @@
+import type { RailAccount, RailOrder, RailOutcome } from '../rail.ts';
+import type { UpstreamAccounts } from './upstream-accounts.ts';
+import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
+import { type TransactionRecord, transactionPage, transactionRecord } from './upstream-records.ts';
+
+/** The times of the orders of an upstream rail, in milliseconds. */
+export interface UpstreamTimes {
+  /** After how long an order under way is asked about again. */
+  readonly pollMs: number;
+  /** How long after its settlement a payment may come back, and is asked about once more. */
+  readonly watchMs: number;
+}
+
+/**
+ * The age of an order, in milliseconds, from which it is not sent any more. Upstream forgets idempotency keys after thirty
+ * days: the same key would then be a second payment.
+ */
+const maxSendAgeMs = 25 * 86_400_000;
+
+/** Sends the orders of a platform to its upstream service, and asks about them. It has no state of its own. */
+export class UpstreamOrders {
+  readonly #client: UpstreamClient;
+  readonly #accounts: UpstreamAccounts;
+  readonly #times: UpstreamTimes;
+
+  constructor(client: UpstreamClient, accounts: UpstreamAccounts, times: UpstreamTimes) {
+    this.#client = client;
+    this.#accounts = accounts;
+    this.#times = times;
+  }
+
+  /** Pays out of the platform's internal account upstream. Money that stays here moves nothing there. */
+  async payOut(order: RailOrder): Promise<RailOutcome> {
+    const { account } = order;
+    if (!account) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
+    return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
+  }
+
+  /** Pulls into the platform's internal account upstream. */
+  async collect(order: RailOrder): Promise<RailOutcome> {
+    const { account } = order;
+    if (!account) return noUma;
+    return this.#perform(order, async () => {
+      const { currency, amount } = order;
+      const body = {
+        source: { accountId: await this.#accounts.externalId(account, currency) },
+        destination: { accountId: await this.#accounts.internalId(currency) },
+        amount: Number(amount),
+        description: memoOf('order', order),
+      };
+      return this.#client.post('/transfer-in', transactionRecord, { body, key: order.id });
+    });
+  }
+
+  /** Sends back to its source what was collected. */
+  async giveBack(order: RailOrder): Promise<void> {
+    if (!order.account) throw new Error('only what was pulled from an account is given back');
+    await this.#transferOut(order, order.account, keyOfReturn(order), memoOf('return of', order));
+  }
+
+  async #perform(order: RailOrder, send: () => Promise<TransactionRecord>): Promise<RailOutcome> {
+    if (order.ageMs > maxSendAgeMs)
+      throw new Error('the order is too old to be sent under its key: a person must look');
+    try {
+      // The same key again is the answer of the first time, so the present state is read apart.
+      const { id } = await send();
+      const transaction = await this.#client.get(`/transactions/${encodeURIComponent(id)}`, transactionRecord);
+      const outcome = this.#outcomeOf(transaction, order.settled);
+      if (order.kind === 'COLLECTION' && outcome.kind === 'settled' && (await this.#wasGivenBack(order))) {
+        return { kind: 'failed', explanation: 'the money was given back to its source' };
+      }
+      return outcome;
+    } catch (error) {
+      if (!(error instanceof UpstreamRefusal)) throw error;
+      // Nothing was made under this key, and the refusal is stored under it: nothing will be.
+      return { kind: 'failed', explanation: `refused by the upstream service: ${error.message} (${error.code})` };
+    }
+  }
+
+  #outcomeOf({ status, receivedAmount, failureReason, refund }: TransactionRecord, settled: boolean): RailOutcome {
+    const explanation = `${status} at the upstream service${failureReason === undefined ? '' : `: ${failureReason}`}`;
+    switch (status) {
+      case 'CREATED':
+      case 'PENDING':
+      case 'PROCESSING':
+        return { kind: 'pending', checkInMs: this.#times.pollMs };
+      case 'COMPLETED':
+        return { kind: 'settled', watchMs: this.#times.watchMs, amount: BigInt(receivedAmount.amount) };
+      case 'REJECTED':
+        return { kind: 'rejected', explanation };
+      case 'REFUNDED':
+        // Where its settlement was never seen, it has only not been delivered.
+        return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
+      case 'FAILED':
+      case 'EXPIRED':
+        // Upstream has the money neither delivered nor given back.
+        return { kind: 'failed', explanation, moneyStuck: refund !== undefined && !refund.settledAt };
+    }
+  }
+
+  async #transferOut(order: RailOrder, account: RailAccount, key: string, description: string) {
+    const { currency, amount } = order;
+    const body = {
+      source: { accountId: await this.#accounts.internalId(currency) },
+      destination: { accountId: await this.#accounts.externalId(account, currency) },
+      amount: Number(amount),
+      description,
+    };
+    return this.#client.post('/transfer-out', transactionRecord, { body, key });
+  }
+
+  /** Says whether money was sent back for an order that is not settled here: its process may have died right after. */
+  async #wasGivenBack(order: RailOrder): Promise<boolean> {
+    if (order.settled || !order.account) return false;
+    const account = await this.#accounts.externalId(order.account, order.currency);
+    const path = `/transactions?type=OUTGOING&limit=100&receiverAccountIdentifier=${encodeURIComponent(account)}`;
+    const { data } = await this.#client.get(path, transactionPage);
+    return data.some(({ description }) => description === memoOf('return of', order));
+  }
+}
+
+const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail pays no UMA addresses' };
+
+function keyOfReturn({ id }: RailOrder): string {
+  return `${id}-return`;
+}
+
+/** The memo of a payment upstream: it names our order for people and for reconciliation. */
+function memoOf(what: 'order' | 'return of', { id }: RailOrder): string {
+  return `${what} ${id}`;
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+/** The parts of the specified records that the upstream rail reads. Other fields may be there. */
+
+const wholeAmount = z.number().int().nonnegative();
+
+const amount = z.object({ amount: wholeAmount, currency: z.object({ code: z.string() }) });
+
+export const transactionRecord = z.object({
+  id: z.string(),
+  status: z.enum(['CREATED', 'PENDING', 'PROCESSING', 'COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']),
+  description: z.string().optional(),
+  receivedAmount: amount,
+  failureReason: z.string().optional(),
+  refund: z.object({ settledAt: z.string().nullish() }).optional(),
+});
+export type TransactionRecord = z.infer<typeof transactionRecord>;
+
+export const transactionPage = z.object({ data: z.array(transactionRecord) });
+
+export const externalAccountRecord = z.object({
+  id: z.string(),
+  status: z.enum(['PENDING', 'ACTIVE', 'UNDER_REVIEW', 'INACTIVE']),
+  currency: z.string(),
+  accountInfo: z.looseObject({ accountType: z.string() }),
+  beneficiaryVerificationStatus: z
+    .enum(['MATCHED', 'PARTIAL_MATCH', 'NOT_MATCHED', 'UNSUPPORTED', 'CHECKED_BY_RECEIVING_FI', 'PENDING'])
+    .nullish(),
+  beneficiaryVerifiedData: z.object({ fullName: z.string().optional() }).nullish(),
+});
+export type ExternalAccountRecord = z.infer<typeof externalAccountRecord>;
+
+export const externalAccountList = z.object({ data: z.array(externalAccountRecord) });
+
+export const internalAccountList = z.object({ data: z.array(z.object({ id: z.string(), balance: amount })) });
+
+export const customerRecord = z.object({ id: z.string(), kycStatus: z.string() });
+
+export const rateList = z.object({
+  data: z.array(
+    z.object({
+      destinationCurrency: z.object({ code: z.string() }),
+      exchangeRate: z.number().positive(),
+      sendingAmount: wholeAmount,
+      minSendingAmount: wholeAmount,
+      maxSendingAmount: wholeAmount,
+      fees: z.object({ fixed: wholeAmount, total: wholeAmount }),
+    }),
+  ),
+});

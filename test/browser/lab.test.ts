@@ -1,0 +1,217 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { buildSchema, parse, validate } from 'graphql';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
+import { journey } from '../../src/lab/journey.ts';
+import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
+
+const executablePath = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((candidate) => candidate !== undefined && existsSync(candidate));
+
+/** No background chatter: whatever the browser asks of the network is what the page asks. */
+const browserFlags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+test.each(journey)('the document of $title fits the schema, and names its operation', ({ query, operation }) => {
+  const document = parse(query);
+  expect(validate(buildSchema(readFileSync('schema.graphql', 'utf8')), document)).toEqual([]);
+  expect(document.definitions).toMatchObject([{ name: { value: operation } }]);
+});
+
+describe.skipIf(executablePath === undefined)('the lab in a browser', () => {
+  let gateway: ChildGateway;
+  let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    data = await temporaryDataDirectory();
+    gateway = await startChildGateway({ DATA_DIR: data.path, SANDBOX_PACE_MS: '300' });
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: browserFlags });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    expect(await gateway?.end('SIGINT')).toBe(0);
+    await data?.remove();
+  });
+
+  test('takes a newcomer from the front page through the whole journey by mouse, and shows payments moving', async () => {
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const asked = watch(page);
+    await page.goto(gateway.url);
+    await page.getByRole('link', { name: 'Lab' }).click();
+    const lab = labOf(page);
+
+    expect(await lab.run('"PLATFORM"')).toContain('InternalAccount:');
+    await lab.open('Add a beneficiary');
+    expect(await lab.run('displayName')).toContain('New Payee');
+    await lab.open('Quote');
+    expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
+
+    // Its stream begins before the payment, goes on while other tabs are open, and is there when its tab is opened again.
+    await lab.open('Watch');
+    expect(await lab.run('"status": "')).not.toContain('errors');
+    await lab.open('Execute');
+    expect(await lab.run('"replayed": false')).not.toContain('code');
+    await lab.event('Outgoing payment COMPLETED').waitFor();
+    await lab.open('Watch');
+    await lab.result.getByText('"COMPLETED"').first().waitFor();
+    await screenshot(page, 'lab');
+
+    await lab.open('Timeline');
+    expect(await lab.run('"COMPLETED"')).toContain('"timeline"');
+    await lab.open('Fund in real time: quote');
+    expect(await lab.run('"reference"')).toContain('Quote:');
+    await lab.open('Fund in real time: deposit');
+    expect(await lab.run('Transaction:')).not.toContain('code');
+    await lab.open('UMA: look up');
+    expect(await lab.run('FULL_NAME')).toContain('Lookup:');
+    await lab.open('UMA: quote');
+    expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
+
+    await lab.open('Fail on purpose');
+    expect(await lab.run('Transaction:')).not.toContain('"code"');
+    const failed = lab.event('Outgoing payment FAILED');
+    await failed.first().click();
+    await lab.isOpen('Timeline');
+    expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
+
+    await lab.open('Webhooks');
+    expect(await lab.run('"secret"')).toContain('WebhookEndpoint:');
+    await lab.open('Deliveries');
+    expect(await lab.run('127.0.0.1:4999')).not.toContain('errors');
+
+    expect(asked.foreign).toEqual([]);
+    expect(asked.refusedByPolicy).toEqual([]);
+    expect(await runsInlineScripts(page)).toBe(false);
+    await page.close();
+  });
+
+  test('resumes its stream of events after a pause, and misses nothing', async () => {
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    await page.goto(`${gateway.url}/lab`);
+    const lab = labOf(page);
+    await lab.state('live');
+    const shown = await lab.events.count();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await lab.state('paused');
+    await lab.open('Fail on purpose');
+    await lab.run('Transaction:');
+    expect(await lab.events.count()).toBe(shown);
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await lab.state('live');
+    await lab.event('FAILED').first().waitFor();
+
+    // What a person would send from a terminal is what the tab would send.
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    const curl = (await page.locator('dialog pre').textContent()) ?? '';
+    expect(curl).toContain(`curl -s ${gateway.url}/graphql`);
+    const [, authorization = '', body = ''] = /-H 'authorization: ([^']+)'.*-d '(.+)'$/s.exec(curl) ?? [];
+    const answer = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body,
+    });
+    expect(await answer.text()).toContain('"transaction":{"id":"Transaction:');
+    await page.close();
+  });
+
+  test('fits a phone, light and dark: a payment is made and seen by touch', async () => {
+    const context = await browser.newContext({
+      ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, colorScheme: 'dark' },
+    });
+    const page = await context.newPage();
+    await page.goto(`${gateway.url}/lab`);
+    const lab = labOf(page);
+    await lab.tap('Quote');
+    await lab.run('Quote:');
+    await page.getByRole('button', { name: 'Next: Execute' }).tap();
+    await lab.isOpen('Execute');
+    await lab.run('"replayed": false');
+    await lab.event('COMPLETED').first().waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await screenshot(page, 'lab-phone-dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await screenshot(page, 'lab-phone');
+    await context.close();
+  });
+});
+
+/** What a page asks of other hosts, and what its policy refuses. */
+function watch(page: Page): { readonly foreign: string[]; readonly refusedByPolicy: string[] } {
+  const [foreign, refusedByPolicy]: [string[], string[]] = [[], []];
+  let own = '';
+  page.on('request', (request) => {
+    own ||= new URL(request.url()).host;
+    if (/^(https?|wss?):/.test(request.url()) && new URL(request.url()).host !== own) foreign.push(request.url());
+  });
+  page.on('console', (message) => {
+    if (/Content Security Policy/i.test(message.text())) refusedByPolicy.push(message.text());
+  });
+  return { foreign, refusedByPolicy };
+}
+
+/** The lab, as a person uses it. */
+function labOf(page: Page) {
+  onTestFailed(() => screenshot(page, 'failed'));
+  // The lines that are in sight; the editor has hidden copies of its text, too.
+  const result = page.locator('.result-window .view-lines');
+  const events = page.locator('.lab-events li');
+  const tab = (title: string) => page.getByRole('tab', { name: new RegExp(`^\\d+ ${title}$`) });
+  const isOpen = async (title: string) => {
+    await expect.poll(() => tab(title).getAttribute('aria-selected'), { interval: 20 }).toBe('true');
+  };
+  return {
+    result,
+    events,
+    event: (text: string) => events.filter({ hasText: text }),
+    isOpen,
+    state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
+    /** Clicks once, where the tab is when the mouse comes down. */
+    async open(title: string): Promise<void> {
+      const box = await tab(title).boundingBox();
+      if (!box) throw new Error(`there is no tab ${title}`);
+      await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+      await isOpen(title);
+    },
+    async tap(title: string): Promise<void> {
+      await tab(title).tap();
+      await isOpen(title);
+    },
+    /** Presses the button and waits until the answer has the text; returns what is in sight of it. */
+    async run(text: string): Promise<string> {
+      await page.locator('.graphiql-execute-button').click();
+      await result.getByText(text).first().waitFor();
+      return ((await result.textContent()) ?? '').replaceAll('\u00a0', ' ');
+    },
+  };
+}
+
+async function runsInlineScripts(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const script = document.createElement('script');
+    script.textContent = 'window.injected = true';
+    document.head.append(script);
+    return 'injected' in window;
+  });
+}
+
+/** Shows what the browser showed, to whoever wants to see it: SCREENSHOTS names a folder. */
+async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: path.join(folder, `${name}.png`) });
+}

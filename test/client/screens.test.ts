@@ -1,0 +1,418 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { buildSchema, OperationTypeNode, parse, specifiedRules, validate } from 'graphql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ended, mint, pay, sender, succeed, usdToEur } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { externalAccount, fund, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
+import { answer, startReceiver } from '../webhooks/receiver.ts';
+
+/** The operations of src/client/operations as they stand there, each sent once, with the token that its screen has. */
+
+const folder = 'src/client/operations';
+const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
+const text = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
+
+let t: TestGateway;
+let app: TestPlatform;
+let scene: Scene;
+/** When the first payment was about to be made. */
+let start: string;
+beforeAll(async () => {
+  t = await startTestGateway();
+  start = await now();
+  scene = await makeScene(t.platform);
+  app = await appOf({ customerId: scene.customerId });
+});
+afterAll(() => t.stop());
+
+const now = async (): Promise<string> => (await t.platform.ask('{ viewer { serverTime } }')).viewer.serverTime;
+
+async function appOf(bound: object, permissions = ['VIEW', 'TRANSACT']): Promise<TestPlatform> {
+  const grants = 'customerId' in bound ? ['ADD_BENEFICIARIES', 'LOOK_UP_RECEIVERS'] : [];
+  const { token } = await mint(t.platform, { ...bound, permissions, grants });
+  return connect(t.url, t.platform.platformId, `Bearer ${token}`);
+}
+
+const shown = new Set<string>();
+
+/** Sends the operation of a file, and answers its data, in which nothing was refused. */
+async function show(by: TestPlatform, name: string, variables: object = {}): Promise<Data> {
+  shown.add(`${name}.graphql`);
+  return by.ask(text(`${name}.graphql`), variables);
+}
+
+const nodes = (connection: Data): Data[] => connection.edges.map(({ node }: Data) => node);
+const cursors = (connection: Data): string[] => connection.edges.map(({ cursor }: Data) => cursor);
+/** A number of which people see the end only. */
+const masked = expect.stringMatching(/^•••• .{1,4}$/u);
+const text1 = expect.stringMatching(/./);
+const cursor = text1;
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
+
+/** Pays 10 dollars to the euro account outside by a quote, as an app does, and answers the ended transaction's id. */
+async function payQuote(by: TestPlatform, rest: object = {}): Promise<string> {
+  const { createQuote } = await show(by, 'create-quote', { input: usdToEur(scene, rest) });
+  const { executeQuote } = await show(by, 'execute-quote', { input: { quoteId: createQuote.quote.id } });
+  expect(executeQuote.quote.transaction.id).toBe(createQuote.quote.transaction.id);
+  await ended(by, createQuote.quote.transaction.id);
+  return createQuote.quote.transaction.id;
+}
+
+test('are valid documents of one operation each, whose screens have a row on their page', () => {
+  const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+  const page = readFileSync('docs/screens.md', 'utf8');
+  const names = files.map((name) => {
+    const document = parse(text(name));
+    expect(validate(schema, document, specifiedRules)).toEqual([]);
+    const [operation, ...more] = document.definitions;
+    expect(more, name).toEqual([]);
+    if (operation?.kind !== 'OperationDefinition') throw new Error(`${name} has no operation`);
+    expect(operation.operation, name).not.toBe(OperationTypeNode.SUBSCRIPTION);
+    for (const { variable } of operation.variableDefinitions ?? []) {
+      expect(text(name), `${name} explains its variables`).toMatch(
+        new RegExp(`^# .*\\$${variable.name.value}\\b`, 'm'),
+      );
+    }
+    expect(page).toContain(`(../${folder}/${name})`);
+    return operation.name?.value;
+  });
+  expect(new Set(names).size).toBe(files.length);
+  expect(names).not.toContain(undefined);
+});
+
+test('home: what the customer has and what happened last, without rates that nobody took', async () => {
+  const pulled = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 300 };
+  const { transaction: came } = await succeed(t.platform, 'transferIn', pulled, 'transaction { id }');
+  await ended(t.platform, came.id);
+  const paid = await pay(t.platform, scene, 1_234, { description: 'rent' });
+  await ended(t.platform, paid.id);
+  await show(app, 'create-quote', { input: usdToEur(scene) });
+  const { viewer } = await show(app, 'home', { recent: 2, locale: 'de-DE' });
+  expect(viewer).toMatchObject({
+    serverTime: time,
+    feedCursor: cursor,
+    expiresAt: time,
+    environment: 'SANDBOX',
+    permissions: ['VIEW', 'TRANSACT'],
+    grants: ['ADD_BENEFICIARIES', 'LOOK_UP_RECEIVERS'],
+    customer: { id: scene.customerId, name: 'Grace Hopper', kycStatus: 'APPROVED' },
+  });
+  const accounts = nodes(viewer.customer.accounts);
+  expect(accounts.length).toBeGreaterThan(10);
+  for (const account of accounts) {
+    expect(account).toMatchObject({ displayName: text1, maskedNumber: masked });
+    expect(account.balance.currency).toMatchObject({ code: text1, symbol: text1, decimals: expect.any(Number) });
+  }
+  expect(accounts.find(({ id }) => id === scene.usd)).toMatchObject({
+    displayName: 'USD account',
+    balance: { amount: '999066', decimal: '9990.66', formatted: '9.990,66\u00a0$' },
+  });
+  const payments = nodes(viewer.customer.transactions);
+  expect(payments).toHaveLength(2);
+  expect(payments[0]).toMatchObject({
+    id: paid.id,
+    type: 'OUTGOING',
+    status: 'COMPLETED',
+    terminal: true,
+    description: 'rent',
+    sentAmount: { decimal: '12.34', formatted: '12,34\u00a0$' },
+    destination: { displayName: 'Grace Hopper', maskedNumber: masked },
+  });
+  expect(payments[1]).toMatchObject({ id: came.id, type: 'INCOMING', source: { displayName: 'Grace Hopper' } });
+  expect(cursors(viewer.customer.transactions)).toEqual([cursor, cursor]);
+});
+
+test('payee picker: whom to pay from which account, page by page, a new payee, and who was paid last', async () => {
+  const input = {
+    customerId: scene.customerId,
+    currency: 'EUR',
+    accountInfo: { iban: { iban: 'DE02120300000000202051', swiftBic: 'BYLADEM1001' } },
+    beneficiary: { individual: { fullName: 'Ada Lovelace' } },
+  };
+  const { createExternalAccount: added } = await show(app, 'add-payee', { input });
+  expect(added).toMatchObject({
+    replayed: false,
+    accountEdge: {
+      cursor,
+      node: {
+        displayName: 'Ada Lovelace',
+        maskedNumber: '•••• 2051',
+        status: 'ACTIVE',
+        accountInfo: { accountType: 'IBAN' },
+      },
+    },
+  });
+  expect((await show(app, 'add-payee', { input })).createExternalAccount).toMatchObject({
+    code: 'CONFLICT',
+    existing: { id: added.accountEdge.node.id },
+  });
+  const wrong = { ...input, currency: 'XXX', accountInfo: { iban: { iban: 'nowhere', swiftBic: '?' } } };
+  const { createExternalAccount: refused } = await show(app, 'add-payee', { input: wrong });
+  expect(refused.fields.map(({ path }: Data) => path.at(-1)).toSorted()).toEqual(['currency', 'iban', 'swiftBic']);
+
+  await payQuote(app);
+  const first = (await show(app, 'payee-picker', { first: 1 })).viewer;
+  expect(nodes(first.customer.sources).map(({ id }) => id)).toContain(scene.usd);
+  expect(first.customer.payees.edges).toEqual([added.accountEdge]);
+  expect(first.customer.payees.pageInfo).toEqual({ hasNextPage: true, endCursor: added.accountEdge.cursor });
+  const rest = (await show(app, 'payee-picker', { after: first.customer.payees.pageInfo.endCursor })).viewer;
+  expect(nodes(rest.customer.payees).map(({ id }) => id)).toEqual([scene.outsideEur, scene.outsideUsd]);
+  expect(nodes(rest.customer.payees)).toEqual([
+    expect.objectContaining({ displayName: 'Grace Hopper', maskedNumber: masked, status: 'ACTIVE' }),
+    expect.objectContaining({ displayName: 'Grace Hopper', maskedNumber: masked, status: 'ACTIVE' }),
+  ]);
+  expect(nodes(rest.customer.paidLast)[0].destination).toMatchObject({
+    __typename: 'AccountDestination',
+    accountId: scene.outsideEur,
+    displayName: 'Grace Hopper',
+    maskedNumber: masked,
+    currency: { code: 'EUR' },
+  });
+});
+
+test('a receiver at a UMA address: what it takes and asks for, a quote to it, and its receipt', async () => {
+  const umaAddress = '$success.usd@sandbox.uma.money';
+  const { lookUpReceiver } = await show(app, 'look-up-receiver', {
+    input: { umaAddress, customerId: scene.customerId },
+  });
+  expect(Date.parse(lookUpReceiver.lookup.expiresAt)).toBeGreaterThan(Date.parse(lookUpReceiver.serverTime));
+  const currency = lookUpReceiver.lookup.supportedCurrencies.find(({ currency: { code } }: Data) => code === 'USD');
+  expect(currency).toMatchObject({ minAmount: { formatted: text1 }, maxAmount: { formatted: text1 } });
+  const quoted = await show(app, 'create-quote', {
+    input: {
+      source: { account: { accountId: scene.usd } },
+      destination: { uma: { umaAddress, currency: 'USD' } },
+      lookupId: lookUpReceiver.lookup.id,
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 5_000,
+      senderCustomerInfo: sender,
+    },
+  });
+  const { quote } = quoted.createQuote;
+  await show(app, 'execute-quote', { input: { quoteId: quote.id } });
+  await ended(app, quote.transaction.id);
+  const { transaction } = await show(app, 'receipt', { transactionId: quote.transaction.id });
+  expect(transaction).toMatchObject({
+    status: 'COMPLETED',
+    destination: { __typename: 'UmaDestination', umaAddress, displayName: text1 },
+  });
+  const nobody = { umaAddress: '$nobody@nowhere.test', customerId: scene.customerId };
+  expect((await show(app, 'look-up-receiver', { input: nobody })).lookUpReceiver).toMatchObject({
+    code: expect.stringMatching(/^[A-Z_]+$/),
+    message: text1,
+  });
+});
+
+test('quote with countdown: the time that is left comes with the quote, whenever it is read', async () => {
+  const { createQuote } = await show(app, 'create-quote', { input: usdToEur(scene), locale: 'en-US' });
+  const { quote, serverTime } = createQuote;
+  const left = Date.parse(quote.expiresAt) - Date.parse(serverTime);
+  expect(left).toBeGreaterThan(240_000);
+  expect(left).toBeLessThanOrEqual(300_000);
+  expect(quote).toMatchObject({
+    status: 'PENDING',
+    totalSendingAmount: { amount: '1000', formatted: '$10.00', currency: { code: 'USD' } },
+    totalReceivingAmount: { formatted: expect.stringMatching(/^€\d+\.\d\d$/) },
+    feesIncluded: { formatted: expect.stringMatching(/^\$\d+\.\d\d$/) },
+    exchangeRate: expect.stringMatching(/^\d+(\.\d+)?$/),
+    source: { displayName: 'USD account', maskedNumber: masked },
+    destination: { displayName: 'Grace Hopper', maskedNumber: masked },
+    paymentInstructions: [],
+  });
+  const again = await show(app, 'quote', { quoteId: quote.id, locale: 'en-US' });
+  expect(again.quote).toEqual(quote);
+  expect(Date.parse(again.viewer.serverTime)).toBeGreaterThanOrEqual(Date.parse(serverTime));
+  expect((await show(await appOf({ quoteId: quote.id }), 'quote', { quoteId: quote.id })).quote.id).toBe(quote.id);
+
+  expect((await show(app, 'cancel-quote', { input: { quoteId: quote.id } })).cancelQuote).toMatchObject({
+    quote: { id: quote.id, status: 'EXPIRED' },
+  });
+  const { executeQuote } = await show(app, 'execute-quote', { input: { quoteId: quote.id } });
+  expect(executeQuote).toMatchObject({ __typename: 'QuoteExpiredError', code: 'QUOTE_EXPIRED', expiredAt: time });
+});
+
+test('quote with countdown: refusals say what is missing, in words and amounts for people', async () => {
+  const { createQuote } = await show(app, 'create-quote', {
+    input: usdToEur(scene, { lockedCurrencyAmount: 9_000_000 }),
+  });
+  const refused = await show(app, 'execute-quote', { input: { quoteId: createQuote.quote.id }, locale: 'en-US' });
+  expect(refused.executeQuote).toMatchObject({
+    __typename: 'InsufficientFundsError',
+    code: 'INSUFFICIENT_BALANCE',
+    required: { formatted: '$90,000.00' },
+    available: { formatted: expect.stringMatching(/^\$9,9\d\d\.\d\d$/) },
+  });
+  const tooSmall = await show(app, 'create-quote', { input: usdToEur(scene, { lockedCurrencyAmount: 0 }) });
+  expect(tooSmall.createQuote).toMatchObject({
+    fields: [{ path: ['input', 'lockedCurrencyAmount'], code: text1, message: text1 }],
+  });
+});
+
+test('pay in: each way to pay a quote from outside, with what the payer has to give', async () => {
+  const source = { realtimeFunding: { customerId: scene.customerId, currency: 'USD' } };
+  const { createQuote } = await show(app, 'create-quote', { input: usdToEur(scene, { source }) });
+  expect(createQuote.quote.paymentInstructions).toContainEqual({
+    __typename: 'UsAccountInstruction',
+    accountType: 'US_ACCOUNT',
+    reference: text1,
+  });
+  const { quote } = await show(app, 'pay-in', { quoteId: createQuote.quote.id });
+  expect(quote.paymentInstructions).toContainEqual(
+    expect.objectContaining({ accountType: 'US_ACCOUNT', accountNumber: text1, routingNumber: text1, bankName: text1 }),
+  );
+});
+
+test('receipt: who, how much, at which rate and fees, how it went, and where the money is after a failure', async () => {
+  const id = await payQuote(app, { description: 'for the boat' });
+  const { transaction, viewer } = await show(app, 'receipt', { transactionId: id });
+  expect(viewer).toMatchObject({ serverTime: time, feedCursor: cursor });
+  expect(transaction).toMatchObject({
+    id,
+    type: 'OUTGOING',
+    status: 'COMPLETED',
+    terminal: true,
+    failureReason: null,
+    description: 'for the boat',
+    reconciliationReference: text1,
+    settledAt: time,
+    sentAmount: { amount: '1000', formatted: '$10.00' },
+    receivedAmount: { formatted: expect.stringMatching(/^€/) },
+    fees: { formatted: expect.stringMatching(/^\$/) },
+    exchangeRate: expect.stringMatching(/^\d/),
+    source: { __typename: 'AccountSource', displayName: 'USD account', maskedNumber: masked },
+    destination: { __typename: 'AccountDestination', displayName: 'Grace Hopper', maskedNumber: masked },
+    refund: null,
+    quote: { status: 'COMPLETED' },
+  });
+  expect(transaction.timeline.map(({ status }: Data) => status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+
+  const refusing = await externalAccount(t.platform, scene.customerId, 'USD', {
+    usAccount: { accountNumber: '7654321004', routingNumber: '021000021', accountCategory: 'CHECKING' },
+  });
+  const failed = await pay(t.platform, { ...scene, outsideUsd: refusing }, 700);
+  await ended(t.platform, failed.id);
+  const onlyThis = await appOf({ transactionId: failed.id }, ['VIEW']);
+  expect((await show(app, 'receipt', { transactionId: failed.id })).transaction).toMatchObject({
+    status: 'FAILED',
+    failureReason: 'QUOTE_EXECUTION_FAILED',
+    refund: { amount: { formatted: '$7.00' }, settledAt: time },
+  });
+  expect((await show(onlyThis, 'receipt', { transactionId: failed.id })).transaction).toMatchObject({
+    status: 'FAILED',
+    destination: { displayName: text1, maskedNumber: null },
+  });
+});
+
+test('history: by filters and in both orders, page by page, each row with its cursor', async () => {
+  for (let made = 0; made < 2; made += 1) await payQuote(app);
+  const whole = (await show(app, 'history', { first: 100 })).transactions;
+  expect(whole.totalCount).toBe(whole.edges.length);
+  expect(whole.pageInfo.hasNextPage).toBe(false);
+  const paged: Data[] = [];
+  for (let after: string | null = null, more = true; more; ) {
+    const { transactions } = await show(app, 'history', { first: 2, after });
+    paged.push(...transactions.edges);
+    ({ endCursor: after, hasNextPage: more } = transactions.pageInfo);
+  }
+  expect(paged).toEqual(whole.edges);
+  const filter = {
+    executed: true,
+    type: ['OUTGOING'],
+    status: ['COMPLETED'],
+    amount: { currency: 'USD', min: '1000', max: '1000' },
+    accountId: scene.outsideEur,
+    createdAfter: start,
+  };
+  const found = (await show(app, 'history', { filter, orderBy: 'UPDATED' })).transactions;
+  expect(found.totalCount).toBeGreaterThanOrEqual(2);
+  for (const payment of nodes(found)) {
+    expect(payment).toMatchObject({ type: 'OUTGOING', status: 'COMPLETED', sentAmount: { formatted: '$10.00' } });
+    expect(payment.destination).toMatchObject({ displayName: 'Grace Hopper', maskedNumber: masked });
+  }
+  const times = nodes(found).map(({ updatedAt }) => updatedAt);
+  expect(times).toEqual(times.toSorted().toReversed());
+});
+
+test('statement: the balances at both ends and the entries between, which add up, with names for people', async () => {
+  await fund(t.platform, scene.usd, 555n);
+  const period = { accountId: scene.usd, from: start, to: new Date(Date.parse(await now()) + 1).toISOString() };
+  const { account } = await show(app, 'statement', { ...period, first: 100 });
+  expect(account).toMatchObject({ displayName: 'USD account', maskedNumber: masked, currency: { code: 'USD' } });
+  const entries = nodes(account.ledgerEntries);
+  const { openingBalance, closingBalance, credits, debits } = account.statement;
+  const sum = entries.reduce((total, { amount }) => total + BigInt(amount.amount), BigInt(openingBalance.amount));
+  expect(sum).toBe(BigInt(closingBalance.amount));
+  expect(credits.count + debits.count).toBe(entries.length);
+  expect(entries.at(-1)).toMatchObject({
+    kind: 'DEPOSIT',
+    amount: { formatted: '$5.55' },
+    balanceAfter: { formatted: closingBalance.formatted },
+  });
+  expect(entries.find(({ kind }) => kind === 'DEBIT').transaction).toMatchObject({
+    type: 'OUTGOING',
+    destination: { displayName: text1 },
+  });
+  const page = (await show(app, 'statement', { ...period, first: 1 })).account.ledgerEntries;
+  const next = (await show(app, 'statement', { ...period, first: 1, after: page.pageInfo.endCursor })).account
+    .ledgerEntries;
+  expect([...page.edges, ...next.edges]).toEqual(account.ledgerEntries.edges.slice(0, 2));
+});
+
+test('support view: a platform finds the customer and sees what happened to each payment, its money and its webhooks', async () => {
+  const receiver = await startReceiver(answer(500));
+  const endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+  const id = await payQuote(app);
+  await endpointUntil(t.platform, endpoint.id, ({ deliveries }) =>
+    deliveries.some(({ event, attempts }: Data) => event.type === 'OUTGOING_PAYMENT' && attempts.length > 0),
+  );
+  const { reconciliationReference } = (await show(app, 'receipt', { transactionId: id })).transaction;
+  const search = await show(t.platform, 'support-search', {
+    customer: { name: 'grace' },
+    payment: { reference: reconciliationReference },
+  });
+  expect(nodes(search.customers)).toContainEqual(
+    expect.objectContaining({ id: scene.customerId, name: 'Grace Hopper', kycStatus: 'APPROVED' }),
+  );
+  expect(nodes(search.transactions)).toMatchObject([
+    { id, customer: { id: scene.customerId, name: 'Grace Hopper' }, sentAmount: { formatted: '$10.00' } },
+  ]);
+
+  const view = await show(t.platform, 'support-view', { customerId: scene.customerId, first: 50 });
+  expect(view.customer).toMatchObject({ id: scene.customerId, umaAddress: text1, isDeleted: false });
+  expect(nodes(view.customer.accounts).find((account) => account.id === scene.outsideEur)).toMatchObject({
+    __typename: 'ExternalAccount',
+    status: 'ACTIVE',
+    maskedNumber: masked,
+    accountInfo: { accountType: 'IBAN' },
+  });
+  const payment = nodes(view.customer.transactions).find((one) => one.id === id);
+  expect(payment.timeline.map(({ status }: Data) => status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  expect(payment.ledgerEntries.map(({ kind }: Data) => kind)).toEqual(expect.arrayContaining(['DEBIT', 'DELIVERY']));
+  expect(nodes(view.customer.transactions).some(({ status, quote }) => status === 'PENDING' && quote)).toBe(true);
+  const completed = view.customer.transactionTotals.filter(({ status }: Data) => status === 'COMPLETED');
+  expect(completed.length).toBeGreaterThan(0);
+  expect(nodes(view.webhookEndpoints)[0]).toMatchObject({ id: endpoint.id, failingSince: time });
+  expect(nodes(nodes(view.webhookEndpoints)[0].deliveries)[0]).toMatchObject({
+    status: 'PENDING',
+    attempts: [expect.objectContaining({ responseStatus: 500 })],
+  });
+
+  const another = await newCustomer(t.platform);
+  expect(
+    (await show(await appOf({ customerId: another }), 'support-view', { customerId: scene.customerId })).customer,
+  ).toBe(null);
+  await receiver.stop();
+});
+
+test('all of them were sent here, and an app may ask for whole pages of each', async () => {
+  expect([...shown].toSorted()).toEqual(files.toSorted());
+  const most: Readonly<Record<string, object>> = {
+    home: { recent: 100 },
+    'payee-picker': { first: 100 },
+    history: { first: 100 },
+    statement: { first: 100, accountId: scene.usd, from: start, to: await now() },
+  };
+  for (const [name, variables] of Object.entries(most)) await show(app, name, variables);
+  await show(t.platform, 'support-view', { first: 100, customerId: scene.customerId });
+});

@@ -1,0 +1,155 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { type Gateway, startGateway } from '../../src/gateway.ts';
+import { openLog } from '../../src/observe/log.ts';
+import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+
+// The log of an instance. What it has of a request is looked for in the lines themselves.
+
+let t: TestGateway;
+let logging: Gateway;
+const lines: string[] = [];
+const stream = { write: (line: string) => void lines.push(line) };
+const parsed = (): Data[] => lines.map((line) => JSON.parse(line));
+const lineWith = (message: string) =>
+  vi.waitFor(() => expect(parsed().find(({ msg }) => msg === message)).toBeDefined());
+
+beforeAll(async () => {
+  t = await startTestGateway({ ROLE: 'serve' });
+  const config = {
+    ...readConfig({ NODE_ENV: 'test', PORT: '0', ROLE: 'serve', ACCESS_LOG: 'on', DATABASE_URL: t.databaseUrl }),
+    NODE_ENV: 'production' as const,
+  };
+  logging = await startGateway({ databaseUrl: servingUrl(t.databaseUrl), config, log: openLog('info', stream) });
+});
+afterAll(async () => {
+  await logging.stop();
+  await t.stop();
+});
+beforeEach(() => {
+  lines.length = 0;
+});
+
+const platform = () => connect(logging.url ?? '', t.platform.platformId, t.platform.authorization);
+
+/** Runs `work` while a function of the database is missing, which no refusal of the domain stands for. */
+async function whileBroken(work: () => Promise<void>): Promise<void> {
+  await t.owner.query('alter function commit_batches(jsonb) rename to commit_batches_away');
+  try {
+    await work();
+  } finally {
+    await t.owner.query('alter function commit_batches_away(jsonb) rename to commit_batches');
+  }
+}
+
+const customer = {
+  query: `mutation ($input: CreateCustomerInput!) { createCustomer(input: $input) { __typename } }`,
+  variables: {
+    input: {
+      idempotencyKey: 'logged',
+      platformCustomerId: 'logged-customer',
+      details: { individual: { fullName: 'Unlogged Person', birthDate: '1990-01-01', nationality: 'US' } },
+    },
+  },
+};
+
+function post(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(`${logging.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: t.platform.authorization, ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+describe('a fault is found in the log by the id in its answer', () => {
+  test('over HTTP, also by the id that a proxy has given', async () => {
+    await whileBroken(async () => {
+      const response = await post('/graphql', customer, { 'x-request-id': 'from-the-proxy.1' });
+      const { errors } = (await response.json()) as Data;
+      expect(errors[0].extensions).toEqual({ code: 'INTERNAL_SERVER_ERROR', requestId: 'from-the-proxy.1' });
+      expect(response.headers.get('x-request-id')).toBe('from-the-proxy.1');
+    });
+    const [line] = parsed().filter(({ msg }) => msg === 'a resolver failed');
+    expect(line).toMatchObject({
+      requestId: 'from-the-proxy.1',
+      platform: t.platform.platformId,
+      operation: 'mutation createCustomer',
+      err: { type: 'DatabaseError', code: '42883', stack: expect.stringContaining('at ') },
+    });
+  });
+
+  test('over a socket, where each operation has an id of its own', async () => {
+    const ids = new Set<string>();
+    await whileBroken(async () => {
+      const socket = platform().socket();
+      for (let count = 0; count < 2; count += 1) {
+        for await (const { errors } of socket.iterate(customer)) ids.add(String(errors?.[0]?.extensions?.requestId));
+      }
+      await socket.dispose();
+    });
+    const logged = parsed().filter(({ msg }) => msg === 'a resolver failed');
+    expect(logged.map(({ requestId }) => requestId)).toEqual([...ids]);
+    expect(ids.size).toBe(2);
+    expect(logged[0]).toMatchObject({ platform: t.platform.platformId, operation: 'mutation createCustomer' });
+  });
+
+  test('over REST', async () => {
+    await whileBroken(async () => {
+      const body = { platformCustomerId: 'logged', customerType: 'INDIVIDUAL', fullName: 'Unlogged Person' };
+      const response = await post('/2025-10-13/customers', body);
+      expect(response.status).toBe(500);
+      const requestId = response.headers.get('x-request-id');
+      expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+      const [line] = parsed().filter(({ msg }) => msg === 'an endpoint failed');
+      expect(line).toMatchObject({ requestId, operation: 'POST /2025-10-13/customers' });
+    });
+  });
+});
+
+test('an id that could forge lines or headers is replaced', async () => {
+  const response = await fetch(`${logging.url}/health/live`, { headers: { 'x-request-id': 'a "quoted" id' } });
+  expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('the access log has each request once, and of no request its query, its credentials or its body', async () => {
+  await post('/graphql?ticket=hidden-ticket', customer);
+  await lineWith('request');
+  const [line] = parsed().filter(({ msg }) => msg === 'request');
+  expect(line).toMatchObject({
+    method: 'POST',
+    path: '/graphql',
+    status: expect.any(Number),
+    ms: expect.any(Number),
+    address: '127.0.0.1',
+    requestId: expect.any(String),
+  });
+  await post('/graphql', { query: '{ viewer { kind } }' });
+  await vi.waitFor(() => expect(parsed().filter(({ msg }) => msg === 'request')).toHaveLength(2));
+  expect(parsed()[1]).toMatchObject({ status: 200, platform: t.platform.platformId, operation: 'query viewer' });
+  const [, credentials = ''] = t.platform.authorization.split(' ');
+  for (const secret of ['hidden-ticket', credentials, 'Unlogged Person']) expect(lines.join()).not.toContain(secret);
+});
+
+test('no error brings personal data or secrets into the log', async () => {
+  const log = openLog('info', stream);
+  const person = 'Nobody Of-That-Name';
+  const { prisma } = t.gateway.payments.database;
+  const failures = [
+    () => t.owner.query(`select '${person}'::uuid`),
+    () => t.owner.query(`create temp table people (name text primary key)`),
+    () => t.owner.query('insert into people values ($1), ($1)', [person]),
+    () => prisma.customer.findFirstOrThrow({ where: { platformCustomerId: person } }),
+    () => prisma.customer.findFirstOrThrow({ where: { unknown: person } as object }),
+    () => Promise.reject(new Error('outer', { cause: new pg.DatabaseError('x', 1, 'error') })),
+  ];
+  for (const fail of failures) await fail().catch((err: unknown) => log.error({ err }, 'failed'));
+  log.info({ authorization: person, request: { headers: 1, password: person }, umaAddress: person }, 'hidden');
+  expect(parsed().length).toBeGreaterThanOrEqual(6);
+  expect(lines.join('\n')).not.toContain(person);
+  expect(parsed().map(({ err }) => err?.code ?? err?.type)).toEqual(
+    expect.arrayContaining(['22P02', '23505', 'P2025']),
+  );
+  expect(parsed().at(-1)).toMatchObject({ authorization: '[hidden]', request: { password: '[hidden]' } });
+});

@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { keyId } from '../../src/core/key-id.ts';
+import { openConnections } from '../../src/gateway.ts';
+import { connectedRail } from '../../src/payments/command.ts';
+import { parseRailSettings } from '../../src/rails/rail-settings.ts';
+import { act, actOn, ended, execute, quote, transactionOf, usdToEur } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, fund, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
+import { returnedAmount } from './returning-rail.ts';
+
+/** A platform in PRODUCTION, whose rail is a second instance of this service: it receives, makes, fails and refunds. */
+
+const key = randomBytes(32);
+let upstream: TestGateway;
+/** The account of the platform at the upstream service. */
+let account: TestPlatform;
+let gateway: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+
+beforeAll(async () => {
+  const returning = { SANDBOX: { module: './test/rails/returning-rail.ts' } };
+  upstream = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(returning)) });
+  account = await upstream.newPlatform('account');
+  await fund(account, await ownAccount(account, 'EUR'), 1_000_000n);
+  const rails = { PRODUCTION: { module: 'upstream', settings: { pollMs: 10 } } };
+  gateway = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(rails)), SECRET_KEY: key });
+  platform = await gateway.newPlatform('production', 'PRODUCTION');
+  await connectTo(account.authorization);
+  scene = await makeScene(platform, 0n);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+/** Connects the platform to its account upstream with these credentials. */
+async function connectTo(authorization: string): Promise<void> {
+  const credentials = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString();
+  const [clientId, secret] = credentials.split(':');
+  const connections = openConnections(gateway.gateway.payments.database, {
+    SECRET_KEY: key,
+    SECRET_KEY_FALLBACKS: [],
+  });
+  await connections.write(platform.platformId, JSON.stringify({ baseUrl: baseUrl(), clientId, secret }));
+}
+
+const baseUrl = () => `${upstream.url}/2025-10-13`;
+
+/** What the platform holds upstream. */
+const held = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
+
+async function receive(amount: bigint, of = scene): Promise<void> {
+  const input = { sourceAccountId: of.outsideUsd, destinationAccountId: of.usd, amount };
+  const { transaction } = await actOn(platform, 'transferIn', input);
+  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+}
+
+test('money is received: pulled into the account upstream, and credited to the customer here', async () => {
+  const before = await held('USD');
+  await receive(50_000n);
+  expect(await balanceOf(platform, scene.usd)).toBe(50_000n);
+  expect(await held('USD')).toBe(before + 50_000n);
+});
+
+test('a payment is made: out of the account upstream, under the id of its order', async () => {
+  await receive(3_000n);
+  const before = { here: await balanceOf(platform, scene.usd), upstream: await held('USD') };
+  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 3_000n };
+  const { transaction } = await actOn(platform, 'transferOut', input);
+  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await balanceOf(platform, scene.usd)).toBe(before.here - 3_000n);
+  expect(await held('USD')).toBe(before.upstream - 3_000n);
+  const { rows } = await gateway.owner.query('select id from rail_order where transaction_id = $1', [
+    transaction.id.replace('Transaction:', ''),
+  ]);
+  const { rows: keys } = await upstream.owner.query(
+    "select key from idempotency_record where operation = 'transferOut' and key = $1",
+    [rows[0].id],
+  );
+  expect(keys).toHaveLength(1);
+});
+
+test('a conversion has the rate of upstream, and pays the converted amount out of the account in that currency', async () => {
+  await receive(20_000n);
+  const before = await held('EUR');
+  const made = await quote(platform, usdToEur(scene));
+  const rates = '{ exchangeRates(source: "USD", destinations: ["EUR"]) { rate } }';
+  expect((await platform.ask(rates)).exchangeRates).toEqual((await account.ask(rates)).exchangeRates);
+  await execute(platform, made.id);
+  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await held('EUR')).toBe(before - BigInt(made.totalReceivingAmount.amount));
+});
+
+test('a payment that fails upstream fails here, and its money is back on both sides', async () => {
+  const failing = await makeScene(platform, 0n, '003');
+  await receive(1_000n);
+  const before = { here: await balanceOf(platform, scene.usd), upstream: await held('USD') };
+  const input = { sourceAccountId: scene.usd, destinationAccountId: failing.outsideUsd, amount: 1_000n };
+  const { transaction } = await actOn(platform, 'transferOut', input);
+  const end = await ended(platform, transaction.id);
+  expect(end).toMatchObject({ status: 'FAILED' });
+  expect(JSON.stringify(end)).toContain('FAILED at the upstream service');
+  expect({ here: await balanceOf(platform, scene.usd), upstream: await held('USD') }).toEqual(before);
+});
+
+test('a payment that the account upstream cannot pay fails, and its money is back', async () => {
+  await receive(5_000n);
+  const { outsideUsd } = scene;
+  const before = await balanceOf(platform, scene.usd);
+  // The operator has taken the money out of the account upstream.
+  const all = await held('USD');
+  const [own, outside] = [await ownAccount(account, 'USD'), await upstreamAccountOf(outsideUsd)];
+  const taken = await actOn(account, 'transferOut', {
+    sourceAccountId: own,
+    destinationAccountId: outside,
+    amount: all,
+  });
+  await ended(account, taken.transaction.id);
+  const input = { sourceAccountId: scene.usd, destinationAccountId: outsideUsd, amount: 5_000n };
+  const { transaction } = await actOn(platform, 'transferOut', input);
+  const end = await ended(platform, transaction.id);
+  expect(end).toMatchObject({ status: 'FAILED' });
+  expect(JSON.stringify(end)).toContain('INSUFFICIENT_BALANCE');
+  expect(await balanceOf(platform, scene.usd)).toBe(before);
+  await fund(account, own, all);
+});
+
+/** Upstream's id of an external account that was registered here. */
+async function upstreamAccountOf(id: string): Promise<string> {
+  const { rows } = await upstream.owner.query('select id from account where platform_account_id = $1', [
+    id.replace('ExternalAccount:', ''),
+  ]);
+  return `ExternalAccount:${rows[0].id}`;
+}
+
+test('a payment that its bank returns upstream is refunded here', async () => {
+  await receive(returnedAmount);
+  const before = await balanceOf(platform, scene.usd);
+  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: returnedAmount };
+  const { transaction } = await actOn(platform, 'transferOut', input);
+  await vi.waitFor(
+    async () => expect(['COMPLETED', 'REFUNDED']).toContain((await transactionOf(platform, transaction.id)).status),
+    20_000,
+  );
+  await vi.waitFor(async () => {
+    const { rows } = await upstream.owner.query("select from transaction where status = 'REFUNDED'");
+    expect(rows).toHaveLength(1);
+  }, 20_000);
+  // The rail asks once more a day after the delivery: that day is over now.
+  await gateway.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  await vi.waitFor(async () => expect((await transactionOf(platform, transaction.id)).status).toBe('REFUNDED'), 20_000);
+  expect(await balanceOf(platform, scene.usd)).toBe(before);
+});
+
+test('the identity of a customer is checked upstream', async () => {
+  const statusOf = async (name: string) => {
+    const query = 'query ($id: ID!) { customer(id: $id) { kycStatus } }';
+    return (await platform.ask(query, { id: await newCustomer(platform, name) })).customer.kycStatus;
+  };
+  expect([await statusOf('Person Ä'), await statusOf('Person 002')]).toEqual(['APPROVED', 'REJECTED']);
+});
+
+test('an account that upstream refuses is refused here, with its reason', async () => {
+  const refused = await act(platform, 'createExternalAccount', {
+    customerId: scene.customerId,
+    currency: 'USD',
+    accountInfo: { usAccount: { accountNumber: '90909105', routingNumber: '021000021', accountCategory: 'CHECKING' } },
+    beneficiary: { individual: { fullName: 'Grace Hopper' } },
+  });
+  expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', message: expect.stringContaining('suffix 105') });
+});
+
+test('credentials rotate without a stop; with wrong ones nothing fails, and payments wait', async () => {
+  await receive(2_000n);
+  const rail = () => connectedRail(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' });
+  expect(await rail()?.checkConnection?.()).toMatch(/EUR \d+/);
+  await connectTo(`Basic ${Buffer.from('nobody:wrong').toString('base64')}`);
+  await expect(rail()?.checkConnection?.()).rejects.toThrow(/^upstream answered 401 \w+ to GET/);
+  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 2_000n };
+  expect(await act(platform, 'createQuote', { lockedCurrencySide: 'SENDING', ...usdToEur(scene) })).toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'the rail does not answer now; try again',
+  });
+  const { transaction } = await actOn(platform, 'transferOut', input);
+  await vi.waitFor(async () => {
+    const { rows } = await gateway.owner.query(
+      `select from rail_order where attempts = 1 and due_at > clock_timestamp() and transaction_id = $1`,
+      [transaction.id.replace('Transaction:', '')],
+    );
+    expect(rows).toHaveLength(1);
+  }, 20_000);
+  expect((await transactionOf(platform, transaction.id)).status).toBe('PENDING');
+  await connectTo(account.authorization);
+  await gateway.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+});
+
+test('a connection is stored encrypted, and its new key opens it', async () => {
+  const { database } = gateway.gateway.payments;
+  const { rows } = await gateway.owner.query('select sealed from rail_connection');
+  expect(rows).toHaveLength(1);
+  expect(rows[0].sealed.toString('latin1')).not.toContain('baseUrl');
+  const newKey = randomBytes(32);
+  const both = openConnections(database, { SECRET_KEY: newKey, SECRET_KEY_FALLBACKS: [key] });
+  expect(await both.reencrypt(keyId('SECRET_KEY', key))).toBe(1);
+  const alone = openConnections(database, { SECRET_KEY: newKey, SECRET_KEY_FALLBACKS: [] });
+  expect(JSON.parse((await alone.read(platform.platformId)) ?? '')).toMatchObject({ baseUrl: baseUrl() });
+  expect(await alone.reencrypt(keyId('SECRET_KEY', key))).toBe(0);
+});
