@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { sequenceOf } from '../../events/cursor.ts';
@@ -96,8 +97,9 @@ function sendAll(
         point?.close(false);
         // A stream that throws is not returned by its reader, and one whose socket has broken would go on without one.
         await stream.return?.();
-        // Where the connection has broken, nobody is there to be told.
         if (isOpen(extra)) throw error;
+        // The connection has broken. Once the socket has noticed, graphql-ws tells nobody that the operation is over.
+        if (extra.socket.readyState !== extra.socket.CLOSED) await once(extra.socket, 'close');
         return { done: true, value: undefined };
       }
     },
