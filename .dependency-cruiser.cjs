@@ -63,6 +63,7 @@ const modules = {
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
   // Runs in browsers.
   lab: ['client'],
+  console: [],
   pages: ['bodies'],
   http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
@@ -79,7 +80,7 @@ function filesOf(name) {
 }
 
 /** What runs in browsers, and what makes it. */
-const bundled = '^src/(lab/|pages/build\\.ts$)';
+const bundled = '^src/(lab/|console/|pages/build\\.ts$)';
 
 module.exports = {
   forbidden: [

@@ -132,6 +132,7 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
 /** Opens the pool and the Prisma client on it. Nothing connects before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = openPool(connectionConfig(options), options);
+  if (pool instanceof ServingPool) pool.leaveOneToOthers();
   const names = new StatementNames();
   const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
   const prisma = new PrismaClient({ adapter: driver });

@@ -2,6 +2,7 @@ import type { PlanGroup, TransactionMove } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type DueOrder, type Postponement, wholeMs } from '../orders/orders.ts';
+import { simulatedDecision } from './simulated-approval.ts';
 
 /**
  * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, and its pay request
@@ -38,7 +39,7 @@ export function concludePayRequest(
     case 'pending':
       return { order, dueInMs: Math.min(wholeMs(outcome.checkInMs), leftMs(payments, order)) };
     case 'settled':
-      return planMove(order, payments.approvalMs, {
+      return planMove(order, simulatedDecision(payments, order) ? 0 : payments.approvalMs, {
         to: 'PENDING',
         reason: 'waits for the approval of the platform',
         approvalInMs: payments.approvalMs,

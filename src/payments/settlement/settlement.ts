@@ -20,6 +20,7 @@ import { type Contradiction, noteCase, otherAmount, otherOutcome } from './cases
 import { type Conclusion, concludeWithoutCapacity } from './full-account.ts';
 import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
+import { decideBySimulation } from './simulated-approval.ts';
 
 /** How long an order waits for a person until its rail is asked again, in milliseconds. */
 const caseMs = 60_000;
@@ -177,7 +178,7 @@ async function settle(
   if (incoming?.transaction.approvalDueAt) {
     const { status } = incoming.transaction;
     if (status === 'PENDING' && incoming.approvalLeftMs > 0) {
-      return { order, dueInMs: incoming.approvalLeftMs };
+      return decideBySimulation(payments, order, incoming.approvalLeftMs);
     }
     if (status === 'PENDING' && order.approvalDeferred) {
       return planFailure(order, { to: 'REJECTED', reason: 'the platform did not decide in time' });

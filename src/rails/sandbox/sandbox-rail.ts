@@ -14,7 +14,7 @@ import { checkSandboxAccount, verificationOf } from './account-check.ts';
 import { waysToPay } from './funding/ways.ts';
 import { checkSandboxIdentity } from './identity-check.ts';
 import type { SandboxRates } from './rates.ts';
-import { scenarioAt, scenarioFault, simulatedDeposit } from './scenario.ts';
+import { scenarioAt, scenarioFault, simulatedApproval, simulatedDeposit } from './scenario.ts';
 import { suffixOf } from './suffix.ts';
 import { testReceiver, umaOutcome, umaPaces } from './uma.ts';
 
@@ -89,6 +89,7 @@ function outcomeOf(order: RailOrder, paceMs: number): RailOutcome {
 const simulation: Simulation = {
   scenarioFault,
   deposit: simulatedDeposit,
+  approval: simulatedApproval,
   senderInformation: () => ({ FULL_NAME: 'Sandbox Sender' }),
   accountVerification: verificationOf,
 };
