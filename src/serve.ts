@@ -95,18 +95,16 @@ export async function startServing(
     log,
   });
   const { operations } = graphql;
+  const streaming = { operations, credentials, sessions, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS };
   const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: sandbox !== undefined, log });
   const http = await startHttpServer({
     callers,
     host: config.HOST,
     port: config.PORT,
     graphql,
-    distinctConnections: createDistinctConnections({ operations, keepAliveMs }),
+    distinctConnections: createDistinctConnections(streaming),
     tickets: createTickets({ operations, credentials, clientTokens }),
-    singleConnections: createSingleConnections({
-      ...{ operations, credentials, sessions, takeTurn, keepAliveMs },
-      reservations: caps.reservations,
-    }),
+    singleConnections: createSingleConnections({ ...streaming, takeTurn, reservations: caps.reservations }),
     origins,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
@@ -119,6 +117,7 @@ export async function startServing(
     ...callers,
     ...{ operations, sessions, takeTurn, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
+    compresses: config.COMPRESS_SOCKETS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };

@@ -56,7 +56,7 @@ export interface Transport {
   readonly isGone?: () => boolean;
   /** The cursor after which an event stream resumes (Last-Event-ID). */
   readonly resumeAfter?: string | undefined;
-  /** Writes why the connection of a stream is cut; left out where that is a message of an event stream. */
+  /** Writes why the connection of an event stream is cut. */
   readonly farewell?: Farewell | undefined;
   /** The response, over HTTP, and over SSE with a connection for each operation. */
   readonly response?: ServerResponse | undefined;
@@ -198,7 +198,8 @@ export class Operations {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
     }
-    if (context.eventStream) superviseStream(sessions, context.viewer, context.eventStream, context.farewell);
+    if (context.eventStream && context.farewell)
+      superviseStream(sessions, context.viewer, context.eventStream, context.farewell);
     const follower = this.#shared.join(args);
     const leave = () => {
       follower.leave();

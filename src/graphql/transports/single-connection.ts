@@ -15,6 +15,7 @@ import type { OperationParams, Operations, Prepared } from '../server/operations
 import { unauthenticated } from '../server/server.ts';
 import { EventStream } from './event-stream.ts';
 import { maxOperations, tooManyOperations } from './operation.ts';
+import { compressEvents } from './server-events.ts';
 
 const tokenHeader = 'x-graphql-event-stream-token';
 
@@ -43,6 +44,8 @@ interface SingleConnectionOptions {
   readonly reservations: TokenCap;
   readonly takeTurn: TakeTurn;
   readonly keepAliveMs: number;
+  /** Whether event streams are compressed for clients that take it. */
+  readonly compresses: boolean;
 }
 
 /**
@@ -72,7 +75,7 @@ class Handler {
     const token = streamToken(request);
     const stream = token === undefined ? undefined : this.#streams.get(token);
     // The token is enough to open a stream: only the client that reserved it has been given it.
-    if (request.method === 'GET' && stream) return openStream(stream, response);
+    if (request.method === 'GET' && stream) return this.#open(stream, request, response);
 
     const viewer = await this.#options.credentials.authenticate(request.headers.authorization ?? '');
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
@@ -86,6 +89,15 @@ class Handler {
       return;
     }
     refuse(response, 405, 'METHOD_NOT_ALLOWED', 'PUT, GET, POST or DELETE');
+  }
+
+  #open(stream: EventStream, request: IncomingMessage, response: ServerResponse): void {
+    if (stream.isOpen) {
+      refuse(response, 409, 'CONFLICT', 'the stream is already open');
+      return;
+    }
+    if (this.#options.compresses) compressEvents(request, response);
+    stream.open(response);
   }
 
   /** Says why there is no stream with a token, and what to do. */
@@ -153,11 +165,6 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: Buffer;
-}
-
-function openStream(stream: EventStream, response: ServerResponse): void {
-  if (stream.isOpen) refuse(response, 409, 'CONFLICT', 'the stream is already open');
-  else stream.open(response);
 }
 
 /** Says whether a viewer is who reserved the stream. */

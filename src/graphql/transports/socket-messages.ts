@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { WorkTurn } from '../../core/turn.ts';
@@ -99,13 +100,16 @@ function sendAll(
         point?.close(false);
         // A stream that throws is not returned by its reader, and one whose socket has broken would go on without one.
         await stream.return?.();
-        throw error;
+        if (isOpen(extra)) throw error;
+        // The connection has broken. Once the socket has noticed, graphql-ws tells nobody that the operation is over.
+        if (extra.socket.readyState !== extra.socket.CLOSED) await once(extra.socket, 'close');
+        return { done: true, value: undefined };
       }
     },
     async return() {
       isStopped = true;
       // On an open socket the client has ended it itself, and does not come back.
-      point?.close(extra.socket.readyState === extra.socket.OPEN);
+      point?.close(isOpen(extra));
       await stream.return?.();
       return { done: true, value: undefined };
     },
@@ -113,4 +117,9 @@ function sendAll(
       return this;
     },
   };
+}
+
+/** Says whether a socket is open. Its connection may have broken, and the socket not have noticed yet. */
+function isOpen({ socket, request }: Extra): boolean {
+  return socket.readyState === socket.OPEN && !request.socket.destroyed;
 }

@@ -64,6 +64,8 @@ export interface SocketOptions {
   /** Whether a page of this origin may open a socket. */
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   readonly keepAliveMs: number;
+  /** Whether messages are compressed for clients that take it. */
+  readonly compresses: boolean;
 }
 
 /**

@@ -26,12 +26,27 @@ import {
 } from './socket-sessions.ts';
 
 /**
+ * permessage-deflate (RFC 7692) with little memory for each socket. Also short messages are compressed, since they repeat what
+ * lies in those before; not the protocol's own. What clients send is short: its compression is not asked for.
+ */
+const compression = {
+  zlibDeflateOptions: { memLevel: 4, level: 6 },
+  serverMaxWindowBits: 12,
+  clientNoContextTakeover: true,
+  threshold: 128,
+} as const;
+
+/**
  * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since every
  * transport runs operations by server/operations.ts. Credentials come in `connection_init.payload.authorization`, newer ones
  * of the same subject in a ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: socketLimits.frameBytes });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: socketLimits.frameBytes,
+    perMessageDeflate: options.compresses && compression,
+  });
   const protocol = useServer<Record<string, unknown>, Extra>(protocolOptions(options), sockets, options.keepAliveMs);
   acceptUpgrades(server, sockets, options);
 
