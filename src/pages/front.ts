@@ -15,13 +15,14 @@ interface Link {
 }
 
 /** Returns what runs here and may be shown. */
-export function frontLinks({ lab, documents, metricsUrl }: Shown): readonly Link[] {
+export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown): readonly Link[] {
   const link =
     (kind: Link['kind']) =>
     (key: string, path: string, name: string, about: string): Link => ({ key, path, name, about, kind });
   const [page, data, api] = [link('PAGE'), link('DATA'), link('API')];
   return [
     ...(lab ? [page('lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.')] : []),
+    ...(sandbox ? [page('wallet', '/wallet', 'Wallet', 'Pay as a customer would, in an app to copy.')] : []),
     ...(documents ? [page('rest_console', `${rest}/docs`, 'REST console', 'Read about each endpoint of REST.')] : []),
     ...(documents ? [page('docs', docsPath, 'Docs', 'How to start, and how everything works.')] : []),
     api('graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'),

@@ -6,6 +6,8 @@ import { labPage } from './lab.ts';
 import { plainPage, sendPage } from './layout.ts';
 import { notFoundPage } from './not-found.ts';
 import type { Shown } from './shown.ts';
+import { walletPage } from './wallet.ts';
+import { answerWalletToken } from './wallet-token.ts';
 
 /** Answers requests for pages. */
 export interface Pages {
@@ -14,6 +16,8 @@ export interface Pages {
    * @returns whether there is one at this path
    */
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
+  /** Answers a POST of what a page needs of its own server. Returns false at other paths. */
+  answerPost(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
   /** Answers a request that nothing else has answered: to a browser with a page. Returns false for other clients. */
   answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
 }
@@ -28,6 +32,10 @@ export async function openPages(shown: Shown): Promise<Pages> {
         await sendPage(response, 200, labPage(assets, shown, hostOf(request)));
         return true;
       }
+      if (path === '/wallet' && shown.sandbox) {
+        await sendPage(response, 200, walletPage(assets, hostOf(request)));
+        return true;
+      }
       // Where GraphiQL is looked for.
       if (path === '/graphql' && shown.lab && wantsPage(request)) {
         response.writeHead(302, { location: `/lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
@@ -40,6 +48,11 @@ export async function openPages(shown: Shown): Promise<Pages> {
       }
       if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
       return false;
+    },
+    async answerPost(request, response, path) {
+      if (path !== '/wallet/token' || !shown.sandbox) return false;
+      await answerWalletToken(request, response, shown.sandbox);
+      return true;
     },
     async answerWrongPath(request, response, path) {
       if (!wantsPage(request)) return false;
