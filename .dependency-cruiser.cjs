@@ -65,6 +65,7 @@ const modules = {
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
   // Runs in browsers.
   lab: ['client'],
+  console: [],
   wallet: ['client', 'client/generated'],
   pages: ['bodies'],
   http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
@@ -82,7 +83,7 @@ function filesOf(name) {
 }
 
 /** What runs in browsers, and what makes it. */
-const bundled = '^src/(lab/|wallet/|pages/build\\.ts$)';
+const bundled = '^src/(lab/|console/|wallet/|pages/build\\.ts$)';
 
 module.exports = {
   forbidden: [

@@ -24,6 +24,7 @@ import { addressFinder } from './http/client-address.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
+import { Turns } from './http/turns.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
 import { openPages } from './pages/pages.ts';
 import type { SandboxPlatform, Shown } from './pages/shown.ts';
@@ -44,6 +45,7 @@ export interface ServingOptions {
     readonly operationMs?: number;
     readonly slowMs?: number;
     readonly statementMs?: number;
+    readonly lockMs?: number;
     readonly idleMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     /** The clock of the limits of rate. */
@@ -74,6 +76,8 @@ export async function startServing(
   const { credentials } = callers;
   const caps = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
+  const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
+  const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   const graphql = createGraphqlServer({
     payments,
     feed,
@@ -81,6 +85,7 @@ export async function startServing(
     clientTokens,
     sessions,
     streams: caps.streams,
+    takeTurn,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
@@ -99,7 +104,7 @@ export async function startServing(
     distinctConnections: createDistinctConnections({ operations, keepAliveMs }),
     tickets: createTickets({ operations, credentials, clientTokens }),
     singleConnections: createSingleConnections({
-      ...{ operations, credentials, sessions, keepAliveMs },
+      ...{ operations, credentials, sessions, takeTurn, keepAliveMs },
       reservations: caps.reservations,
     }),
     origins,
@@ -108,15 +113,11 @@ export async function startServing(
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: sandbox !== undefined,
-    admission: {
-      maxInFlight: config.MAX_IN_FLIGHT,
-      slowMs: pace?.slowMs ?? slowMs,
-      maxAtWork: Math.max(1, config.DATABASE_POOL - connectionsForOthers),
-    },
+    admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    ...{ operations, sessions, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
+    ...{ operations, sessions, takeTurn, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });

@@ -19,6 +19,13 @@ export interface Simulation {
    */
   deposit(scenario: unknown, amount: bigint): Deposit;
 
+  /**
+   * Returns the decision on an incoming payment that a scenario gives instead of the receiving platform; undefined where the
+   * platform decides.
+   * @param scenario as it was stored with the order; null or undefined when there is none
+   */
+  approval(scenario: unknown): 'APPROVE' | 'REJECT' | undefined;
+
   /** Returns what the sender of a UMA payment says about itself, by field name. */
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 
@@ -35,6 +42,8 @@ export type Scenario = {
   readonly step?: RailStep | undefined;
   /** The duration of the step, in milliseconds, instead of one pace. */
   readonly delayMs?: number | undefined;
+  /** The decision of the receiving platform on an incoming payment, which then nobody need give. */
+  readonly approval?: 'APPROVE' | 'REJECT' | undefined;
   /** The payment ends FAILED, for this reason. */
   readonly failureReason?: FailureReason | undefined;
   /** The receiving side refuses the payment. */

@@ -9,7 +9,7 @@ export const deliveryParts = {
 
 type Row = Prisma.WebhookDeliveryGetPayload<{ include: typeof deliveryParts }>;
 
-/** A webhook on its way to an endpoint (decision 70). */
+/** A webhook on its way to an endpoint (decision 71). */
 export interface DeliveryRecord {
   readonly id: string;
   readonly endpointId: string;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { decideIncoming } from '../../src/payments/approvals/approvals.ts';
 import { actOn, ended, execute, feedEnd, seen, transactionOf, umaAddressOf, umaQuote } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -35,6 +35,39 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
 }
 
 describe('an incoming payment', () => {
+  test.each([undefined, 'PAY_REQUEST'])('that its scenario decides needs nobody (step %s)', async (step) => {
+    const decided = async (approval: string) => {
+      const { scene, transaction } = await receive(t, { sandboxScenario: { approval, step } });
+      const { status, timeline } = await ended(t.platform, transaction.id);
+      const reasons = timeline.map(({ reason }: Data) => reason);
+      return { status, reasons, balance: await balanceOf(t.platform, scene.usd) };
+    };
+    expect(await decided('APPROVE')).toEqual({
+      status: 'COMPLETED',
+      reasons: expect.arrayContaining(['approved by the platform']),
+      balance: 5_000n,
+    });
+    expect(await decided('REJECT')).toEqual({
+      status: 'REJECTED',
+      reasons: expect.arrayContaining(['rejected by the platform: sandbox scenario']),
+      balance: 0n,
+    });
+  });
+
+  test('is approved by a scenario as by its platform: what is asked for and not known fails it', async () => {
+    const asked = { requestedReceiverFields: ['TAX_ID'], sandboxScenario: { approval: 'APPROVE' } };
+    const { transaction } = await receive(t, asked);
+    const end = await ended(t.platform, transaction.id);
+    expect(end).toMatchObject({ status: 'FAILED', failureReason: 'MISSING_MANDATORY_PAYEE_DATA' });
+  });
+
+  test('alone has a platform that decides: no other scenario has an approval', async () => {
+    const { usd, outsideUsd } = await makeScene(t.platform, 1_000n);
+    const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 1 };
+    const refused = await actOn(t.platform, 'transferOut', { ...input, sandboxScenario: { approval: 'APPROVE' } });
+    expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['sandboxScenario', 'approval'] });
+  });
+
   test('whose order somebody has locked is approved all the same, and goes on when the lock is gone', async () => {
     const { transaction } = await receive(t);
     const holder = new pg.Client({ connectionString: t.databaseUrl });

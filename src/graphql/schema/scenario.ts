@@ -27,6 +27,14 @@ const SandboxStep = builder.enumType('SandboxStep', {
   },
 });
 
+const SandboxApproval = builder.enumType('SandboxApproval', {
+  description: 'How the receiving platform decides on a simulated incoming payment.',
+  values: {
+    APPROVE: { description: 'It approves at once, with what it knows of its customer.' },
+    REJECT: { description: 'It rejects at once: the payment ends REJECTED.' },
+  },
+});
+
 export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
   description:
     'Sandbox only: what shall happen to a payment, for what the magic suffixes cannot say. Without it, the suffix decides.',
@@ -45,6 +53,11 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
         'After the delay it ends FAILED, for this reason. Where a deposit funds it: QUOTE_EXPIRED or QUOTE_EXECUTION_FAILED.',
     }),
     reject: t.boolean({ description: 'After the delay the receiving side refuses it: it ends REJECTED.' }),
+    approval: t.field({
+      type: SandboxApproval,
+      description:
+        'The decision of the platform, for sandboxReceiveUma: nobody need answer the approval question. A decision that comes before stands.',
+    }),
     deposit: t.field({
       type: SandboxDeposit,
       description: 'How the deposit arrives. For sandboxSend, and for createQuote of a real-time funded quote.',

@@ -14,6 +14,7 @@ import { RateLimited } from '../../access/rate-limits.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import type { TokenCap } from '../../access/token-caps.ts';
 import { Slots } from '../../core/slots.ts';
+import type { TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/platform-scope.ts';
 import { sequenceOf } from '../../events/cursor.ts';
 import type { Context } from '../context.ts';
@@ -73,6 +74,8 @@ export interface OperationsOptions {
   readonly sessions: Sessions;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
+  /** Waits for the turn of a message, among all that its platform asks for. */
+  readonly takeTurn: TakeTurn;
   /** Authenticates the caller. Throws a GraphQLError where the credentials are not valid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
   /** Converts an error to the one that clients see. */
@@ -95,11 +98,12 @@ export class Operations {
   readonly documents: Documents;
   readonly #options: OperationsOptions;
   readonly #openings = new Slots(maxOpenings);
-  readonly #shared = new SharedResults((result, args) => this.#messageText(result, args));
+  readonly #shared: SharedResults;
 
   constructor(options: OperationsOptions) {
     this.#options = options;
     this.documents = new Documents(options);
+    this.#shared = new SharedResults((result, args) => this.#messageText(result, args), options.takeTurn);
   }
 
   /** Parses, validates and authenticates an operation. Returns what to run, or the errors of an operation that cannot run. */

@@ -9,6 +9,7 @@ import type { TokenCap } from '../../access/token-caps.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
+import { inTurn, type TakeTurn } from '../../core/turn.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
 import type { OperationParams, Operations, Prepared } from '../server/operations.ts';
 import { unauthenticated } from '../server/server.ts';
@@ -40,6 +41,7 @@ interface SingleConnectionOptions {
   readonly sessions: Sessions;
   /** How many streams each token may have reserved or open. */
   readonly reservations: TokenCap;
+  readonly takeTurn: TakeTurn;
   readonly keepAliveMs: number;
 }
 
@@ -136,11 +138,14 @@ class Handler {
     params: OperationParams,
     caller: { readonly authorization: string; readonly isGone: () => boolean },
   ): Promise<object> {
-    const { operations } = this.#options;
+    const { operations, takeTurn } = this.#options;
     const closeForRetry = () => stream.closeForRetry();
-    const prepared = await operations.prepare({ ...caller, closeForRetry }, params);
-    if (isErrors(prepared)) return { errors: prepared };
-    return prepared.isSubscription ? operations.subscribe(prepared) : operations.execute(prepared);
+    // The request has been answered, and its turn has ended with that.
+    return inTurn(await takeTurn(stream.viewer.platformId), async () => {
+      const prepared = await operations.prepare({ ...caller, closeForRetry }, params);
+      if (isErrors(prepared)) return { errors: prepared };
+      return prepared.isSubscription ? operations.subscribe(prepared) : operations.execute(prepared);
+    });
   }
 }
 

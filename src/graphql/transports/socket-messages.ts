@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
+import type { WorkTurn } from '../../core/turn.ts';
 import { sequenceOf } from '../../events/cursor.ts';
 import type { ResumeKey, ResumePoint } from '../../events/resume-point.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
@@ -17,6 +18,8 @@ export interface SocketOperation extends Prepared {
   readonly facts: RequestFacts;
   /** The key by which its stream resumes. */
   readonly resumeKey: ResumeKey | undefined;
+  /** Its turn, which ends when it is answered or its stream is open. */
+  readonly turn: WorkTurn;
 }
 
 /** What the streams of sockets are opened with. */

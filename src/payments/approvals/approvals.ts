@@ -66,7 +66,7 @@ export function rejectTransaction(
 }
 
 /**
- * Decides on an incoming payment by the answer of the platform to its approval webhook.
+ * Decides on an incoming payment in the name of its platform: by its answer to the approval webhook, or by a scenario.
  * @param transactionId the bare uuid
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL (decided or timed out before),
  *   INVALID_INPUT (malformed receiver information)
@@ -80,6 +80,24 @@ export async function decideIncoming(
   const operation = decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction';
   const call = { operation, input: { transactionId }, idempotencyKey: null } as const;
   return (await decide(payments, caller, call, transactionId, decision)).row;
+}
+
+/**
+ * Decides as `decideIncoming` does. Does nothing to a payment that is decided already: by hand, by its deadline, or by the same
+ * decision, which comes twice where a process died after the first time.
+ */
+export async function decideUnlessDecided(
+  payments: Payments,
+  caller: Caller,
+  transactionId: string,
+  decision: Decision,
+): Promise<void> {
+  try {
+    await decideIncoming(payments, caller, transactionId, decision);
+  } catch (error) {
+    const isDecided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
+    if (!isDecided) throw error;
+  }
 }
 
 interface PendingApproval {

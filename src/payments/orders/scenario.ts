@@ -17,14 +17,18 @@ const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECU
 
 /**
  * Checks a scenario of a caller and returns it as it is stored with the order, or null. `deposit`: whether a deposit
- * funds the payment. `step`: the step that the payment has before its settlement, if any.
+ * funds the payment. `approval`: whether a platform decides on it. `step`: the step that the payment has before its settlement, if any.
  * @throws Refusal FORBIDDEN (its rail simulates nothing), INVALID_INPUT with the path of the field
  */
 export function checkScenario(
   payments: Payments,
   tenant: Tenant,
   scenario: GivenScenario | null | undefined,
-  { deposit = false, step }: { readonly deposit?: boolean; readonly step?: RailStep | undefined } = {},
+  {
+    deposit = false,
+    approval = false,
+    step,
+  }: { readonly deposit?: boolean; readonly approval?: boolean; readonly step?: RailStep | undefined } = {},
 ): Scenario | null {
   if (scenario === null || scenario === undefined) return null;
   const simulation = simulationOf(payments, tenant);
@@ -38,6 +42,11 @@ export function checkScenario(
   if (requested.deposit !== undefined && !deposit) {
     throw new Refusal('INVALID_INPUT', 'there is no deposit here: it is for real-time funded quotes', {
       path: at('sandboxScenario', 'deposit'),
+    });
+  }
+  if (requested.approval !== undefined && !approval) {
+    throw new Refusal('INVALID_INPUT', 'no platform decides here: it is for incoming payments from UMA addresses', {
+      path: at('sandboxScenario', 'approval'),
     });
   }
   if (deposit && requested.failureReason && !depositFailures.includes(requested.failureReason)) {

@@ -59,7 +59,10 @@ export function sandboxReceiveUma(
     idempotencyKey,
     plan: async () => {
       const simulation = simulationOf(payments, caller);
-      const scenario = checkScenario(payments, caller, input.sandboxScenario, { step: 'PAY_REQUEST' });
+      const scenario = checkScenario(payments, caller, input.sandboxScenario, {
+        approval: true,
+        step: 'PAY_REQUEST',
+      });
       const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress'));
       const extra = extraFields(input.requestedReceiverFields ?? []);
       const receiver = await readReceiver(payments, caller, input);

@@ -1,7 +1,8 @@
 import type { PlanGroup, TransactionMove } from '../../ledger/plan.ts';
-import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type DueOrder, type Postponement, wholeMs } from '../orders/orders.ts';
+import type { CredibleOutcome } from './cases.ts';
+import { simulatedDecision } from './simulated-approval.ts';
 
 /**
  * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, and its pay request
@@ -32,13 +33,13 @@ export function planPayRequestExpiry(order: DueOrder): PlanGroup {
 export function concludePayRequest(
   payments: Payments,
   order: DueOrder,
-  outcome: RailOutcome,
+  outcome: CredibleOutcome,
 ): PlanGroup | Postponement {
   switch (outcome.kind) {
     case 'pending':
       return { order, dueInMs: Math.min(wholeMs(outcome.checkInMs), leftMs(payments, order)) };
     case 'settled':
-      return planMove(order, payments.approvalMs, {
+      return planMove(order, simulatedDecision(payments, order) ? 0 : payments.approvalMs, {
         to: 'PENDING',
         reason: 'waits for the approval of the platform',
         approvalInMs: payments.approvalMs,

@@ -16,10 +16,11 @@ import {
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { planAnnouncement } from './announcement.ts';
-import { type Contradiction, noteCase, otherAmount, otherOutcome } from './cases.ts';
+import { type Contradiction, type CredibleOutcome, noteCase, otherAmount, otherOutcome } from './cases.ts';
 import { type Conclusion, concludeWithoutCapacity } from './full-account.ts';
 import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
+import { decideBySimulation } from './simulated-approval.ts';
 
 /** How long an order waits for a person until its rail is asked again, in milliseconds. */
 const caseMs = 60_000;
@@ -152,11 +153,11 @@ async function settle(
   const askRail = async (settled: boolean) => {
     const outcome = await perform(payments, order, settled);
     onOutcome(outcome);
-    const otherwise = otherAmount(outcome, railRequest(order, settled));
-    if (otherwise) {
-      await openCase(payments, order, otherwise);
-      return { order, dueInMs: caseMs };
+    if (outcome.kind === 'contradiction') {
+      return waitForPerson(payments, order, otherOutcome(outcome, order.transaction.status));
     }
+    const amount = otherAmount(outcome, railRequest(order, settled));
+    if (amount) return waitForPerson(payments, order, amount);
     return conclude(payments, order, outcome);
   };
   switch (transaction.status) {
@@ -177,7 +178,7 @@ async function settle(
   if (incoming?.transaction.approvalDueAt) {
     const { status } = incoming.transaction;
     if (status === 'PENDING' && incoming.approvalLeftMs > 0) {
-      return { order, dueInMs: incoming.approvalLeftMs };
+      return decideBySimulation(payments, order, incoming.approvalLeftMs);
     }
     if (status === 'PENDING' && order.approvalDeferred) {
       return planFailure(order, { to: 'REJECTED', reason: 'the platform did not decide in time' });
@@ -196,7 +197,13 @@ async function settle(
   return askRail(false);
 }
 
-function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): PlanGroup | Postponement {
+/** Notes a contradiction, and lets its order wait for a person. */
+async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {
+  await openCase(payments, order, contradiction);
+  return { order, dueInMs: caseMs };
+}
+
+function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome): PlanGroup | Postponement {
   if (order.transaction.status === 'CREATED') return concludePayRequest(payments, order, outcome);
   switch (outcome.kind) {
     case 'pending':

@@ -14,7 +14,7 @@ import { checkSandboxAccount, verificationOf } from './account-check.ts';
 import { waysToPay } from './funding/ways.ts';
 import { checkSandboxIdentity } from './identity-check.ts';
 import type { SandboxRates } from './rates.ts';
-import { scenarioAt, scenarioFault, simulatedDeposit } from './scenario.ts';
+import { scenarioAt, scenarioFault, simulatedApproval, simulatedDeposit } from './scenario.ts';
 import { suffixOf } from './suffix.ts';
 import { testReceiver, umaOutcome, umaPaces } from './uma.ts';
 
@@ -26,7 +26,7 @@ export interface SandboxRailOptions {
 }
 
 /** The rail of the sandbox: it has every part of the port but views of its own for each platform. */
-export type SandboxRail = Required<Omit<Rail, 'forPlatform' | 'checkConnection' | 'close'>>;
+export type SandboxRail = Required<Omit<Rail, 'movements' | 'forPlatform' | 'checkConnection' | 'close'>>;
 
 interface MagicSuffix {
   readonly explanation: string;
@@ -89,6 +89,7 @@ function outcomeOf(order: RailOrder, paceMs: number): RailOutcome {
 const simulation: Simulation = {
   scenarioFault,
   deposit: simulatedDeposit,
+  approval: simulatedApproval,
   senderInformation: () => ({ FULL_NAME: 'Sandbox Sender' }),
   accountVerification: verificationOf,
 };

@@ -12,6 +12,7 @@ const duration = z.int().min(0).max(maxMs).optional();
 const scenarioSchema = z.object({
   step: z.enum(['PAY_REQUEST', 'PULL', 'SETTLEMENT']).optional(),
   delayMs: duration,
+  approval: z.enum(['APPROVE', 'REJECT']).optional(),
   failureReason: z.enum(FailureReason).optional(),
   reject: z.boolean().optional(),
   refundFails: z.boolean().optional(),
@@ -51,6 +52,11 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
     return { field: 'returnAfterMs', reason: 'only a payment that settles can be returned' };
   }
   return undefined;
+}
+
+/** Returns the decision that a stored scenario gives on an incoming payment, if any. */
+export function simulatedApproval(scenario: unknown): Scenario['approval'] {
+  return readScenario(scenario).approval;
 }
 
 /** Returns the simulated deposit of `amount` (smallest units) for a scenario from a caller or from the database. */

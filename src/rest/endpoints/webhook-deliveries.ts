@@ -39,7 +39,7 @@ const DeliverySchema = z
       .openapi({ description: 'Every attempt so far, oldest first.' }),
     nextAttemptAt: time('When it is attempted next; absent when it will not be.').optional(),
   })
-  .openapi('WebhookDelivery', { description: 'A webhook on its way to an endpoint (decision 70).' });
+  .openapi('WebhookDelivery', { description: 'A webhook on its way to an endpoint (decision 71).' });
 
 const list = pagedEndpoint({
   access: viewEndpoint({
@@ -76,7 +76,7 @@ interface Filter {
   readonly status?: WebhookDeliveryStatus[] | undefined;
 }
 
-/** Adds the endpoints of deliveries (decision 70). */
+/** Adds the endpoints of deliveries (decision 71). */
 export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void {
   const { prisma } = webhooks.payments.database;
 

@@ -1,7 +1,6 @@
 import { platformItself } from '../../access/platform-itself.ts';
-import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { decideIncoming } from '../../payments/approvals/approvals.ts';
+import { decideUnlessDecided } from '../../payments/approvals/approvals.ts';
 import type { Payments } from '../../payments/command.ts';
 import { deferApproval } from '../../payments/orders/orders.ts';
 import type { QuestionAnswer } from './approval.ts';
@@ -18,10 +17,5 @@ export async function applyAnswer(
   answer: QuestionAnswer,
 ): Promise<void> {
   if (answer.kind === 'defer') return deferApproval(payments.database.pool, tenant.platformId, transactionId);
-  try {
-    await decideIncoming(payments, platformItself(tenant), transactionId, answer);
-  } catch (error) {
-    const isDecided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
-    if (!isDecided) throw error;
-  }
+  await decideUnlessDecided(payments, platformItself(tenant), transactionId, answer);
 }

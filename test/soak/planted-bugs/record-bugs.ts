@@ -82,6 +82,26 @@ export const recordBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'a scenario that decides on an incoming payment is not asked after its pay request',
+    file: 'src/payments/settlement/pay-request.ts',
+    find: 'simulatedDecision(payments, order) ? 0 : payments.approvalMs',
+    put: 'payments.approvalMs',
+    caughtBy: {
+      file: 'test/payments/approval.test.ts',
+      title: 'that its scenario decides needs nobody (step %s)',
+    },
+  },
+  {
+    bug: 'a scenario of any payment may have an approval',
+    file: 'src/payments/orders/scenario.ts',
+    find: 'if (requested.approval !== undefined && !approval) {',
+    put: 'if (requested.approval !== undefined && !approval && step) {',
+    caughtBy: {
+      file: 'test/payments/approval.test.ts',
+      title: 'alone has a platform that decides: no other scenario has an approval',
+    },
+  },
+  {
     bug: 'a deleted external account can change again',
     file: 'prisma/functions/check_accounts.sql',
     find: 'if v_account.is_deleted then',
