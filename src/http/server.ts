@@ -137,6 +137,7 @@ async function dispatch(
   if (options.origins.answer(request, response)) return;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && (await options.pages.answer(request, response, path))) return;
+  if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
   if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, admission, request, response);
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });

@@ -13,6 +13,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 /** What browsers load, by name. Workers are loaded by the pages themselves. */
 const entryPoints = {
   lab: 'src/lab/main.tsx',
+  wallet: 'src/wallet/main.tsx',
   console: 'src/console/main.ts',
   'editor.worker': 'monaco-editor/esm/vs/editor/editor.worker.js',
   'json.worker': 'monaco-editor/esm/vs/language/json/json.worker.js',
@@ -20,7 +21,7 @@ const entryPoints = {
 };
 
 /** The files that decide what is made: the sources, and the versions of all packages. */
-const sources = ['src/{lab,console,client,pages}/**/*', 'package-lock.json'];
+const sources = ['src/{lab,wallet,console,client,pages}/**/*', 'package-lock.json'];
 
 const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

@@ -16,13 +16,14 @@ interface Link {
 }
 
 /** Returns what runs here and may be shown. */
-export function frontLinks({ lab, documents, metricsUrl }: Shown): readonly Link[] {
+export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown): readonly Link[] {
   const link =
     (kind: Link['kind']) =>
     (key: string, path: string, name: string, about: string): Link => ({ key, path, name, about, kind });
   const [page, data, api] = [link('PAGE'), link('DATA'), link('API')];
   return [
     ...(lab ? [page('lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.')] : []),
+    ...(sandbox ? [page('wallet', '/wallet', 'Wallet', 'Pay as a customer would, in an app to copy.')] : []),
     ...(documents
       ? [page('rest_console', consolePath, 'REST console', 'Read about each endpoint of REST, and try it.')]
       : []),

@@ -7,6 +7,8 @@ import { labPage } from './lab.ts';
 import { plainPage, sendPage } from './layout.ts';
 import { notFoundPage } from './not-found.ts';
 import type { Shown } from './shown.ts';
+import { walletPage } from './wallet.ts';
+import { answerWalletToken } from './wallet-token.ts';
 
 /** Answers requests for pages. */
 export interface Pages {
@@ -15,6 +17,8 @@ export interface Pages {
    * @returns whether there is one at this path
    */
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
+  /** Answers a POST of what a page needs of its own server. Returns false at other paths. */
+  answerPost(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
   /** Answers a request that nothing else has answered: to a browser with a page. Returns false for other clients. */
   answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
 }
@@ -27,6 +31,10 @@ export async function openPages(shown: Shown): Promise<Pages> {
       if (path === '/') return answerFront(request, response, shown);
       if (path === '/lab' && shown.lab) {
         await sendPage(response, 200, labPage(assets, shown, hostOf(request)));
+        return true;
+      }
+      if (path === '/wallet' && shown.sandbox) {
+        await sendPage(response, 200, walletPage(assets, hostOf(request)));
         return true;
       }
       if (path === consolePath && shown.documents) {
@@ -45,6 +53,11 @@ export async function openPages(shown: Shown): Promise<Pages> {
       }
       if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
       return false;
+    },
+    async answerPost(request, response, path) {
+      if (path !== '/wallet/token' || !shown.sandbox) return false;
+      await answerWalletToken(request, response, shown.sandbox);
+      return true;
     },
     async answerWrongPath(request, response, path) {
       if (!wantsPage(request)) return false;

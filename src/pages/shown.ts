@@ -13,6 +13,8 @@ export interface Shown {
 /** The platform of the local sandbox. */
 export interface SandboxPlatform {
   readonly credentials: { readonly clientId: string; readonly secret: string };
+  /** The customer whose wallet is shown. */
+  readonly customerId: string;
   /** The two accounts of a first payment. */
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;

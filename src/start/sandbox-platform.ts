@@ -53,6 +53,7 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<Sandbo
     accountPublicId(kind, person.accounts.find((candidate) => candidate.kind === kind)?.id ?? '');
   return {
     credentials: sandboxCredentials,
+    customerId: publicId('Customer', person.id),
     sourceAccountId: account('INTERNAL'),
     destinationAccountId: account('EXTERNAL'),
   };

@@ -1,0 +1,146 @@
+import { useMutation, useQuery } from '@apollo/client/react';
+import { type FormEvent, useRef, useState } from 'react';
+import { CreateQuote, type CreateQuoteMutation, ExecuteQuote, PayeePicker } from '../client/generated/operations.ts';
+import { useCountdown, useTransaction } from '../client/react.ts';
+import { locale, timeText } from './service.ts';
+
+type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }>;
+
+/** A payment: from which account, to whom, how much; then the quote, and how it goes. */
+export function Pay() {
+  const { data } = useQuery(PayeePicker, { variables: { locale } });
+  const [createQuote, { loading }] = useMutation(CreateQuote);
+  const [quoted, setQuoted] = useState<Quoted>();
+  const [refusal, setRefusal] = useState<string>();
+  const customer = data?.viewer.customer;
+
+  async function quote(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name));
+    setQuoted(undefined);
+    setRefusal(undefined);
+    const input = {
+      source: { account: { accountId: text('source') } },
+      destination: { account: { accountId: text('payee') } },
+      lockedCurrencySide: 'SENDING' as const,
+      // As the person wrote it: the service knows how many decimals the currency has.
+      lockedCurrencyAmountDecimal: text('amount'),
+      idempotencyKey: crypto.randomUUID(),
+    };
+    try {
+      const { data } = await createQuote({ variables: { input, locale } });
+      const result = data?.createQuote;
+      if (result?.__typename === 'CreateQuoteSuccess') setQuoted(result);
+      else if (result && 'message' in result) setRefusal(result.message);
+    } catch (error) {
+      setRefusal(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  return (
+    <section aria-labelledby="pay">
+      <h2 id="pay">Pay</h2>
+      <form onSubmit={quote}>
+        <label>
+          From
+          <select name="source" required>
+            {customer?.sources.edges.map(
+              ({ node }) =>
+                'balance' in node && (
+                  <option key={node.id} value={node.id}>
+                    {node.displayName} · {node.balance.formatted}
+                  </option>
+                ),
+            )}
+          </select>
+        </label>
+        <label>
+          To
+          <select name="payee" required>
+            {customer?.payees.edges.map(({ node }) => (
+              <option key={node.id} value={node.id}>
+                {node.displayName} · {node.maskedNumber}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Amount
+          <input name="amount" inputMode="decimal" pattern="[0-9]+([.][0-9]+)?" required />
+        </label>
+        <button type="submit" disabled={loading || !customer}>
+          Get a quote
+        </button>
+      </form>
+      {refusal !== undefined && <p role="alert">{refusal}</p>}
+      {quoted && <QuoteCard key={quoted.quote.id} quoted={quoted} onRefused={setRefusal} />}
+    </section>
+  );
+}
+
+/** A quote with the time that is left to execute it, and then its payment. */
+function QuoteCard({ quoted, onRefused }: { quoted: Quoted; onRefused: (message: string) => void }) {
+  const { quote, serverTime } = quoted;
+  const seconds = useCountdown(quote.expiresAt, serverTime);
+  const [executeQuote, { loading, data }] = useMutation(ExecuteQuote);
+  // The same key at each press: whatever becomes of an answer, the quote is paid once.
+  const key = useRef(crypto.randomUUID());
+  const isExecuted = data?.executeQuote.__typename === 'ExecuteQuoteSuccess';
+
+  async function execute() {
+    const input = { quoteId: quote.id, idempotencyKey: key.current };
+    try {
+      const result = (await executeQuote({ variables: { input, locale } })).data?.executeQuote;
+      if (result && 'message' in result) onRefused(result.message);
+    } catch (error) {
+      onRefused(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  return (
+    <div className="card">
+      <dl>
+        <dt>To</dt>
+        <dd>{quote.destination.displayName}</dd>
+        <dt>You pay</dt>
+        <dd>{quote.totalSendingAmount.formatted}</dd>
+        <dt>Of it fees</dt>
+        <dd>{quote.feesIncluded.formatted}</dd>
+        <dt>They get</dt>
+        <dd>
+          <strong>{quote.totalReceivingAmount.formatted}</strong>
+        </dd>
+      </dl>
+      {isExecuted ? (
+        <PaymentStatus id={quote.transaction.id} />
+      ) : (
+        <>
+          <p role="timer">{seconds === 0 ? 'This quote has expired.' : `Good for ${seconds ?? '…'} s`}</p>
+          <button type="button" onClick={execute} disabled={loading || seconds === 0}>
+            Pay {quote.totalSendingAmount.formatted}
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Where a payment stands, as it moves. */
+function PaymentStatus({ id }: { id: string }) {
+  const { value, error } = useTransaction(id);
+  return (
+    <div>
+      <p role="status" className="status" data-status={value?.status}>
+        {error ? error.message : (value?.status ?? 'connecting …')}
+      </p>
+      <ol>
+        {value?.timeline.map(({ status, reason, occurredAt }) => (
+          <li key={status}>
+            {status} <small>{timeText(occurredAt)}</small> {reason}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import { useQuery } from '@apollo/client/react';
+import { useState } from 'react';
+import { Statement as StatementQuery } from '../client/generated/operations.ts';
+import { locale, timeText } from './service.ts';
+
+/** The last thirty days of an account, up to the moment when it was opened. */
+export function Statement({ accountId, onClose }: { accountId: string; onClose: () => void }) {
+  const [period] = useState(() => {
+    const to = Date.now() + 60_000;
+    return { from: new Date(to - 30 * 86_400_000).toISOString(), to: new Date(to).toISOString() };
+  });
+  const { data, error } = useQuery(StatementQuery, {
+    variables: { accountId, ...period, locale },
+    fetchPolicy: 'network-only',
+  });
+  const account = data?.account;
+  return (
+    <section aria-labelledby="statement" className="card">
+      <h2 id="statement">Statement {account && `of ${account.displayName}`}</h2>
+      {error && <p role="alert">{error.message}</p>}
+      {account && 'statement' in account && (
+        <>
+          <dl>
+            <dt>Balance at the start</dt>
+            <dd>{account.statement.openingBalance.formatted}</dd>
+            <dt>Came in ({account.statement.credits.count})</dt>
+            <dd>{account.statement.credits.amount.formatted}</dd>
+            <dt>Went out ({account.statement.debits.count})</dt>
+            <dd>{account.statement.debits.amount.formatted}</dd>
+            <dt>Balance now</dt>
+            <dd>
+              <strong>{account.statement.closingBalance.formatted}</strong>
+            </dd>
+          </dl>
+          <ul className="history">
+            {account.ledgerEntries.edges.map(({ node }) => (
+              <li key={node.id}>
+                <span>
+                  {node.kind} <small>{timeText(node.occurredAt)}</small>
+                </span>
+                <strong>{node.amount.formatted}</strong>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <button type="button" onClick={onClose}>
+        Close
+      </button>
+    </section>
+  );
+}

@@ -1,0 +1,90 @@
+import { useQuery, useSubscription } from '@apollo/client/react';
+import { useState } from 'react';
+import { FollowAccounts, FollowTransactions, History, Home } from '../client/generated/operations.ts';
+import { useConnectionState, usePayments } from '../client/react.ts';
+import { Payments } from './history.tsx';
+import type { Network } from './network.ts';
+import { Pay } from './pay.tsx';
+import { locale } from './service.ts';
+import { Statement } from './statement.tsx';
+
+/** The wallet: what the customer has, a payment, what was paid, and a statement. */
+export function Wallet({ network }: { network: Network }) {
+  const { data, error } = useQuery(Home, { variables: { locale } });
+  // Both write into the cache, and whatever shows their accounts and payments is shown anew.
+  useSubscription(FollowAccounts, { variables: { locale } });
+  useSubscription(FollowTransactions, {
+    variables: { locale },
+    // A payment that has begun: the list has those that were executed.
+    onData: ({ client, data: { data } }) => {
+      if (data && data.transactionUpdates.previousStatus !== 'PROCESSING')
+        client.refetchQueries({ include: [History] });
+    },
+  });
+  const [statementOf, setStatementOf] = useState<string>();
+  const customer = data?.viewer.customer;
+  const all = customer?.accounts.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
+  // What has money comes first.
+  const accounts = [...all.filter(hasMoney), ...all.filter((account) => !hasMoney(account))];
+  return (
+    <>
+      <header>
+        <h1>{customer?.name ?? 'Wallet'}</h1>
+        <NetworkSwitch network={network} />
+      </header>
+      <main>
+        {error && <p role="alert">{error.message}</p>}
+        <section aria-labelledby="balances">
+          <h2 id="balances">Balances</h2>
+          <ul className="cards">
+            {accounts.map((account) => (
+              <li key={account.id}>
+                <span>{account.displayName}</span>
+                <strong>{account.balance.formatted}</strong>
+                <button type="button" onClick={() => setStatementOf(account.id)}>
+                  Statement<span className="hidden"> of {account.displayName}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+        {statementOf !== undefined && (
+          <Statement key={statementOf} accountId={statementOf} onClose={() => setStatementOf(undefined)} />
+        )}
+        <Pay />
+        <Payments />
+      </main>
+    </>
+  );
+}
+
+function hasMoney({ balance }: { balance: { amount: string } }): boolean {
+  return balance.amount !== '0';
+}
+
+const states = { IDLE: 'not connected', CONNECTING: 'connecting …', OPEN: 'live' } as const;
+
+/** Cuts the network and restores it: what happens meanwhile is shown as soon as it is back. */
+function NetworkSwitch({ network }: { network: Network }) {
+  const { socket } = usePayments();
+  const state = useConnectionState();
+  const [isCut, setCut] = useState(network.isCut);
+  return (
+    <p className="network">
+      <span role="status" data-state={state}>
+        {isCut ? 'no network' : states[state]}
+      </span>
+      <button
+        type="button"
+        aria-pressed={isCut}
+        onClick={() => {
+          network.isCut = !isCut;
+          setCut(!isCut);
+          socket.reconnect();
+        }}
+      >
+        {isCut ? 'Restore the network' : 'Cut the network'}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,138 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
+import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
+
+const executablePath = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((candidate) => candidate !== undefined && existsSync(candidate));
+
+const browserFlags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+];
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The faults that axe finds on the page, by their rule and the elements that have them. */
+async function faultsOf(page: Page): Promise<string[]> {
+  // The page's policy lets it run no other script, so this runs beside it.
+  const session = await page.context().newCDPSession(page);
+  const expression = `${axe}; axe.run().then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
+  const { result } = await session.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+  return result.value as string[];
+}
+
+/** Stores a picture of the page where SCREENSHOTS names a folder, for whoever wants to see it. */
+async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
+}
+
+/** The subscriptions that the page has open on its sockets. */
+function openSubscriptions(page: Page): ReadonlySet<unknown> {
+  const open = new Set<unknown>();
+  page.on('websocket', (socket) => {
+    const note = ({ payload }: { payload: string | Buffer }) => {
+      const { type, id } = JSON.parse(String(payload)) as { readonly type: string; readonly id?: string };
+      if (type === 'subscribe') open.add(id);
+      if (type === 'complete' || type === 'error') open.delete(id);
+    };
+    socket.on('framesent', note);
+    socket.on('framereceived', note);
+    socket.on('close', () => open.clear());
+  });
+  return open;
+}
+
+describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
+  let gateway: ChildGateway;
+  let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    data = await temporaryDataDirectory();
+    gateway = await startChildGateway({ DATA_DIR: data.path, SANDBOX_PACE_MS: '300' });
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: browserFlags });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    expect(await gateway?.end('SIGINT')).toBe(0);
+    await data?.remove();
+  });
+
+  test('pays, shows the payment move through a cut of the network, and is accessible in light and dark, on a phone', async () => {
+    const page = await browser.newPage({
+      viewport: { width: 390, height: 844 },
+      colorScheme: 'light',
+      locale: 'en-US',
+    });
+    const subscriptions = openSubscriptions(page);
+    const problems: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/ERR_|WebSocket/.test(message.text())) problems.push(message.text());
+    });
+    page.on('pageerror', (error) => problems.push(error.message));
+    onTestFailed(() => screenshot(page, 'wallet-failed'));
+    await page.goto(gateway.url);
+    await page.getByRole('link', { name: 'Wallet' }).click();
+    await page.getByRole('heading', { name: 'Sample Person' }).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+
+    const pay = page.getByRole('region', { name: 'Pay' });
+    const history = page.getByRole('region', { name: 'History' });
+    await pay.getByLabel('From').selectOption({ index: await optionWith(page, 'From', 'USD account') });
+    await pay.getByLabel('To').selectOption({ index: 0 });
+    await pay.getByLabel('Amount').fill('12.34');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('timer').waitFor();
+    expect(await pay.getByRole('timer').textContent()).toMatch(/^Good for \d+ s$/);
+    await screenshot(page, 'wallet-quote');
+    expect(await faultsOf(page)).toEqual([]);
+
+    await pay.getByRole('button', { name: 'Pay $12.34' }).click();
+    await pay.getByRole('status').waitFor();
+    // Under StrictMode every effect runs twice: two streams of the whole wallet, one of the payment, and none that leaks.
+    await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
+    await page.getByRole('button', { name: 'Cut the network' }).click();
+    await page.getByText('no network').waitFor();
+    expect(subscriptions.size).toBe(0);
+    await screenshot(page, 'wallet-cut');
+    await page.getByRole('button', { name: 'Restore the network' }).click();
+    await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await history.getByText('COMPLETED').first().waitFor();
+
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.getByRole('button', { name: 'Statement of USD account' }).click();
+    await page.getByRole('region', { name: 'Statement' }).getByText('Balance now').waitFor();
+    await screenshot(page, 'wallet-dark');
+    expect(await faultsOf(page)).toEqual([]);
+    // Nothing is wider than a phone.
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    // The payment has ended, and with it its stream.
+    await expect.poll(() => subscriptions.size).toBe(2);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+});
+
+/** The place of the first option of a list that contains a text. */
+async function optionWith(page: Page, label: string, text: string): Promise<number> {
+  const options = page.getByLabel(label).locator('option');
+  await options.first().waitFor({ state: 'attached' });
+  const texts = await options.allTextContents();
+  return texts.findIndex((option) => option.includes(text));
+}
