@@ -11,6 +11,7 @@ import { noteOperation } from '../instruments/request-facts.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { documentPage } from './document-page.ts';
+import { clientTokenEndpoints } from './endpoints/client-tokens.ts';
 import { configEndpoints } from './endpoints/config.ts';
 import { customerEndpoints } from './endpoints/customers.ts';
 import { exchangeRateEndpoints } from './endpoints/exchange-rates.ts';
@@ -106,6 +107,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
   webhookEndpoints(app, webhooks);
   webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
+  clientTokenEndpoints(app, payments);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
   setDocument?.(restDocument(app));
