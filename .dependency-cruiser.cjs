@@ -11,7 +11,9 @@ const apis = ['bodies', ...hooks, 'records', ...allOfPayments];
 
 const modules = {
   // For apps: nothing of the service.
-  client: [],
+  client: ['client/generated'],
+  'client/generated': ['client'],
+  'client/build': ['client'],
   // What all count for the operator.
   instruments: [],
   database: ['instruments'],
@@ -63,6 +65,8 @@ const modules = {
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
   // Runs in browsers.
   lab: ['client'],
+  console: [],
+  wallet: ['client', 'client/generated'],
   pages: ['bodies'],
   http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
@@ -79,7 +83,7 @@ function filesOf(name) {
 }
 
 /** What runs in browsers, and what makes it. */
-const bundled = '^src/(lab/|pages/build\\.ts$)';
+const bundled = '^src/(lab/|console/|wallet/|pages/build\\.ts$)';
 
 module.exports = {
   forbidden: [
@@ -108,7 +112,8 @@ module.exports = {
       name: 'packages-of-a-production-install',
       comment: 'What src imports must be there after `npm ci --omit=dev`: a dependency of package.json.',
       severity: 'error',
-      from: { path: '^src/', pathNot: bundled },
+      // An app brings what the client package imports: its peers are packages of development here.
+      from: { path: '^src/', pathNot: [bundled, '^src/client/'] },
       to: { dependencyTypes: ['npm-dev', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
     },
     {

@@ -120,6 +120,8 @@ export const settings = {
   STREAMS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(100),
   RESERVATIONS_PER_API_TOKEN: wholeNumber(1, 1_000_000).default(1_000),
   RESERVATIONS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(20),
+  COMPRESS_SOCKETS: onOff.default(false),
+  COMPRESS_EVENT_STREAMS: onOff.default(false),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional(),
   ROLE: z.enum(['all', 'serve', 'work'], { error: 'must be all, serve or work' }).default('all'),
   LOG_LEVEL: z

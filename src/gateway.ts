@@ -142,15 +142,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
  * connections. What one commits wakes the work of the other.
  */
 function openDatabases({ databaseUrl: url, config, pace }: GatewayOptions) {
-  const statementMs = pace?.statementMs !== undefined ? { statementMs: pace.statementMs } : {};
+  const limits = {
+    ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
+    ...(pace?.lockMs !== undefined && { settings: [`lock_timeout=${pace.lockMs}`] }),
+  };
   const poolSize = config.DATABASE_POOL;
-  const serving = openDatabase({ url, role: 'gateway_serving', poolSize, ...statementMs });
+  const serving = openDatabase({ url, role: 'gateway_serving', poolSize, ...limits });
   const working = openDatabase({
     url,
     role: 'gateway_work',
     poolSize: Math.ceil(poolSize / 2),
     commits: serving.commits,
-    ...statementMs,
+    ...limits,
   });
   return { serving, working, close: async () => void (await Promise.all([serving.close(), working.close()])) };
 }

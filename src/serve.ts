@@ -24,6 +24,7 @@ import { addressFinder } from './http/client-address.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
+import { Turns } from './http/turns.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
 import { openPages } from './pages/pages.ts';
 import type { SandboxPlatform, Shown } from './pages/shown.ts';
@@ -44,6 +45,7 @@ export interface ServingOptions {
     readonly operationMs?: number;
     readonly slowMs?: number;
     readonly statementMs?: number;
+    readonly lockMs?: number;
     readonly idleMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     /** The clock of the limits of rate. */
@@ -74,6 +76,8 @@ export async function startServing(
   const { credentials } = callers;
   const caps = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
+  const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
+  const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   const graphql = createGraphqlServer({
     payments,
     feed,
@@ -81,6 +85,7 @@ export async function startServing(
     clientTokens,
     sessions,
     streams: caps.streams,
+    takeTurn,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
@@ -90,34 +95,29 @@ export async function startServing(
     log,
   });
   const { operations } = graphql;
+  const streaming = { operations, credentials, sessions, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS };
   const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: sandbox !== undefined, log });
   const http = await startHttpServer({
     callers,
     host: config.HOST,
     port: config.PORT,
     graphql,
-    distinctConnections: createDistinctConnections({ operations, keepAliveMs }),
+    distinctConnections: createDistinctConnections(streaming),
     tickets: createTickets({ operations, credentials, clientTokens }),
-    singleConnections: createSingleConnections({
-      ...{ operations, credentials, sessions, keepAliveMs },
-      reservations: caps.reservations,
-    }),
+    singleConnections: createSingleConnections({ ...streaming, takeTurn, reservations: caps.reservations }),
     origins,
     rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: sandbox !== undefined,
-    admission: {
-      maxInFlight: config.MAX_IN_FLIGHT,
-      slowMs: pace?.slowMs ?? slowMs,
-      maxAtWork: Math.max(1, config.DATABASE_POOL - connectionsForOthers),
-    },
+    admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    ...{ operations, sessions, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
+    ...{ operations, sessions, takeTurn, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
+    compresses: config.COMPRESS_SOCKETS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
   return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };

@@ -1,8 +1,11 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { secretSettings, settings } from '../src/config.ts';
+import { readConfig, secretSettings, settings } from '../src/config.ts';
+import { openDocs } from '../src/pages/docs.ts';
+import { isWeakKey } from '../src/start/weak-key.ts';
 
 // The files that run the service elsewhere are not run here: what they name must be there.
 
@@ -36,6 +39,34 @@ describe.each(files)('%s', (file) => {
     const paths = [...text.matchAll(/\/health\/\w+/g)].map(([name]) => name);
     expect(paths.filter((name) => !['/health/live', '/health/ready'].includes(name))).toEqual([]);
   });
+});
+
+test('the secrets of compose.yaml are made once, for this user alone, and no page shows them', async () => {
+  const folder = mkdtempSync(path.join(root, 'deploy', 'compose-test-'));
+  try {
+    cpSync(path.join(root, 'deploy/compose/make-secrets.sh'), path.join(folder, 'make-secrets.sh'));
+    const make = () => execFileSync('sh', [path.join(folder, 'make-secrets.sh')]);
+    make();
+    const secrets = path.join(folder, 'secrets');
+    const names = readdirSync(secrets);
+    const named = [...read('deploy/compose/compose.yaml').matchAll(/\{ file: secrets\/([\w-]+) \}/g)].map(
+      ([, name]) => name,
+    );
+    expect(names.sort()).toEqual(named.sort());
+    const before = names.map((name) => readFileSync(path.join(secrets, name), 'utf8'));
+    make();
+    expect(names.map((name) => readFileSync(path.join(secrets, name), 'utf8'))).toEqual(before);
+    expect(statSync(secrets).mode & 0o777).toBe(0o700);
+    const environment = { SECRET_KEY_FILE: path.join(secrets, 'secret-key') };
+    expect(isWeakKey(readConfig(environment).SECRET_KEY ?? '')).toBe(false);
+
+    const docs = await openDocs();
+    const page = (file: string) => docs.page(`/docs/${path.relative(root, path.join(folder, file))}`);
+    expect(await page('make-secrets.sh')).toBeDefined();
+    for (const name of names) expect([name, await page(`secrets/${name}`)]).toEqual([name, undefined]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test.each(yamlFiles)('%s is YAML', (file) => {

@@ -1,42 +1,27 @@
 import { createClient } from 'graphql-sse';
-import { type App, backoff, type Following, follow, type StreamResult } from './follow-transactions.ts';
+import { follow } from '../../src/client/follow.ts';
+import { openPayments } from '../../src/client/payments.ts';
+import { type App, type Following, followed } from './follow-transactions.ts';
 
 /**
  * Follows transactions over server-sent events with graphql-sse: plain HTTP, through any proxy. A token is not renewed on
  * an open stream: when it ends the server cuts the stream, and the reconnect brings a new one.
  */
 export function followOverSse(app: App): Following {
-  let stopped = false;
-  let cut = () => {};
-  const create = () =>
-    createClient({
-      url: `${app.url}/stream`,
-      headers: async () => ({ authorization: `Bearer ${(await app.token()).token}` }),
-      retryAttempts: Number.POSITIVE_INFINITY,
-      retry: backoff,
-    });
-
-  follow(
-    app,
-    () => stopped,
-    (request, next) =>
-      new Promise((resolve, reject) => {
-        const client = create();
-        cut = () => {
-          client.dispose();
-          resolve();
-        };
-        client.subscribe(
-          { query: request.query, variables: request.variables },
-          { next: (result) => next(result as StreamResult), error: reject, complete: resolve },
-        );
-      }),
-  );
+  const payments = openPayments({ url: app.url, token: app.token });
+  const client = createClient({
+    url: `${app.url}/stream`,
+    // Adds the newest token to each request.
+    fetchFn: payments.fetch,
+    // `follow` tries again by itself, for ever.
+    retryAttempts: 0,
+  });
+  const following = follow(client, followed(app, payments));
   return {
-    resumeNow: () => cut(),
-    stop: () => {
-      stopped = true;
-      cut();
+    ...following,
+    stop() {
+      following.stop();
+      payments.stop();
     },
   };
 }

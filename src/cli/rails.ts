@@ -1,11 +1,14 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { publicId } from '../core/ids.ts';
 import { openConnections } from '../gateway.ts';
 import { connectedRail } from '../payments/command.ts';
+import { reconcile } from '../payments/settlement/reconciliation.ts';
 import { CommandError } from '../print-error.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
 import { platformNamed } from './platforms.ts';
+import { momentIn } from './statement.ts';
 
 /** Adds the commands about the connections of platforms to the providers of their rails. */
 export function addRails(program: Command): void {
@@ -22,6 +25,41 @@ export function addRails(program: Command): void {
     .description('try the connection of a platform; it moves nothing')
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(check));
+  rails
+    .command('reconcile')
+    .description(
+      'compare the orders of a period with what the provider says that it has moved; every difference is named with both sides, and none is corrected',
+    )
+    .argument('<platform>', 'the name of the platform')
+    .requiredOption('--from <time>', 'where the period begins, such as 2026-01-01T00:00:00Z', momentIn)
+    .requiredOption('--to <time>', 'where it ends; this moment does not belong to it', momentIn)
+    .action(withDatabase(compare));
+}
+
+interface Period {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** Prints all differences, and exits with 1 where there are some. */
+async function compare({ database, payments }: Tools, name: string, { from, to }: Period): Promise<Answer> {
+  const { orders, movements, differences } = await reconcile(payments, await platformNamed(database, name), {
+    from,
+    to,
+  });
+  const rows = differences.map(({ fault, transactionId, here, there, reference }) => ({
+    fault,
+    transaction: transactionId && publicId('Transaction', transactionId),
+    here,
+    there,
+    reference,
+  }));
+  const none = `No difference between ${orders} orders here and ${movements} payments there.`;
+  return {
+    data: { orders, movements, differences: rows },
+    lines: tableOf(rows, none),
+    exitCode: rows.length > 0 ? 1 : 0,
+  };
 }
 
 async function connect({ database, config }: Tools, name: string): Promise<Answer> {

@@ -21,7 +21,11 @@ export function addStatement(program: Command): void {
     .action(withDatabase(write));
 }
 
-function momentIn(text: string): Date {
+/**
+ * Reads a moment in an argument.
+ * @throws InvalidArgumentError
+ */
+export function momentIn(text: string): Date {
   const moment = parseTimestamp(text);
   if (!moment) throw new InvalidArgumentError(`${text} is no time with a time zone.`);
   return moment;

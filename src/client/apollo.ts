@@ -1,5 +1,6 @@
-import type { DocumentNode } from 'graphql';
+import { type DocumentNode, Kind, OperationTypeNode } from 'graphql';
 import { resumable } from './resume.ts';
+import { Versions } from './versions.ts';
 
 /** An operation in a link of Apollo Client. */
 interface Operation {
@@ -48,4 +49,50 @@ export function resumeSubscriptions<Result extends Observable>(
     });
     return () => subscription.unsubscribe();
   });
+}
+
+/**
+ * Makes the handler of a link for Apollo Client 4 that lets nothing older replace what is newer, to stand first:
+ * `new ApolloLink(newestVersions())`. A message of a stream whose objects are all older is dropped. A query whose answer has
+ * an older object, as it was on its way while a stream brought a newer one, is sent again, at most three times.
+ */
+export function newestVersions(): <Result extends Observable>(
+  operation: Operation,
+  forward: (operation: never) => Result,
+) => Result {
+  const versions = new Versions();
+  return <Result extends Observable>(operation: Operation, forward: (operation: never) => Result) => {
+    const send = () => (forward as (operation: Operation) => Result)(operation);
+    const kinds = operation.query.definitions.map((one) =>
+      one.kind === Kind.OPERATION_DEFINITION ? one.operation : undefined,
+    );
+    const first = send();
+    const Observable = first.constructor as new (subscribe: (observer: Observer) => () => void) => Result;
+    return new Observable((observer) => {
+      let current: { unsubscribe(): void } | undefined;
+      let isStopped = false;
+      const run = (source: Result, repeats: number) => {
+        let isRepeating = false;
+        current = source.subscribe({
+          next(result) {
+            const { objects, older } = versions.note((result as { readonly data?: unknown }).data);
+            if (kinds.includes(OperationTypeNode.SUBSCRIPTION) && objects > 0 && objects === older) return;
+            isRepeating = kinds.includes(OperationTypeNode.QUERY) && older > 0 && repeats > 0;
+            if (!isRepeating) observer.next?.(result);
+          },
+          error: (error) => observer.error?.(error),
+          complete() {
+            if (isStopped) return;
+            if (isRepeating) run(send(), repeats - 1);
+            else observer.complete?.();
+          },
+        });
+      };
+      run(first, 3);
+      return () => {
+        isStopped = true;
+        current?.unsubscribe();
+      };
+    });
+  };
 }

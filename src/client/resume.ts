@@ -15,6 +15,10 @@ export interface ResumableRequest {
   readonly variables: Record<string, unknown>;
   /** Takes the cursor of a result: the next attempt resumes after it. */
   readonly advance: (result: unknown) => void;
+  /** Sets the cursor that the next attempt resumes after; undefined begins anew. */
+  readonly resumeAfter: (cursor: string | undefined) => void;
+  /** Returns the cursor that the next attempt resumes after. */
+  readonly cursor: () => string | undefined;
 }
 
 /**
@@ -33,7 +37,7 @@ export function resumable(
   const [field, ...others] = operation?.selectionSet.selections ?? [];
   if (operation?.operation !== 'subscription' || field?.kind !== Kind.FIELD || others.length > 0) return undefined;
   const { after, value } = afterOf(operation, field);
-  const variables = { ...given, ...(value !== undefined && { [after]: value }) };
+  const variables: Record<string, unknown> = { ...given, ...(value !== undefined && { [after]: value }) };
   const key = field.alias?.value ?? field.name.value;
   const changed = withCursor(withAfter(operation, field, after));
   return {
@@ -45,6 +49,13 @@ export function resumable(
     advance(result) {
       const cursor = cursorIn(result, key);
       if (cursor !== undefined) variables[after] = cursor;
+    },
+    resumeAfter(cursor) {
+      variables[after] = cursor;
+    },
+    cursor() {
+      const cursor = variables[after];
+      return typeof cursor === 'string' ? cursor : undefined;
     },
   };
 }

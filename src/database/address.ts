@@ -2,12 +2,39 @@ import os from 'node:os';
 
 /** An address of a database, and what it says about the sessions of its connections. */
 export interface DatabaseAddress {
-  /** The address without anything about sessions. */
+  /** The address without anything about sessions, and with its first host alone. */
   readonly url: string;
   /** Its `options`, in the form of a server's command line such as `-c work_mem=8MB`; '' for none. */
   readonly options: string;
   /** Its `application_name`. */
   readonly applicationName: string | undefined;
+}
+
+/** One of the servers of an address. */
+export interface Server {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The scheme and the login of an address, its hosts, and what follows. */
+const parts = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
+
+/** Returns the servers of an address, whose hosts are separated by commas as libpq has them: `host1:5432,host2:5433`. */
+export function serversOf(address: string): Server[] {
+  const [, , hosts = ''] = parts.exec(address) ?? [];
+  const usualPort = Number(process.env.PGPORT || 5432);
+  return hosts.split(',').map((host) => {
+    const [, name = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(host) ?? [];
+    return { host: decodeURIComponent(name.replace(/^\[|\]$/g, '')), port: Number(port ?? usualPort) };
+  });
+}
+
+/** Returns an address with its first host alone: pg knows no others. */
+export function firstServer(address: string): string {
+  return address.replace(
+    parts,
+    (_all, before: string, hosts: string, after: string) => before + hosts.split(',', 1) + after,
+  );
 }
 
 /** The parameters of an address that pg lets win over the settings of the program. */
@@ -24,7 +51,8 @@ const ofSessions = [
  * Takes what an address says about sessions out of it: pg would let that replace the program's settings. A limit of time is left
  * out, since the program has its own.
  */
-export function readAddress(address: string): DatabaseAddress {
+export function readAddress(given: string): DatabaseAddress {
+  const address = firstServer(given);
   const start = address.indexOf('?');
   if (start < 0) return { url: address, options: '', applicationName: undefined };
   const parameters = new URLSearchParams(address.slice(start + 1));

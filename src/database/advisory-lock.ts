@@ -1,4 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { firstServer } from './address.ts';
+import { DatabaseClient, Hosts } from './hosts.ts';
 
 /**
  * Runs `work` under a session advisory lock: of several processes that call it at once, one works and the others wait.
@@ -20,7 +22,7 @@ export async function withAdvisoryLock<T>(
 
 /** Runs `work` on a separate connection, without the limits on statements that the pool's sessions have. */
 export async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+  const client = new DatabaseClient({ connectionString: firstServer(databaseUrl), hosts: Hosts.of(databaseUrl) });
   // A connection that the server ends makes the next statement fail; without a listener it would end the process.
   client.on('error', () => undefined);
   await client.connect();

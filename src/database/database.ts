@@ -4,6 +4,7 @@ import { connectionName, readAddress } from './address.ts';
 import type { Binding } from './conditions.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
+import { type ConnectionConfig, DatabaseClient, Hosts } from './hosts.ts';
 import { noPlatform } from './platform-scope.ts';
 import { PrismaDriver } from './prisma-driver.ts';
 import { ServingPool } from './serving-pool.ts';
@@ -26,7 +27,7 @@ export type DatabaseRole = 'gateway_serving' | 'gateway_work';
 export interface Database {
   readonly url: string;
   /** Returns the parameters of a connection outside of the pool, in the same role and with the same settings. */
-  connectionFor(use: string): pg.ClientConfig;
+  connectionFor(use: string): ConnectionConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
   /** Runs `work` with a Prisma client in the transaction of `client`: for `inTransaction` alone (transaction.ts). */
@@ -109,13 +110,14 @@ interface ConnectionOptions {
  * Returns the parameters of a connection under the settings above; money (int8) arrives as bigint. The operator's `options` in
  * the address are added, and set nothing that the program sets.
  */
-export function connectionConfig({ url, role, use, statementMs, settings }: ConnectionOptions): pg.ClientConfig {
+export function connectionConfig({ url, role, use, statementMs, settings }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);
   const own = [...sessionSettings(role, statementMs ?? defaultStatementMs), ...(settings ?? [])].map(
     (setting) => `-c ${setting}`,
   );
   return {
     connectionString: address.url,
+    hosts: Hosts.of(url),
     // Of two values for one setting Postgres takes the last.
     options: [address.options, ...own].join(' ').trim(),
     application_name: connectionName(use ?? role.replace('gateway_', ''), address.applicationName),
@@ -132,6 +134,7 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
 /** Opens the pool and the Prisma client on it. Nothing connects before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = openPool(connectionConfig(options), options);
+  if (pool instanceof ServingPool) pool.leaveOneToOthers();
   const names = new StatementNames();
   const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
   const prisma = new PrismaClient({ adapter: driver });
@@ -158,12 +161,13 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 /** Opens a pool that destroys connections on which no result arrives in time, and those that can only read. */
 function openPool(
-  connection: pg.ClientConfig,
+  connection: ConnectionConfig,
   { role, poolSize, acquireTimeoutMs, statementMs }: DatabaseOptions,
 ): pg.Pool {
   const Pool = role === 'gateway_serving' ? ServingPool : pg.Pool;
   const pool = new Pool({
     ...connection,
+    Client: DatabaseClient,
     query_timeout: answerTimeoutMs(statementMs),
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
@@ -181,7 +185,10 @@ function openPool(
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
     // The others have probably lost the server too, or can only read too: a statement on one of them would fail as this one.
-    else if (isAnswerTimeout(error) || isReadOnly(error)) for (const other of idle) discard(other, error);
+    else if (isAnswerTimeout(error) || isReadOnly(error)) {
+      connection.hosts?.suspect();
+      for (const other of idle) discard(other, error);
+    }
   });
   return pool;
 }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { ConnectionShares } from './connection-shares.ts';
 import { PlatformQuery } from './platform-query.ts';
 import { currentPlatform } from './platform-scope.ts';
 import { type PlatformFirst, platformStatement } from './platform-statement.ts';
@@ -13,8 +14,14 @@ type Connected = Parameters<pg.Pool['connect']>[0];
 export class ServingPool extends pg.Pool {
   /** The platform of each connection; none while it is unknown, as after an error. */
   readonly #platforms = new WeakMap<pg.PoolClient, string>();
+  #shares: ConnectionShares | undefined;
   /** The query that `connect` is being called for. It sets the platform itself, without a round trip. */
   #query: PlatformFirst | undefined;
+
+  /** Keeps each platform from having all connections at once. */
+  leaveOneToOthers(): void {
+    this.#shares = new ConnectionShares(this);
+  }
 
   // The declarations of `query` in pg's types cannot be overridden one by one.
   override query = ((config: pg.QueryConfig | TextQuery | string, values?: unknown, done?: unknown) => {
@@ -32,9 +39,15 @@ export class ServingPool extends pg.Pool {
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
     const platform = currentPlatform();
-    if (!callback) return super.connect().then((client) => this.#enter(client, platform));
+    if (!callback) {
+      return new Promise((resolve, reject) => {
+        this.#connectAs(platform, (error, client) =>
+          error || !client ? reject(error) : resolve(this.#enter(client, platform)),
+        );
+      });
+    }
     const query = this.#query;
-    super.connect((error, client, release) => {
+    this.#connectAs(platform, (error, client, release) => {
       if (error || !client || this.#platforms.get(client) === platform) callback(error, client, release);
       else if (query && this.#platforms.has(client)) {
         this.#platforms.delete(client);
@@ -48,6 +61,11 @@ export class ServingPool extends pg.Pool {
       }
     });
     return undefined;
+  }
+
+  #connectAs(platform: string, done: Connected): void {
+    if (this.#shares) this.#shares.connect(platform, (connected) => super.connect(connected), done);
+    else super.connect(done);
   }
 
   /** Connects for statements that see no rows by themselves: those that only call a function with rights of its own. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import pg from 'pg';
-import { readAddress } from './address.ts';
+import { readAddress, serversOf } from './address.ts';
 
 /**
  * How a connection is protected: VERIFIED, by TLS with a certificate that is checked; UNVERIFIED, by TLS with any certificate;
@@ -11,7 +11,8 @@ export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 /** Says how pg protects the connections to an address, of which also the environment decides (PGSSLMODE, PGHOST). */
 export function protectionOf(address: string): Protection {
   const client = new pg.Client({ connectionString: readAddress(address).url });
-  if (isLocal(client.host)) return 'LOCAL';
+  const others = serversOf(address).slice(1);
+  if ([client, ...others].every(({ host }) => isLocal(host))) return 'LOCAL';
   // Its types say a boolean: pg stores the options of node:tls here.
   const ssl: unknown = client.ssl;
   if (!ssl) return 'NONE';

@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
+import { DatabaseClient } from '../database/hosts.ts';
 import { ReferredRows } from '../database/referred-rows.ts';
 import { Channel } from './channel.ts';
 import type { Hub } from './hub.ts';
@@ -194,7 +195,7 @@ export class Feed {
   }
 
   async #listen(): Promise<void> {
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       ...this.#database.connectionFor('feed'),
       connectionTimeoutMillis: listenTimeoutMs,
       query_timeout: listenTimeoutMs,

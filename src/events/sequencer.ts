@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Database } from '../database/database.ts';
+import { DatabaseClient } from '../database/hosts.ts';
 
 /** The advisory lock of the current step ("feed" in ASCII). */
 export const stepLock = 0x66656564;
@@ -54,7 +55,7 @@ export class Sequencer {
   /** Returns the sequencer's own connection: one of the pool might have to wait for its other users. */
   async #connect(): Promise<pg.Client> {
     if (this.#client) return this.#client;
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       ...this.#database.connectionFor('sequencer'),
       connectionTimeoutMillis: connectMs,
       query_timeout: this.#database.answerTimeoutMs,

@@ -1,6 +1,6 @@
 import type { RequestSlot } from '../core/outside-wait.ts';
 import { BoundedWaits } from './bounded-waits.ts';
-import { type Tenant, Turns } from './turns.ts';
+import type { Tenant, Turns } from './turns.ts';
 import type { ResponseWatcher, WatchedResponse } from './watched-response.ts';
 
 /** The limits of admission control. */
@@ -9,8 +9,8 @@ export interface AdmissionLimits {
   readonly maxInFlight: number;
   /** The average processing time, in milliseconds, above which fewer requests are admitted. */
   readonly slowMs: number;
-  /** The most requests of one tenant that are worked on at once while there are others (turns.ts). */
-  readonly maxAtWork: number;
+  /** Lets the requests of several tenants take turns. */
+  readonly turns: Turns;
 }
 
 /** The divisor of `maxInFlight` while processing is slow. */
@@ -35,10 +35,8 @@ export class InFlight {
   readonly #maxWhileSlow: number;
   readonly #load: Load = { count: 0, averageMs: 0, byTenant: new Map() };
   readonly #unread = new BoundedWaits(maxUnread);
-  readonly #turns: Turns;
 
   constructor(limits: AdmissionLimits) {
-    this.#turns = new Turns(limits.maxAtWork);
     this.#limits = limits;
     this.#maxWhileSlow = Math.ceil(limits.maxInFlight / slowDivisor);
   }
@@ -55,7 +53,7 @@ export class InFlight {
     const request = new AdmittedRequest(response, tenant, {
       load: this.#load,
       unread: this.#unread,
-      turns: this.#turns,
+      turns: this.#limits.turns,
     });
     response.watcher = request;
     return request;

@@ -159,6 +159,7 @@ async function serveRest(
 ): Promise<void> {
   return admit(admission, request, response, {
     api: 'REST',
+    takesTurn: true,
     work: (body) => options.rest(request, response, body),
   });
 }
@@ -185,13 +186,22 @@ async function serveGraphql(
   }
   return admit(admission, request, response, {
     api: 'GRAPHQL',
+    // What it asks for has a turn of its own, and who ends an operation does not wait behind it.
+    takesTurn: !isOfReservedStream(request),
     work: async (body) => (body ? answerGraphql(options, request, response, body) : refuseBody(request, response)),
   });
+}
+
+function isOfReservedStream(request: IncomingMessage): boolean {
+  const [path] = (request.url ?? '/').split('?', 1);
+  return path === '/graphql/stream' && streamToken(request) !== undefined;
 }
 
 /** What answers a request that is admitted. Its body is undefined when it was too long. */
 interface Service {
   readonly api: Api;
+  /** Whether a request of a known caller waits for its turn. Those of strangers do, to be looked up. */
+  readonly takesTurn: boolean;
   readonly work: (body: Buffer | undefined) => Promise<void>;
 }
 
@@ -203,7 +213,7 @@ async function admit(
   { bodies, callers, inFlight }: Admission,
   request: IncomingMessage,
   response: WatchedResponse,
-  { api, work }: Service,
+  { api, takesTurn, work }: Service,
 ): Promise<void> {
   const caller = callers.find(request);
   const early = caller && callers.count(caller, response);
@@ -215,7 +225,7 @@ async function admit(
   const body = await bodies.read(request);
   const slot = body === 'EVICTED' ? undefined : inFlight.admit(response, callers.tenantOf(request, caller));
   if (body === 'EVICTED' || !slot) return refuse(response, api, busy);
-  await slot.turn();
+  if (takesTurn || !caller) await slot.turn();
   if (response.closed) return;
   return withSlot(slot, async () => {
     const late = caller ? undefined : await callers.identify(request, response);

@@ -1,3 +1,5 @@
+import type { WorkTurn } from '../core/turn.ts';
+
 /** Whose share of the capacity a request uses. */
 export interface Tenant {
   readonly key: string;
@@ -17,17 +19,29 @@ const sharedMs = 1_000;
 /**
  * Lets the requests of several tenants take turns. Of one tenant only so many are worked on at once while other platforms send
  * requests, too; the rest wait. So the event loop does little for one tenant before it sees another one's request, and a
- * connection to the database is left for others. A platform that is alone does not wait.
+ * connection to the database is left for others. A platform that is alone waits only beyond a limit that is much higher.
  */
 export class Turns {
   readonly #most: number;
+  readonly #mostAlone: number;
   readonly #atWork = new Map<string, AtWork>();
   #lastPlatform: string | undefined;
   #sharedUntil = 0;
 
-  /** @param most how many requests of one tenant are worked on at once */
-  constructor(most: number) {
+  /**
+   * @param most how many requests of one tenant are worked on at once
+   * @param mostAlone the same of a platform that is alone
+   */
+  constructor(most: number, mostAlone: number) {
     this.#most = most;
+    this.#mostAlone = mostAlone;
+  }
+
+  /** Waits for a turn of a platform, for an operation on a connection that carries several, or for a message of a stream. */
+  async takeTurn(platformId: string): Promise<WorkTurn> {
+    const tenant = { key: platformId, isPlatform: true };
+    await this.begin(tenant);
+    return new Turn(this, tenant);
   }
 
   /**
@@ -61,7 +75,7 @@ export class Turns {
 
   /** A stranger is always limited, and is no reason to limit a platform. */
   #mostOf({ isPlatform }: Tenant): number {
-    return isPlatform && performance.now() >= this.#sharedUntil ? Number.POSITIVE_INFINITY : this.#most;
+    return isPlatform && performance.now() >= this.#sharedUntil ? this.#mostAlone : this.#most;
   }
 
   #note({ key, isPlatform }: Tenant): void {
@@ -76,5 +90,35 @@ export class Turns {
     const own: AtWork = { count: 0, waiting: [] };
     this.#atWork.set(key, own);
     return own;
+  }
+}
+
+/** The turn of one piece of work, which others have while it waits for the world outside. */
+class Turn implements WorkTurn {
+  readonly #turns: Turns;
+  readonly #tenant: Tenant;
+  /** The waits for the world outside that are under way. */
+  #waits = 0;
+  #hasEnded = false;
+
+  constructor(turns: Turns, tenant: Tenant) {
+    this.#turns = turns;
+    this.#tenant = tenant;
+  }
+
+  release(): void {
+    this.#waits += 1;
+    if (this.#waits === 1 && !this.#hasEnded) this.#turns.end(this.#tenant);
+  }
+
+  retake(): void {
+    this.#waits -= 1;
+    if (this.#waits === 0 && !this.#hasEnded) this.#turns.resume(this.#tenant);
+  }
+
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (this.#waits === 0) this.#turns.end(this.#tenant);
   }
 }

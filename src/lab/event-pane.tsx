@@ -50,7 +50,7 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
       {events.length === 0 && state !== 'refused' && <p className="lab-quiet">Nothing has happened yet.</p>}
       <ol>
         {events.map((event) => (
-          <li key={event.id}>
+          <li key={event.id} data-transaction={event.transaction?.id}>
             <button type="button" onClick={() => onPick(event)} title="Open its timeline; take its cursor for Resume">
               <span className="lab-event-what">
                 {nameOf(event)} <b data-status={statusOf(event)}>{statusOf(event)}</b>

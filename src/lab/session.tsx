@@ -170,6 +170,15 @@ function useOpenTab(tab: Tab | undefined, { carried, operations }: Opened): void
   useEffect(() => {
     for (const editor of [queryEditor, variableEditor]) editor?.updateOptions({ wordWrap: 'on' });
   }, [queryEditor, variableEditor]);
+  // The editors' colours follow the system's, which may change at sunset.
+  const { setTheme } = useGraphiQLActions();
+  const theme = useGraphiQL((state) => state.theme);
+  useEffect(() => {
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const change = () => setTheme(theme);
+    dark.addEventListener('change', change);
+    return () => dark.removeEventListener('change', change);
+  }, [theme, setTheme]);
   const id = tab?.id;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when another tab is opened, or the editors are there
   useEffect(() => {

@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { connectionConfig, type Database } from '../database/database.ts';
+import { DatabaseClient } from '../database/hosts.ts';
 import { transactionOn } from '../database/transaction.ts';
 import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';
@@ -90,7 +91,7 @@ export async function audit(
   { url }: Pick<Database, 'url'>,
   onRule: (rule: string) => void = () => undefined,
 ): Promise<Breach[]> {
-  const client = new pg.Client(connectionConfig({ url, role: 'gateway_work', use: 'audit' }));
+  const client = new DatabaseClient(connectionConfig({ url, role: 'gateway_work', use: 'audit' }));
   await client.connect();
   try {
     return await transactionOn(client, () => findBreaches(client, onRule), {

@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '../database/database.ts';
+import { DatabaseClient } from '../database/hosts.ts';
 
 /** The most milliseconds that the figures may take; then the scrape goes without them. */
 const limitMs = 2_000;
@@ -82,7 +82,7 @@ export class DatabaseFigures {
   async read(): Promise<void> {
     for (const gauge of this.#gauges.values()) gauge.remove();
     this.#suspense.reset();
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       ...this.#database.connectionFor('metrics'),
       connectionTimeoutMillis: limitMs,
       query_timeout: limitMs,

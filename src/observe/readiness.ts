@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
+import { DatabaseClient } from '../database/hosts.ts';
 import { projectPrisma, readMigrations } from '../database/migrations/migration-files.ts';
 import { statement } from '../database/statement.ts';
 
@@ -99,7 +100,10 @@ export class ReadinessWatch {
       return schemaStates.has(sqlState(error) ?? '') ? { ...away, database: true } : away;
     });
     // What is read-only in this session stays so, when others that begin now can write.
-    if (!readiness.writable) this.#forget();
+    if (!readiness.writable) {
+      this.#database.connectionFor('readiness').hosts?.suspect();
+      this.#forget();
+    }
     if (!this.#closed) this.#report(readiness, failure);
     this.#last = readiness;
     return readiness;
@@ -148,7 +152,7 @@ export class ReadinessWatch {
   async #connect(): Promise<pg.Client> {
     if (this.#client) return this.#client;
     const { answerMs } = this.#limits;
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       ...this.#database.connectionFor('readiness'),
       connectionTimeoutMillis: answerMs,
       query_timeout: answerMs,

@@ -13,13 +13,14 @@ const root = path.resolve(import.meta.dirname, '../..');
 /** What browsers load, by name. Workers are loaded by the pages themselves. */
 const entryPoints = {
   lab: 'src/lab/main.tsx',
+  console: 'src/console/main.ts',
   'editor.worker': 'monaco-editor/esm/vs/editor/editor.worker.js',
   'json.worker': 'monaco-editor/esm/vs/language/json/json.worker.js',
   'graphql.worker': 'monaco-graphql/esm/graphql.worker.js',
 };
 
 /** The files that decide what is made: the sources, and the versions of all packages. */
-const sources = ['src/{lab,client,pages}/**/*', 'package-lock.json'];
+const sources = ['src/{lab,console,client,pages}/**/*', 'package-lock.json'];
 
 const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

@@ -10,7 +10,11 @@ export const docsPath = '/docs';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /** The files of the repository that are documentation, or that it refers to. */
-const documented = ['*.md', 'docs/**/*', 'bench/*.md', 'src/**/*.md', 'deploy/**/*', 'schema.graphql', 'LICENSE'];
+const documented = [
+  ...['*.md', 'docs/**/*', 'bench/*.md', 'src/**/*.md', 'schema.graphql', 'LICENSE', 'Dockerfile'],
+  // By their endings: deploy/compose/secrets holds passwords and keys, in files without one.
+  'deploy/**/*.{json,service,sh,yaml,yml}',
+];
 
 /** The documentation: the files of the repository as pages. */
 export interface Docs {

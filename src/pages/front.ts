@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { consolePath } from './console.ts';
 import { docsPath } from './docs.ts';
 import type { Html } from './layout.ts';
 import type { Shown } from './shown.ts';
@@ -22,7 +23,9 @@ export function frontLinks({ lab, documents, metricsUrl }: Shown): readonly Link
   const [page, data, api] = [link('PAGE'), link('DATA'), link('API')];
   return [
     ...(lab ? [page('lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.')] : []),
-    ...(documents ? [page('rest_console', `${rest}/docs`, 'REST console', 'Read about each endpoint of REST.')] : []),
+    ...(documents
+      ? [page('rest_console', consolePath, 'REST console', 'Read about each endpoint of REST, and try it.')]
+      : []),
     ...(documents ? [page('docs', docsPath, 'Docs', 'How to start, and how everything works.')] : []),
     api('graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'),
     api('rest', rest, 'REST', 'The same domain, for servers.'),

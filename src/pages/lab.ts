@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import type { Assets } from './assets.ts';
 import { docsPath } from './docs.ts';
-import { icon, type Page, plainPage } from './layout.ts';
+import { icon, type Page, plainPage, scriptPolicy } from './layout.ts';
 import type { Shown } from './shown.ts';
 
 /**
@@ -47,19 +47,6 @@ ${lab.scripts.map((script) => html`<script type="module" src="${script}"></scrip
 <noscript>The lab needs JavaScript.</noscript>
 </body>
 </html>`,
-    policy: [
-      "default-src 'none'",
-      "script-src 'self'",
-      "worker-src 'self'",
-      // The editors write their colours into the page.
-      "style-src 'self' 'unsafe-inline'",
-      "font-src 'self'",
-      "img-src 'self' data:",
-      // Browsers differ on whether 'self' includes sockets.
-      `connect-src 'self' ws://${host} wss://${host}`,
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
+    policy: scriptPolicy(host),
   };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Assets, assetPath } from './assets.ts';
+import { consolePage, consolePath } from './console.ts';
 import { docsPath, openDocs } from './docs.ts';
 import { frontLinks, frontPage } from './front.ts';
 import { labPage } from './lab.ts';
@@ -26,6 +27,10 @@ export async function openPages(shown: Shown): Promise<Pages> {
       if (path === '/') return answerFront(request, response, shown);
       if (path === '/lab' && shown.lab) {
         await sendPage(response, 200, labPage(assets, shown, hostOf(request)));
+        return true;
+      }
+      if (path === consolePath && shown.documents) {
+        await sendPage(response, 200, consolePage(assets, shown));
         return true;
       }
       // Where GraphiQL is looked for.

@@ -155,11 +155,11 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
 /** The parts of a rail that are functions. */
 const parts: readonly string[] = [
   ...['rate', 'paymentInstructions', 'lookUp', 'payOut', 'collect', 'giveBack', 'collectionAmount', 'expectedMs'],
-  ...['firstAskMs', 'checkAccount', 'checkIdentity', 'forPlatform', 'checkConnection', 'close'],
+  ...['firstAskMs', 'checkAccount', 'checkIdentity', 'movements', 'forPlatform', 'checkConnection', 'close'],
 ];
 
 /** The parts of the simulation. */
-const simulationParts = ['scenarioFault', 'deposit', 'senderInformation', 'accountVerification'] as const;
+const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
 /**
  * Checks what a rail brings: known parts of the right form, with the parts that belong together, and no simulation where

@@ -52,7 +52,9 @@ export interface RailLog {
   error(fields: object, message: string): void;
 }
 
+export type * from './identity-request.ts';
 // A package that is a rail imports from this file alone.
 export type * from './rail.ts';
+export type * from './rail-movements.ts';
 export type * from './rail-step.ts';
 export type { AccountVerification, Deposit, Scenario, ScenarioFault, Simulation } from './simulation.ts';

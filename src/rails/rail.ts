@@ -1,13 +1,14 @@
 import type { Currency } from '../core/currencies.ts';
 import type {
   BeneficiaryVerificationStatus,
-  CustomerType,
   ExternalAccountStatus,
   ExternalAccountType,
   FailureReason,
   KycStatus,
   RailOrderKind,
 } from '../database/generated/client/client.ts';
+import type { IdentityRequest } from './identity-request.ts';
+import type { MovementsPage, MovementsRequest } from './rail-movements.ts';
 import type { RailStep } from './rail-step.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -99,6 +100,12 @@ export interface Rail {
   forPlatform?(platformId: string): Rail;
 
   /**
+   * Lists what the provider has moved for the platform, of a period by the provider's clock: page by page, for
+   * reconciliation.
+   */
+  movements?(request: MovementsRequest): Promise<MovementsPage>;
+
+  /**
    * Tries how the platform reaches its provider, and returns what was found, in words for the operator. It moves nothing.
    * @throws Error that says what is wrong
    */
@@ -110,15 +117,6 @@ export interface Rail {
 
 /** What is known of an order before it is written. */
 export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
-
-/** A customer whose identity is to be checked. */
-export interface IdentityRequest {
-  /** The uuid of the customer: the idempotency key of its check together with the name. */
-  readonly customerId: string;
-  readonly customerType: CustomerType;
-  /** The full name, or the legal name of a business; null where none is known. */
-  readonly name: string | null;
-}
 
 /** A rail's answer about an external account. */
 export type AccountCheck =
@@ -226,7 +224,12 @@ export type RailOutcome =
   /** The receiving side refused it. */
   | { readonly kind: 'rejected'; readonly explanation: string }
   /** It had settled and has come back. */
-  | { readonly kind: 'returned'; readonly explanation: string };
+  | { readonly kind: 'returned'; readonly explanation: string }
+  /**
+   * The provider says something else than before, such as failed of what it has settled. Nothing changes, and a person
+   * finds out what is true.
+   */
+  | { readonly kind: 'contradiction'; readonly explanation: string };
 
 /** The receiver at a UMA address, as its institution describes it. */
 export interface UmaReceiver {

@@ -10,7 +10,6 @@ import { requestSeconds } from '../instruments/instruments.ts';
 import { noteOperation } from '../instruments/request-facts.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
-import { documentPage } from './document-page.ts';
 import { clientTokenEndpoints } from './endpoints/client-tokens.ts';
 import { configEndpoints } from './endpoints/config.ts';
 import { customerEndpoints } from './endpoints/customers.ts';
@@ -70,7 +69,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
     end({ code: String(context.res.status) });
   });
   const app = root.basePath(restPrefix);
-  const setDocument = openapi ? servePages(app) : undefined;
+  const setDocument = openapi ? serveDocument(app) : undefined;
 
   app.use('*', async (context, next) => {
     const viewer = await tokens.authenticate(context.req.header('authorization'));
@@ -115,20 +114,14 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
 }
 
 /**
- * Serves the OpenAPI document and its page. They need no credentials: they contain nothing about any platform.
+ * Serves the OpenAPI document. It needs no credentials: it contains nothing about any platform. Its page is src/pages/console.ts.
  * @returns the function that takes the document, once all endpoints are there
  */
-function servePages(app: RestApp): (document: ReturnType<typeof restDocument>) => void {
+function serveDocument(app: RestApp): (document: ReturnType<typeof restDocument>) => void {
   let document: ReturnType<typeof restDocument> | undefined;
-  let page: ReturnType<typeof documentPage>;
   app.get('/openapi.json', (context) => context.json(document));
-  app.get('/docs', (context) => {
-    context.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
-    return context.html(page);
-  });
   return (complete) => {
     document = complete;
-    page = documentPage(complete);
   };
 }
 

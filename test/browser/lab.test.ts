@@ -31,7 +31,7 @@ test.each(journey)('the document of $title fits the schema, and names its operat
   expect(document.definitions).toMatchObject([{ name: { value: operation } }]);
 });
 
-describe.skipIf(executablePath === undefined)('the lab in a browser', () => {
+describe.skipIf(executablePath === undefined)('in a browser', () => {
   let gateway: ChildGateway;
   let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
   let browser: Browser;
@@ -103,16 +103,16 @@ describe.skipIf(executablePath === undefined)('the lab in a browser', () => {
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     await page.goto(`${gateway.url}/lab`);
     const lab = labOf(page);
-    await lab.state('live');
-    const shown = await lab.events.count();
+    await lab.events.first().waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await lab.state('paused');
+    const shown = await lab.events.count();
     await lab.open('Fail on purpose');
-    await lab.run('Transaction:');
+    const failing = lab.eventOf(await lab.run('Transaction:'), 'FAILED');
     expect(await lab.events.count()).toBe(shown);
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await lab.state('live');
-    await lab.event('FAILED').first().waitFor();
+    await failing.waitFor();
 
     // What a person would send from a terminal is what the tab would send.
     await page.getByRole('button', { name: 'Copy as curl' }).click();
@@ -139,13 +139,41 @@ describe.skipIf(executablePath === undefined)('the lab in a browser', () => {
     await lab.run('Quote:');
     await page.getByRole('button', { name: 'Next: Execute' }).tap();
     await lab.isOpen('Execute');
-    await lab.run('"replayed": false');
-    await lab.event('COMPLETED').first().waitFor();
+    const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
+    await completed.waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     await screenshot(page, 'lab-phone-dark');
     await page.emulateMedia({ colorScheme: 'light' });
     await screenshot(page, 'lab-phone');
     await context.close();
+  });
+
+  test('tries requests of the REST API in its console, and finds them by any word', async () => {
+    const page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
+    const asked = watch(page);
+    await page.goto(gateway.url);
+    await page.getByRole('link', { name: 'REST console' }).click();
+    const operations = page.locator('.opblock');
+    await operations.first().waitFor();
+    const document = (await (await fetch(`${gateway.url}/2025-10-13/openapi.json`)).json()) as { paths: object };
+    const all = Object.values(document.paths).flatMap((methods) => Object.keys(methods));
+    expect(await operations.count()).toBe(all.length);
+    await screenshot(page, 'console');
+
+    await page.locator('.operation-filter-input').fill('get customers');
+    await expect.poll(() => operations.count()).toBeLessThan(all.length / 2);
+    await page.locator('.opblock-get .opblock-summary', { hasText: '/customers' }).first().click();
+    await page.getByRole('button', { name: 'Execute' }).click();
+    const answer = page.locator('.live-responses-table');
+    await answer.getByText('Sample Company Inc.').first().waitFor();
+    expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
+    await screenshot(page, 'console-answer');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await screenshot(page, 'console-phone-dark');
+    expect(asked.foreign).toEqual([]);
+    expect(asked.refusedByPolicy).toEqual([]);
+    await page.close();
   });
 });
 
@@ -177,6 +205,13 @@ function labOf(page: Page) {
     result,
     events,
     event: (text: string) => events.filter({ hasText: text }),
+    /** The event of the payment that an answer names. */
+    eventOf(answer: string, status: string) {
+      const [id] = /Transaction:[\s\S]*?(?=")/.exec(answer) ?? [];
+      return page.locator(`.lab-events li[data-transaction="${id?.replaceAll(/\s/g, '')}"]`, {
+        hasText: `Outgoing payment ${status}`,
+      });
+    },
     isOpen,
     state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
     /** Clicks once, where the tab is when the mouse comes down. */

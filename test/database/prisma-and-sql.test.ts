@@ -32,15 +32,25 @@ const tables = new Map(
   }),
 );
 
-const files = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/database/generated/'));
+/** All files but the generated ones, and those of the pages, which run in browsers. */
+const files = globSync('src/**/*.ts').filter((file) => !/^src\/(database\/generated|lab|console)\//.test(file));
 const sources = new Map(files.map((file) => [file, read(file)]));
 const functions = globSync('prisma/functions/*.sql').map(read);
 const page = read('docs/prisma.md');
 
 beforeAll(async () => {
-  // A statement is known once its file has been loaded. Programs run when they are loaded, and have no statements.
-  const programs = ['src/main.ts', 'src/cli/ops.ts', 'src/cli/print-schema.ts', 'src/cli/rail-conformance.ts'];
-  for (const file of files.filter((one) => !programs.includes(one) && !one.endsWith('.d.ts'))) {
+  // A statement is known once its file has been loaded. Programs run when they are loaded, what is for browsers needs one, and
+  // neither has statements.
+  const programs = [
+    'src/main.ts',
+    'src/cli/ops.ts',
+    'src/cli/print-schema.ts',
+    'src/cli/rail-conformance.ts',
+    'src/pages/build.ts',
+  ];
+  const isLeftOut = (file: string) =>
+    programs.includes(file) || /^src\/(lab|console)\//.test(file) || file.endsWith('.d.ts');
+  for (const file of files.filter((one) => !isLeftOut(one))) {
     await import(/* @vite-ignore */ pathToFileURL(file).href);
   }
 });

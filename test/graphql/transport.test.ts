@@ -299,6 +299,12 @@ describe('HTTP', () => {
   });
 });
 
+test('a query is answered in one part to a client that accepts nothing but parts', async () => {
+  const response = await post(JSON.stringify({ query: kind }), { ...json, accept: 'multipart/mixed' });
+  expect([response.status, response.headers.get('transfer-encoding')]).toEqual([200, null]);
+  expect(await response.text()).toContain('{"data":{"viewer":{"kind":"PLATFORM"}}}');
+});
+
 test('a subscription over a transport for one answer is refused at once, and opens nothing', async () => {
   const query = 'subscription { transactionUpdates { cursor } }';
   const { authorization } = t.platform;

@@ -1,19 +1,22 @@
 import { once } from 'node:events';
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { BodyReader, maxReads, maxStrangers } from '../../src/http/bodies.ts';
 import { InFlight } from '../../src/http/in-flight.ts';
+import { Turns } from '../../src/http/turns.ts';
 import { WatchedResponse } from '../../src/http/watched-response.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { type HangingUpload, hangingUpload } from '../setup/hanging-upload.ts';
-import { heldTransfer } from '../setup/held-transfer.ts';
+import { heldTransfer, patient } from '../setup/held-transfer.ts';
+import { lockedCustomers } from '../setup/locked-customers.ts';
+import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
-  t = await startTestGateway({ MAX_IN_FLIGHT: 1 });
+  t = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 });
 afterAll(() => t.stop());
 
@@ -53,7 +56,7 @@ test('an open event stream takes no place from requests', async () => {
 });
 
 test('while answers take too long, an eighth of the places is given, and never less than one', async () => {
-  const slow = await startTestGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { slowMs: 0 } });
+  const slow = await startTestGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { ...patient, slowMs: 0 } });
   const ask = () => slow.platform.send('{ viewer { kind } }');
   expect((await ask()).status).toBe(200);
 
@@ -88,7 +91,7 @@ test('bodies that do not come do not count as slow answers', async () => {
 
 test('an answer that its client did not wait for tells nothing of how long answers take', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, maxAtWork: 8 });
+  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, turns: new Turns(8, 8) });
   const enter = () => {
     const response = new WatchedResponse(new IncomingMessage(new Socket()));
     return { response, entered: inFlight.admit(response, { key: 'one', isPlatform: true }) !== undefined };
@@ -242,6 +245,85 @@ test('requests that wait for a webhook’s receiver take nothing from others', a
   await few.stop();
 });
 
+describe('with three connections to the database', () => {
+  const query = '{ customers { totalCount } }';
+  let few: TestGateway;
+  let other: TestPlatform;
+  beforeAll(async () => {
+    few = await startTestGateway({ DATABASE_POOL: 3 }, undefined, { pace: patient });
+    other = await few.newPlatform('other');
+  });
+  afterAll(() => few.stop());
+
+  /**
+   * Lets a platform run six reads that wait for the customers, and expects that so many of them are in the database, and that
+   * another platform's are answered meanwhile.
+   */
+  async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
+    const reading = async () =>
+      (
+        await few.owner.query(`select from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock' and application_name like '%serving%'`)
+      ).rowCount;
+    const lock = await lockedCustomers(few.databaseUrl);
+    let ended = 0;
+    const answers = (await run()).map((answer) => answer.then(() => (ended += 1)));
+    while ((await reading()) !== count);
+    expect((await other.send('{ webhookEndpoints { totalCount } }')).status).toBe(200);
+    expect([await reading(), ended]).toEqual([count, 0]);
+    await lock.release();
+    await Promise.all(answers);
+  }
+
+  test('a platform that is alone leaves one to those who come, however slow its reads are', async () => {
+    await few.platform.send(query);
+    await besideOther(2, async () => Array.from({ length: 6 }, () => few.platform.send(query)));
+  });
+
+  describe('a platform beside another has one turn, and leaves two connections,', () => {
+    // Its credentials are known then, and whoever comes next is not alone.
+    const notAlone = async () => {
+      await other.send('{ viewer { kind } }');
+      await other.send('{ viewer { kind } }');
+    };
+
+    test('on sockets, for queries and the messages of subscriptions', async () => {
+      const raw = await openRawSocket(few.url, few.platform.authorization);
+      await notAlone();
+      await besideOther(1, async () =>
+        Array.from({ length: 6 }, (_, id) => {
+          const list = id % 2 ? query : 'subscription { customerChanges { snapshot { totalCount } } }';
+          raw.send({ id: String(id), type: 'subscribe', payload: { query: list } });
+          return raw.receive('next');
+        }),
+      );
+      raw.socket.close();
+    });
+
+    test('on a single-connection event stream', async () => {
+      const url = `${few.url}/graphql/stream`;
+      const { authorization } = few.platform;
+      const token = await (await fetch(url, { method: 'PUT', headers: { authorization } })).text();
+      const headers = { 'x-graphql-event-stream-token': token };
+      const stream = await openEventStream(url, authorization, undefined, headers);
+      const post = (operationId: number) =>
+        fetch(url, {
+          method: 'POST',
+          headers: { ...headers, authorization, 'content-type': 'application/json' },
+          body: JSON.stringify({ query, extensions: { operationId: String(operationId) } }),
+        });
+      await notAlone();
+      await besideOther(1, async () => {
+        // The requests that bring them do not wait, nor does one that would end them.
+        const accepted = await Promise.all(Array.from({ length: 6 }, (_, id) => post(id)));
+        expect(accepted.map(({ status }) => status)).toEqual(Array(6).fill(202));
+        return [nextOf(stream.events)];
+      });
+      stream.cut();
+    });
+  });
+});
+
 test('a platform that fills every place keeps no other platform from being answered', async () => {
   const other = await t.newPlatform('other');
   const release = await heldTransfer(t);
@@ -251,7 +333,7 @@ test('a platform that fills every place keeps no other platform from being answe
 });
 
 test('shares are equal among those who have requests in flight, and all of them together are bounded', () => {
-  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, maxAtWork: 8 });
+  const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, turns: new Turns(8, 8) });
   const open = new Map<string, WatchedResponse[]>();
   const admit = (tenant: string) => {
     const response = new WatchedResponse(new IncomingMessage(new Socket()));

@@ -25,12 +25,12 @@ function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: numbe
 }
 const settled = () => new Promise(setImmediate);
 
-test('a platform that is alone has all its requests worked on at once', () => {
-  expect(begin(new Turns(3), platform('a'), 100).count).toBe(100);
+test('a platform that is alone has as many requests worked on at once as an instance admits', () => {
+  expect(begin(new Turns(3, 50), platform('a'), 100).count).toBe(50);
 });
 
 test('beside another platform only so many of each are, and the next when one has ended, in their order', async () => {
-  const turns = new Turns(3);
+  const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const first = begin(turns, platform('a'), 3);
   const second = begin(turns, platform('a'), 2);
@@ -46,7 +46,7 @@ test('beside another platform only so many of each are, and the next when one ha
 });
 
 test('a second after the last request of another platform all that wait are worked on', async () => {
-  const turns = new Turns(3);
+  const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const storm = begin(turns, platform('a'), 10);
   vi.advanceTimersByTime(999);
@@ -59,8 +59,29 @@ test('a second after the last request of another platform all that wait are work
   expect(storm.count).toBe(10);
 });
 
+test('an operation of a connection leaves its turn to others while it waits for the world outside', async () => {
+  const turns = new Turns(1, 50);
+  begin(turns, platform('b'), 1);
+  const first = await turns.takeTurn('a');
+  const next = begin(turns, platform('a'), 1);
+  expect(next.count).toBe(0);
+  first.release();
+  first.release();
+  await settled();
+  expect(next.count).toBe(1);
+  // It goes on without a wait, and both count.
+  first.retake();
+  first.retake();
+  first.end();
+  first.end();
+  expect(begin(turns, platform('a'), 1).count).toBe(0);
+  turns.end(platform('a'));
+  await settled();
+  expect(begin(turns, platform('a'), 1).count).toBe(0);
+});
+
 test('strangers at one address are always limited, and limit no platform', () => {
-  const turns = new Turns(3);
+  const turns = new Turns(3, 50);
   expect(begin(turns, stranger, 5).count).toBe(3);
   expect(begin(turns, platform('a'), 10).count).toBe(10);
   expect(begin(turns, stranger, 5).count).toBe(0);

@@ -80,7 +80,7 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
       return { kind: 'pending', checkInMs: Number.POSITIVE_INFINITY };
     // What has settled has settled, whatever the provider says of it afterwards.
     if (order.settled && state === 'failed' && mistake !== 'believes the last') {
-      throw new Error('the provider contradicts itself');
+      return { kind: 'contradiction', explanation: 'failed, of what was settled' };
     }
     return answers[state];
   };

@@ -1,23 +1,30 @@
-import type { RailModule } from '../../src/rails/port.ts';
+import type { RailModule, RailOrder, RailOutcome } from '../../src/rails/port.ts';
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
 import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 
 /** The amount of a payment that its bank returns after its delivery. */
 export const returnedAmount = 777n;
+/** The amount of a payment that is under way for a second. */
+export const slowAmount = 4_321n;
+const slowMs = 1_000;
 
-/** A sandbox whose banks return payments of one amount. */
+/** A sandbox whose banks return payments of one amount, an hour after their delivery, and take their time with another. */
 const module: RailModule = {
   railPort: 1,
   name: 'returning',
   open() {
     const sandbox = sandboxRail({ paceMs: 5, rates: sandboxRates() });
+    const slow = async ({ ageMs }: RailOrder): Promise<RailOutcome> =>
+      ageMs < slowMs ? { kind: 'pending', checkInMs: slowMs - ageMs } : { kind: 'settled' };
     return {
       ...sandbox,
+      collect: (order) => (order.amount === slowAmount ? slow(order) : sandbox.collect(order)),
       payOut: async (order) => {
+        if (order.amount === slowAmount) return slow(order);
         if (order.amount !== returnedAmount) return sandbox.payOut(order);
         return order.settled
           ? { kind: 'returned', explanation: 'returned by the bank' }
-          : { kind: 'settled', watchMs: 10 };
+          : { kind: 'settled', watchMs: 3_600_000 };
       },
     };
   },

@@ -5,7 +5,7 @@ import { operations } from '../../src/access/operations.ts';
 import type { ErrorCode } from '../../src/rest/errors.ts';
 import { anyCommit, databaseProxy } from '../setup/database-proxy.ts';
 import { startTestGateway } from '../setup/gateway.ts';
-import { heldTransfer } from '../setup/held-transfer.ts';
+import { heldTransfer, patient } from '../setup/held-transfer.ts';
 import { type RestAnswer, type RestClient, restClient } from '../setup/rest.ts';
 import { type Catalog, type Endpoint, type GoodRequest, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
 
@@ -219,16 +219,14 @@ describe('the contract', () => {
   });
 
   test('503 is answered by each endpoint when too many requests are under way', async () => {
-    const t = await startTestGateway({ MAX_IN_FLIGHT: 1 });
+    const t = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
     const rest = await restClient(t.url, t.platform.authorization);
     const release = await heldTransfer(t);
-    // At once, as the transfer waits only so long.
-    const answers = naming(503).map(async (endpoint) => {
+    for (const endpoint of naming(503)) {
       const answer = await rest.call(endpoint.method, endpoint.path);
       expect({ id: endpoint.id, ...answer }).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
       expect(answer.headers.get('retry-after')).toBe('1');
-    });
-    await Promise.all(answers);
+    }
     await release();
     await t.stop();
   });

@@ -45,8 +45,8 @@ interface Player {
   ended: boolean;
 }
 
-/** How long an actor may take between two points. */
-const stepMs = 20_000;
+/** How long an actor may take between two points: a busy machine may stop it for seconds. */
+const stepMs = 120_000;
 /** How long the scheduler waits for an actor before it looks whether that waits for a lock. */
 const lookMs = 2;
 
@@ -97,7 +97,7 @@ export class Scheduler {
           this.#players.clear();
           return { steps, choices, results };
         }
-        throw new NoProgress(`all wait for each other after: ${steps.join(', ')}`);
+        throw new Error('nobody can go, and nobody is waited for');
       }
       const taken =
         ready.length === 1 && !decidesAlways
@@ -138,7 +138,11 @@ export class Scheduler {
     );
   }
 
-  /** Waits until every actor has stopped or ended, or waits for a lock. */
+  /**
+   * Waits until every actor has stopped or ended, or waits for a lock of another one that has stopped. Where all of them wait, a
+   * lock is about to be granted, or the database ends one as a deadlock.
+   * @throws NoProgress where nothing of that happens
+   */
   async #settle(steps: readonly string[]): Promise<void> {
     const deadline = performance.now() + stepMs;
     for (;;) {
@@ -146,13 +150,16 @@ export class Scheduler {
       if (running.length === 0) return;
       if (performance.now() > deadline) {
         const names = running.map(({ actor }) => actor.name).join(', ');
-        throw new NoProgress(`${names} did not come back after: ${steps.join(', ')}`);
+        const ready = [...this.#players.values()].some(isReady);
+        const what = ready ? 'did not come back' : 'wait for each other';
+        throw new NoProgress(`${names} ${what} after: ${steps.join(', ')}`);
       }
       const before = this.#changes;
       if (await this.#change(running.every(({ inFlight }) => inFlight > 0) ? lookMs : 100)) continue;
       if (running.some(({ inFlight }) => inFlight === 0)) continue;
       const waiting = await this.#waiting();
-      if (this.#changes === before && running.every(({ pid }) => pid !== undefined && waiting.has(pid))) return;
+      const allWait = running.every(({ pid }) => pid !== undefined && waiting.has(pid));
+      if (this.#changes === before && allWait && [...this.#players.values()].some(isReady)) return;
     }
   }
 

@@ -109,6 +109,14 @@ export async function startTestGateway(
   };
 }
 
+/** A socket that may be terminated while it opens: the client then listens to its error no more, which would end the process. */
+class CuttableSocket extends WebSocket {
+  constructor(...options: ConstructorParameters<typeof WebSocket>) {
+    super(...options);
+    this.on('error', () => undefined);
+  }
+}
+
 /** Ways to talk to the gateway at `address` with these credentials. */
 export function connect(address: string, platformId: string, authorization: string): TestPlatform {
   async function send(query: string, variables?: object): Promise<Answer> {
@@ -124,7 +132,7 @@ export function connect(address: string, platformId: string, authorization: stri
   const socket = () =>
     createClient({
       url: `${address.replace('http', 'ws')}/graphql`,
-      webSocketImpl: WebSocket,
+      webSocketImpl: CuttableSocket,
       connectionParams: { authorization },
       retryAttempts: 0,
     });

@@ -11,6 +11,7 @@ export interface ServerEvent {
 /** An event stream that the test reads and cuts when it likes. */
 export interface EventStream {
   readonly status: number;
+  readonly headers: Headers;
   readonly events: AsyncGenerator<ServerEvent, void>;
   /** Breaks the connection. */
   cut(): void;
@@ -30,7 +31,12 @@ export async function openEventStream(
     signal: control.signal,
     ...(document && { body: JSON.stringify(document) }),
   });
-  return { status: response.status, events: serverEvents(response), cut: () => control.abort() };
+  return {
+    status: response.status,
+    headers: response.headers,
+    events: serverEvents(response),
+    cut: () => control.abort(),
+  };
 }
 
 async function* serverEvents(response: Response): AsyncGenerator<ServerEvent, void> {

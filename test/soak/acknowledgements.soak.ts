@@ -31,7 +31,7 @@ test(`unmodified clients that are cut every 0.2 to 2 s for ${seconds} s at 500 c
   console.log(`${seconds} s, ${kills} kills: ${JSON.stringify(cut)}`);
   // A machine that is too slow for the rate, or for the cuts, has shown nothing.
   expect(cut.perSecond).toBeGreaterThan(450);
-  expect(cut.fewestConnections).toBeGreaterThan(seconds / 6);
+  expect(cut.fewestConnections).toBeGreaterThan(seconds / 12);
   await child.end('SIGTERM');
   await one.stop();
 });

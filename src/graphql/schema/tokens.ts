@@ -82,7 +82,7 @@ mutation('createApiToken', {
 
 mutation('revokeApiToken', {
   description:
-    'Ends a token of a server, and by default all that it made. What they hold open is closed within seconds. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Ends a token of a server, and by default all that it made. From now on they make no other; requests with them are refused within two seconds, and what they hold open is closed within seconds. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'ApiToken:…' }),
     revokeDescendants: t.boolean({
@@ -137,7 +137,8 @@ mutation('createClientToken', {
 });
 
 mutation('revokeClientToken', {
-  description: "Ends an app's token at once. What it holds open is closed within seconds.",
+  description:
+    "Ends an app's token: requests with it are refused within a second, and what it holds open is closed within seconds.",
   input: (t) => ({ tokenId: t.id({ required: true, description: 'ClientToken:…' }) }),
   success: { revokedId: { type: 'ID', description: 'The token.' } },
   refusals: ['NotFoundError'],

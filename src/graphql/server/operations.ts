@@ -14,6 +14,7 @@ import { RateLimited } from '../../access/rate-limits.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import type { TokenCap } from '../../access/token-caps.ts';
 import { Slots } from '../../core/slots.ts';
+import type { TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/platform-scope.ts';
 import { sequenceOf } from '../../events/cursor.ts';
 import type { Context } from '../context.ts';
@@ -55,7 +56,7 @@ export interface Transport {
   readonly isGone?: () => boolean;
   /** The cursor after which an event stream resumes (Last-Event-ID). */
   readonly resumeAfter?: string | undefined;
-  /** Writes why the connection of a stream is cut; left out where that is a message of an event stream. */
+  /** Writes why the connection of an event stream is cut. */
   readonly farewell?: Farewell | undefined;
   /** The response, over HTTP, and over SSE with a connection for each operation. */
   readonly response?: ServerResponse | undefined;
@@ -73,6 +74,8 @@ export interface OperationsOptions {
   readonly sessions: Sessions;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
+  /** Waits for the turn of a message, among all that its platform asks for. */
+  readonly takeTurn: TakeTurn;
   /** Authenticates the caller. Throws a GraphQLError where the credentials are not valid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
   /** Converts an error to the one that clients see. */
@@ -95,11 +98,12 @@ export class Operations {
   readonly documents: Documents;
   readonly #options: OperationsOptions;
   readonly #openings = new Slots(maxOpenings);
-  readonly #shared = new SharedResults((result, args) => this.#messageText(result, args));
+  readonly #shared: SharedResults;
 
   constructor(options: OperationsOptions) {
     this.#options = options;
     this.documents = new Documents(options);
+    this.#shared = new SharedResults((result, args) => this.#messageText(result, args), options.takeTurn);
   }
 
   /** Parses, validates and authenticates an operation. Returns what to run, or the errors of an operation that cannot run. */
@@ -194,7 +198,8 @@ export class Operations {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
     }
-    if (context.eventStream) superviseStream(sessions, context.viewer, context.eventStream, context.farewell);
+    if (context.eventStream && context.farewell)
+      superviseStream(sessions, context.viewer, context.eventStream, context.farewell);
     const follower = this.#shared.join(args);
     const leave = () => {
       follower.leave();

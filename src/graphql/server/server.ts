@@ -6,6 +6,7 @@ import type { Credentials } from '../../access/credentials.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import type { TokenCap } from '../../access/token-caps.ts';
 import { databaseAway, refusalIn } from '../../core/refusal.ts';
+import type { TakeTurn } from '../../core/turn.ts';
 import type { Feed } from '../../events/feed.ts';
 import type { Payments } from '../../payments/command.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
@@ -26,6 +27,7 @@ export interface GraphqlOptions {
   readonly sessions: Sessions;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
+  readonly takeTurn: TakeTurn;
   /** How old a stream's cursor may be, in days. */
   readonly retentionDays: number;
   /** The most that one read of an operation may bring, in bytes. */
@@ -49,7 +51,7 @@ export interface GraphqlServer {
 
 /** Creates the server of the GraphQL endpoint. */
 export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
-  const { introspection, operationMs, reportsCost, sessions, streams, log } = options;
+  const { introspection, operationMs, reportsCost, sessions, streams, takeTurn, log } = options;
   const operations = new Operations({
     schema,
     introspection,
@@ -57,6 +59,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
     reportsCost,
     sessions,
     streams,
+    takeTurn,
     contextOf: (transport) => contextOf(options, transport),
     present: (error) => presentError(error, log),
   });

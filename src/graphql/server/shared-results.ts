@@ -9,6 +9,7 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
+import { inTurn, type TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/platform-scope.ts';
 import type { Context } from '../context.ts';
 
@@ -37,10 +38,15 @@ export interface Follower {
 export class SharedResults {
   readonly #groups = new WeakMap<OperationDefinitionNode, Map<string, Group>>();
   readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
+  readonly #takeTurn: TakeTurn;
 
-  /** @param serialize converts a result to the JSON that clients get */
-  constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string) {
+  /**
+   * @param serialize converts a result to the JSON that clients get
+   * @param takeTurn waits for the turn of an execution, among all that its platform asks for
+   */
+  constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string, takeTurn: TakeTurn) {
     this.#serialize = serialize;
+    this.#takeTurn = takeTurn;
   }
 
   /** Adds a subscription to its group. */
@@ -78,7 +84,10 @@ export class SharedResults {
   async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = (args.contextValue as Context).viewer;
     // Whichever follower asks first: all are of this platform.
-    const result = await asPlatform(platformId, () => execute({ ...args, rootValue: payload }));
+    const turn = await this.#takeTurn(platformId);
+    const result = await inTurn(turn, () =>
+      asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
+    );
     return this.#serialize(result, args);
   }
 }

@@ -19,13 +19,13 @@ const tokenEnded = {
  * Supervises an event stream (SSE) for as long as it is open, and closes it when its token ends, the server stops or its reader
  * stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after a cut, and takes `complete` as
  * the end. The end of a token is sent as an error before the cut.
- * @param farewell writes that error; as a message of an event stream where it is left out
+ * @param farewell writes that error
  */
 export function superviseStream(
   sessions: Sessions,
   viewer: Viewer,
   response: ServerResponse,
-  farewell: Farewell = (refusal) => void response.write(`event: next\ndata: ${JSON.stringify(refusal)}\n\n`),
+  farewell: Farewell,
 ): Session {
   let stalledSince: number | undefined;
   const session = sessions.open(viewer, {

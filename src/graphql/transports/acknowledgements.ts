@@ -1,7 +1,8 @@
 import type { ResumePoint } from '../../events/resume-point.ts';
 
-/** How often a socket is asked how far its client is, in milliseconds. */
+/** A socket is asked how far its client is after this time, in milliseconds, or so many messages, as in a replay. */
 const askMs = 250;
+const askMessages = 50;
 
 /**
  * What the client of one socket has had of its streams that resume by a key. Clients of graphql-transport-ws answer a ping by
@@ -12,6 +13,7 @@ export class Acknowledgements {
   readonly #sendPing: (payload: object) => void;
   /** What was sent since the last question. */
   #sent = new Map<ResumePoint, bigint>();
+  #messages = 0;
   /** What the question that is under way asks about. */
   #asked: ReadonlyMap<ResumePoint, bigint> | undefined;
   #question = 0;
@@ -26,6 +28,7 @@ export class Acknowledgements {
   noteSent(point: ResumePoint, sequence: bigint): void {
     point.noteSent(sequence);
     this.#sent.set(point, sequence);
+    this.#messages += 1;
     this.#ask();
   }
 
@@ -43,17 +46,20 @@ export class Acknowledgements {
   }
 
   #ask(): void {
-    if (this.#asked || this.#timer || this.#sent.size === 0) return;
-    const waitMs = this.#askedAt + askMs - performance.now();
+    if (this.#asked || this.#sent.size === 0) return;
+    const waitMs = this.#messages >= askMessages ? 0 : this.#askedAt + askMs - performance.now();
     if (waitMs > 0) {
-      this.#timer = setTimeout(() => {
+      this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
         this.#ask();
       }, waitMs).unref();
       return;
     }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#asked = this.#sent;
     this.#sent = new Map();
+    this.#messages = 0;
     this.#question += 1;
     this.#askedAt = performance.now();
     // As text: a number may not come back as it was.

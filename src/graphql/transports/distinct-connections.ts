@@ -8,7 +8,7 @@ import type { StreamMessage } from '../server/stream-messages.ts';
 import { readQuery } from '../server/use-requests.ts';
 import { operationOf, readOperation, statusOf } from './json-requests.ts';
 import { beginMultipart, errorsPart, multipartEnd, resultPart } from './multipart.ts';
-import { beginEventStream, sendEvent, sendText } from './server-events.ts';
+import { beginEventStream, compressEvents, endStream, sendEvent, sendText } from './server-events.ts';
 
 /** Answers a subscription that asks for an event stream, or for a multipart response. Returns false for any other request, before anything is executed. */
 export type DistinctConnections = (
@@ -24,6 +24,8 @@ interface DistinctConnectionOptions {
   readonly operations: Operations;
   /** How often an open stream sends a sign of life, in milliseconds. */
   readonly keepAliveMs: number;
+  /** Whether event streams are compressed for clients that take it. */
+  readonly compresses: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ interface DistinctConnectionOptions {
  * Last-Event-ID resumes after it, so that clients of the HTML standard resume by themselves.
  */
 export function createDistinctConnections(options: DistinctConnectionOptions): DistinctConnections {
-  const { operations, keepAliveMs } = options;
+  const { operations, keepAliveMs, compresses } = options;
   return async (request, response, body) => {
     const params = readParams(request, body);
     if (!params) return false;
@@ -47,6 +49,7 @@ export function createDistinctConnections(options: DistinctConnectionOptions): D
     if (!('document' in prepared) || !prepared.isSubscription) return false;
     const stream = await operations.subscribe(prepared);
     if (!response.destroyed) {
+      if (compresses && wantsEvents(request)) compressEvents(request, response);
       const status = isAsyncIterable(stream) ? 200 : statusOf(stream, 'application/json');
       messages.begin(status);
     }
@@ -123,7 +126,7 @@ async function sendStream(
     return;
   }
   await messages.complete();
-  response.end();
+  endStream(response);
 }
 
 async function sendRefusal(
@@ -134,5 +137,5 @@ async function sendRefusal(
   const presented = errors.map(withoutStatus);
   await messages.refuse({ ...rest, errors: presented }, presented);
   await messages.complete();
-  response.end();
+  endStream(response);
 }

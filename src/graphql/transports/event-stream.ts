@@ -67,7 +67,12 @@ export class EventStream {
     clearTimeout(this.#reservation);
     this.#response = response;
     beginEventStream(response, 200, { keepAliveMs });
-    this.#session = superviseStream(sessions, this.viewer, response);
+    this.#session = superviseStream(
+      sessions,
+      this.viewer,
+      response,
+      (refusal) => void sendEvent(response, { event: 'next', data: JSON.stringify(refusal) }),
+    );
     response.once('close', () => this.#end());
     this.#opened.resolve();
   }

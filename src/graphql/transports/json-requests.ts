@@ -95,6 +95,9 @@ export function statusOf({ errors = [] }: ExecutionResult, type: MediaType): num
   return status || 200;
 }
 
+/** The header fields that speak of a connection, and not of an answer. */
+const ofConnection: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
+
 /** Answers a GET, or a POST whose body has been read, by Yoga. */
 export async function answerByYoga(
   { yoga }: GraphqlServer,
@@ -113,7 +116,8 @@ export async function answerByYoga(
   );
   await sendAnswer(request, response, {
     status: answer.status,
-    headers: Object.fromEntries(answer.headers),
+    // The answer is sent as a whole, with its length: Yoga's multipart answers say that they come in chunks.
+    headers: Object.fromEntries([...answer.headers].filter(([name]) => !ofConnection.has(name.toLowerCase()))),
     body: await answer.text(),
   });
 }

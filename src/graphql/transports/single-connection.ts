@@ -9,11 +9,13 @@ import type { TokenCap } from '../../access/token-caps.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
+import { inTurn, type TakeTurn } from '../../core/turn.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
 import type { OperationParams, Operations, Prepared } from '../server/operations.ts';
 import { unauthenticated } from '../server/server.ts';
 import { EventStream } from './event-stream.ts';
 import { maxOperations, tooManyOperations } from './operation.ts';
+import { compressEvents } from './server-events.ts';
 
 const tokenHeader = 'x-graphql-event-stream-token';
 
@@ -40,7 +42,10 @@ interface SingleConnectionOptions {
   readonly sessions: Sessions;
   /** How many streams each token may have reserved or open. */
   readonly reservations: TokenCap;
+  readonly takeTurn: TakeTurn;
   readonly keepAliveMs: number;
+  /** Whether event streams are compressed for clients that take it. */
+  readonly compresses: boolean;
 }
 
 /**
@@ -70,7 +75,7 @@ class Handler {
     const token = streamToken(request);
     const stream = token === undefined ? undefined : this.#streams.get(token);
     // The token is enough to open a stream: only the client that reserved it has been given it.
-    if (request.method === 'GET' && stream) return openStream(stream, response);
+    if (request.method === 'GET' && stream) return this.#open(stream, request, response);
 
     const viewer = await this.#options.credentials.authenticate(request.headers.authorization ?? '');
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
@@ -84,6 +89,15 @@ class Handler {
       return;
     }
     refuse(response, 405, 'METHOD_NOT_ALLOWED', 'PUT, GET, POST or DELETE');
+  }
+
+  #open(stream: EventStream, request: IncomingMessage, response: ServerResponse): void {
+    if (stream.isOpen) {
+      refuse(response, 409, 'CONFLICT', 'the stream is already open');
+      return;
+    }
+    if (this.#options.compresses) compressEvents(request, response);
+    stream.open(response);
   }
 
   /** Says why there is no stream with a token, and what to do. */
@@ -136,11 +150,14 @@ class Handler {
     params: OperationParams,
     caller: { readonly authorization: string; readonly isGone: () => boolean },
   ): Promise<object> {
-    const { operations } = this.#options;
+    const { operations, takeTurn } = this.#options;
     const closeForRetry = () => stream.closeForRetry();
-    const prepared = await operations.prepare({ ...caller, closeForRetry }, params);
-    if (isErrors(prepared)) return { errors: prepared };
-    return prepared.isSubscription ? operations.subscribe(prepared) : operations.execute(prepared);
+    // The request has been answered, and its turn has ended with that.
+    return inTurn(await takeTurn(stream.viewer.platformId), async () => {
+      const prepared = await operations.prepare({ ...caller, closeForRetry }, params);
+      if (isErrors(prepared)) return { errors: prepared };
+      return prepared.isSubscription ? operations.subscribe(prepared) : operations.execute(prepared);
+    });
   }
 }
 
@@ -148,11 +165,6 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: Buffer;
-}
-
-function openStream(stream: EventStream, response: ServerResponse): void {
-  if (stream.isOpen) refuse(response, 409, 'CONFLICT', 'the stream is already open');
-  else stream.open(response);
 }
 
 /** Says whether a viewer is who reserved the stream. */

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
+import type { WorkTurn } from '../../core/turn.ts';
 import { sequenceOf } from '../../events/cursor.ts';
 import type { ResumeKey, ResumePoint } from '../../events/resume-point.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
@@ -17,6 +19,8 @@ export interface SocketOperation extends Prepared {
   readonly facts: RequestFacts;
   /** The key by which its stream resumes. */
   readonly resumeKey: ResumeKey | undefined;
+  /** Its turn, which ends when it is answered or its stream is open. */
+  readonly turn: WorkTurn;
 }
 
 /** What the streams of sockets are opened with. */
@@ -96,13 +100,16 @@ function sendAll(
         point?.close(false);
         // A stream that throws is not returned by its reader, and one whose socket has broken would go on without one.
         await stream.return?.();
-        throw error;
+        if (isOpen(extra)) throw error;
+        // The connection has broken. Once the socket has noticed, graphql-ws tells nobody that the operation is over.
+        if (extra.socket.readyState !== extra.socket.CLOSED) await once(extra.socket, 'close');
+        return { done: true, value: undefined };
       }
     },
     async return() {
       isStopped = true;
       // On an open socket the client has ended it itself, and does not come back.
-      point?.close(extra.socket.readyState === extra.socket.OPEN);
+      point?.close(isOpen(extra));
       await stream.return?.();
       return { done: true, value: undefined };
     },
@@ -110,4 +117,9 @@ function sendAll(
       return this;
     },
   };
+}
+
+/** Says whether a socket is open. Its connection may have broken, and the socket not have noticed yet. */
+function isOpen({ socket, request }: Extra): boolean {
+  return socket.readyState === socket.OPEN && !request.socket.destroyed;
 }

@@ -6,6 +6,7 @@ import type { RefusalPace } from '../../access/refusal-pace.ts';
 import type { Session, Sessions } from '../../access/sessions.ts';
 import type { TokenCap } from '../../access/token-caps.ts';
 import type { Viewer } from '../../access/viewer.ts';
+import type { TakeTurn } from '../../core/turn.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
 import type { Operations } from '../server/operations.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
@@ -38,8 +39,8 @@ export type Extra = {
   readonly request: IncomingMessage;
   authorization?: string;
   session?: Session;
-  /** The ids of the operations under way. */
-  operationIds?: Set<string>;
+  /** How many operations are under way, those too that the client has ended and the service has not yet. */
+  operations?: number;
   /** Whether each subscription resumes by its own id, when it is sent again on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
@@ -57,11 +58,14 @@ export interface SocketOptions {
   readonly streams: TokenCap;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
+  readonly takeTurn: TakeTurn;
   /** The address of a client, as limits count it. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Whether a page of this origin may open a socket. */
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   readonly keepAliveMs: number;
+  /** Whether messages are compressed for clients that take it. */
+  readonly compresses: boolean;
 }
 
 /**
@@ -86,7 +90,6 @@ export async function openSession(
     return false;
   }
   extra.authorization = authorization ?? '';
-  extra.operationIds = new Set();
   if (extra.socket.readyState === extra.socket.OPEN)
     extra.session = sessions.open(viewer, superviseSocket(extra.socket));
   return true;

@@ -4,8 +4,10 @@ import type { ServerOptions } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { reviveExact } from '../../bodies/json.ts';
+import { inTurn } from '../../core/turn.ts';
 import { asRequest, factsOf, noteCaller, type RequestFacts } from '../../instruments/request-facts.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
+import type { OperationParams } from '../server/operations.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import { tooManyOperations } from './operation.ts';
 import { openSocketStream, type SocketOperation } from './socket-messages.ts';
@@ -24,12 +26,27 @@ import {
 } from './socket-sessions.ts';
 
 /**
+ * permessage-deflate (RFC 7692) with little memory for each socket. Also short messages are compressed, since they repeat what
+ * lies in those before; not the protocol's own. What clients send is short: its compression is not asked for.
+ */
+const compression = {
+  zlibDeflateOptions: { memLevel: 4, level: 6 },
+  serverMaxWindowBits: 12,
+  clientNoContextTakeover: true,
+  threshold: 128,
+} as const;
+
+/**
  * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since every
  * transport runs operations by server/operations.ts. Credentials come in `connection_init.payload.authorization`, newer ones
  * of the same subject in a ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: socketLimits.frameBytes });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: socketLimits.frameBytes,
+    perMessageDeflate: options.compresses && compression,
+  });
   const protocol = useServer<Record<string, unknown>, Extra>(protocolOptions(options), sockets, options.keepAliveMs);
   acceptUpgrades(server, sockets, options);
 
@@ -83,9 +100,14 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
   return {
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
     // The arguments are what onSubscribe has returned.
-    execute: (args) => asRequest((args as SocketOperation).facts, () => operations.execute(args)),
-    subscribe: (args) =>
-      asRequest((args as SocketOperation).facts, () => openSocketStream(options, args as SocketOperation)),
+    execute: (args) => {
+      const { facts, turn } = args as SocketOperation;
+      return asRequest(facts, () => inTurn(turn, () => operations.execute(args)));
+    },
+    subscribe: (args) => {
+      const operation = args as SocketOperation;
+      return asRequest(operation.facts, () => inTurn(operation.turn, () => openSocketStream(options, operation)));
+    },
     jsonMessageReviver: reviveExact,
     onConnect: ({ extra, connectionParams }) => {
       extra.resumes = connectionParams?.resume === true;
@@ -97,39 +119,57 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
     onPong: ({ extra }, payload) => extra.acknowledgements?.take(payload),
     onSubscribe: async ({ extra, subscriptions }, id, params) => {
-      const operationIds = extra.operationIds ?? new Set();
-      if (operationIds.size >= socketLimits.operations) return [tooManyOperations()];
+      if ((extra.operations ?? 0) >= socketLimits.operations) return [tooManyOperations()];
       // Counted before the first await, so that a burst is counted too.
-      operationIds.add(id);
-      const refusal = await countOperation(options, extra);
-      if (refusal) return [rateLimited(refusal)];
-      const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
+      extra.operations = (extra.operations ?? 0) + 1;
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
-      const transport = { authorization: extra.authorization, closeForRetry, isGone };
-      const facts = factsOfOperation(extra);
-      const prepared = await asRequest(facts, () => operations.prepare(transport, params));
-      if (!('document' in prepared)) {
-        operationIds.delete(id);
-        return prepared;
-      }
-      const resumeKey = resumeKeyOf(extra, id, params, prepared, options.streams);
-      return resumeKey instanceof GraphQLError
-        ? [resumeKey]
-        : ({ ...prepared, id, extra, facts, resumeKey } satisfies SocketOperation);
+      const operation = await prepare(options, { extra, id, isGone }, params);
+      if ('document' in operation) return operation;
+      extra.operations -= 1;
+      return operation;
     },
     // graphql-ws sends the errors that are returned here; an HTTP status means nothing on a socket.
-    onError: ({ extra }, id, _payload, errors) => {
-      extra.operationIds?.delete(id);
-      return errors.map(withoutStatus);
-    },
+    onError: (_context, _id, _payload, errors) => errors.map(withoutStatus),
     onNext: (_context, _id, _payload, _args, result) =>
       result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : undefined,
-    onComplete: ({ extra }, id) => {
-      extra.operationIds?.delete(id);
+    // Called once for each operation that has run, whoever has ended it.
+    onComplete: ({ extra }) => {
+      extra.operations = (extra.operations ?? 0) - 1;
     },
     onClose: ({ extra }) => {
       extra.acknowledgements?.close();
       extra.session?.close();
     },
   };
+}
+
+/** An operation that a client has begun on a socket. */
+interface Begun {
+  readonly extra: Extra;
+  readonly id: string;
+  /** Whether the client has ended it, or has gone. */
+  readonly isGone: () => boolean;
+}
+
+/** Waits for the turn of an operation and prepares it. Returns the errors of one that cannot run. */
+async function prepare(
+  options: SocketOptions,
+  { extra, id, isGone }: Begun,
+  params: OperationParams,
+): Promise<SocketOperation | readonly GraphQLError[]> {
+  const refusal = await countOperation(options, extra);
+  if (refusal) return [rateLimited(refusal)];
+  const turn = await options.takeTurn(extra.session?.viewer.platformId ?? '');
+  const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
+  const facts = factsOfOperation(extra);
+  const transport = { authorization: extra.authorization, closeForRetry, isGone };
+  const prepared = await asRequest(facts, () => options.operations.prepare(transport, params));
+  if (!('document' in prepared)) {
+    turn.end();
+    return prepared;
+  }
+  const resumeKey = resumeKeyOf(extra, id, params, prepared, options.streams);
+  if (!(resumeKey instanceof GraphQLError)) return { ...prepared, id, extra, facts, resumeKey, turn };
+  turn.end();
+  return [resumeKey];
 }

@@ -6,7 +6,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { KycStatus } from '../../database/generated/client/client.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
-import type { IdentityRequest } from '../../rails/rail.ts';
+import type { IdentityRequest } from '../../rails/identity-request.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
 import { checkMetadata, type Metadata } from '../metadata.ts';

@@ -12,6 +12,9 @@ import type { DueOrder } from '../orders/orders.ts';
  * ledger stays as it is, and a person finds out what is true. Each order has at most one case of a kind.
  */
 
+/** An outcome that does not contradict an earlier one. */
+export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
+
 /** A contradiction, as it is noted. */
 export interface Contradiction {
   readonly kind: RailCaseKind;

@@ -1,7 +1,7 @@
 import type { PlanGroup, TransactionMove } from '../../ledger/plan.ts';
-import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type DueOrder, type Postponement, wholeMs } from '../orders/orders.ts';
+import type { CredibleOutcome } from './cases.ts';
 import { simulatedDecision } from './simulated-approval.ts';
 
 /**
@@ -33,7 +33,7 @@ export function planPayRequestExpiry(order: DueOrder): PlanGroup {
 export function concludePayRequest(
   payments: Payments,
   order: DueOrder,
-  outcome: RailOutcome,
+  outcome: CredibleOutcome,
 ): PlanGroup | Postponement {
   switch (outcome.kind) {
     case 'pending':

@@ -16,7 +16,7 @@ import {
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { planAnnouncement } from './announcement.ts';
-import { type Contradiction, noteCase, otherAmount, otherOutcome } from './cases.ts';
+import { type Contradiction, type CredibleOutcome, noteCase, otherAmount, otherOutcome } from './cases.ts';
 import { type Conclusion, concludeWithoutCapacity } from './full-account.ts';
 import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
@@ -153,11 +153,11 @@ async function settle(
   const askRail = async (settled: boolean) => {
     const outcome = await perform(payments, order, settled);
     onOutcome(outcome);
-    const otherwise = otherAmount(outcome, railRequest(order, settled));
-    if (otherwise) {
-      await openCase(payments, order, otherwise);
-      return { order, dueInMs: caseMs };
+    if (outcome.kind === 'contradiction') {
+      return waitForPerson(payments, order, otherOutcome(outcome, order.transaction.status));
     }
+    const amount = otherAmount(outcome, railRequest(order, settled));
+    if (amount) return waitForPerson(payments, order, amount);
     return conclude(payments, order, outcome);
   };
   switch (transaction.status) {
@@ -197,7 +197,13 @@ async function settle(
   return askRail(false);
 }
 
-function conclude(payments: Payments, order: DueOrder, outcome: RailOutcome): PlanGroup | Postponement {
+/** Notes a contradiction, and lets its order wait for a person. */
+async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {
+  await openCase(payments, order, contradiction);
+  return { order, dueInMs: caseMs };
+}
+
+function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome): PlanGroup | Postponement {
   if (order.transaction.status === 'CREATED') return concludePayRequest(payments, order, outcome);
   switch (outcome.kind) {
     case 'pending':

@@ -94,7 +94,7 @@ export function words(answer: Answer | undefined): string {
   return 'explanation' in answer ? `${answer.kind} (${answer.explanation})` : answer.kind;
 }
 
-const kinds = ['pending', 'settled', 'failed', 'rejected', 'returned'];
+const kinds = ['pending', 'settled', 'failed', 'rejected', 'returned', 'contradiction'];
 
 /** Checks the form of an outcome. */
 function checkForm(outcome: RailOutcome): RailOutcome {

@@ -2,10 +2,12 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { KycStatus } from '../../database/generated/client/client.ts';
+import type { IdentityRequest } from '../identity-request.ts';
 import type { RailHost, RailModule } from '../port.ts';
-import type { IdentityRequest, Rail } from '../rail.ts';
+import type { Rail } from '../rail.ts';
 import { UpstreamAccounts } from './upstream-accounts.ts';
 import { UpstreamClient, type UpstreamConnection } from './upstream-client.ts';
+import { readMovements } from './upstream-movements.ts';
 import { UpstreamOrders, type UpstreamTimes } from './upstream-orders.ts';
 import { readTerms } from './upstream-rates.ts';
 import { customerRecord } from './upstream-records.ts';
@@ -95,6 +97,7 @@ function platformRail(client: UpstreamClient, settings: UpstreamTimes & { readon
     collect: (order) => orders.collect(order),
     giveBack: (order) => orders.giveBack(order),
     expectedMs: () => settings.expectedMs,
+    movements: (request) => readMovements(client, request),
     async checkConnection() {
       const held = [...(await accounts.balances())].map(([code, units]) => `${code} ${units}`);
       return `the platform holds upstream, in smallest units: ${held.join(', ')}`;

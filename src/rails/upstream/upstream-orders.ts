@@ -87,13 +87,14 @@ export class UpstreamOrders {
       case 'COMPLETED':
         return { kind: 'settled', watchMs: this.#times.watchMs, amount: BigInt(receivedAmount.amount) };
       case 'REJECTED':
-        return { kind: 'rejected', explanation };
+        return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
       case 'REFUNDED':
         // Where its settlement was never seen, it has only not been delivered.
         return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
       case 'FAILED':
       case 'EXPIRED':
-        // Upstream has the money neither delivered nor given back.
+        if (settled) return { kind: 'contradiction', explanation };
+        // Stuck: upstream has the money neither delivered nor given back.
         return { kind: 'failed', explanation, moneyStuck: refund !== undefined && !refund.settledAt };
     }
   }

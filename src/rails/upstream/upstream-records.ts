@@ -16,7 +16,11 @@ export const transactionRecord = z.object({
 });
 export type TransactionRecord = z.infer<typeof transactionRecord>;
 
-export const transactionPage = z.object({ data: z.array(transactionRecord) });
+export const transactionPage = z.object({
+  data: z.array(transactionRecord),
+  hasMore: z.boolean(),
+  nextCursor: z.string().optional(),
+});
 
 export const externalAccountRecord = z.object({
   id: z.string(),

@@ -78,4 +78,24 @@ export const attackBugs: readonly Bug[] = [
     put: 'maxAnswerBytes: 100_000_000,',
     caughtBy: hostile,
   },
+  {
+    bug: 'an operation of a socket and a message of a stream wait for no turn',
+    file: 'src/http/turns.ts',
+    find: 'await this.begin(tenant);',
+    put: 'void this.begin(tenant);',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title: 'on sockets, for queries and the messages of subscriptions',
+    },
+  },
+  {
+    bug: 'a platform that is alone may have all connections to the database',
+    file: 'src/database/connection-shares.ts',
+    find: 'pool.options.max - 1',
+    put: 'pool.options.max',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title: 'a platform that is alone leaves one to those who come, however slow its reads are',
+    },
+  },
 ];

@@ -34,7 +34,8 @@ export class CheckoutCopy {
   readonly root: string;
 
   constructor(original: string) {
-    this.root = mkdtempSync(join(tmpdir(), 'planted-bugs-'));
+    removeOrphans();
+    this.root = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
     // Where this process is root, the database server of a test is another user, and its programs are among the packages.
     chmodSync(this.root, 0o755);
     const left = new Set(['node_modules', '.git']);
@@ -80,6 +81,27 @@ interface Report {
   readonly testResults: readonly {
     readonly assertionResults: readonly { readonly title: string; readonly status: string }[];
   }[];
+}
+
+/** The start of a copy's name, which the id of its process follows. */
+const prefix = 'planted-bugs-';
+
+/** Removes the copies of processes that were killed. */
+function removeOrphans(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1]);
+    if (pid > 0 && !isAlive(pid)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Of another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }
 
 /** The folders in which tools write what they remember. */

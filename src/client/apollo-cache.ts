@@ -1,0 +1,88 @@
+import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
+
+interface Connection {
+  readonly edges?: readonly Edge[];
+  readonly pageInfo?: PageInfo;
+}
+interface Edge {
+  readonly cursor?: string;
+  readonly node?: unknown;
+}
+interface PageInfo {
+  readonly startCursor?: string | null;
+  readonly endCursor?: string | null;
+  readonly hasNextPage?: boolean;
+  readonly hasPreviousPage?: boolean;
+}
+
+interface MergeContext {
+  readonly args: Readonly<Record<string, unknown>> | null;
+  readonly readField: (name: string, of: never) => unknown;
+}
+
+/** How a list of the cache is told from others, and how a page is added to it. */
+interface ConnectionPolicy {
+  readonly keyArgs: string[];
+  readonly merge: (existing: Connection | undefined, incoming: Connection, context: MergeContext) => Connection;
+}
+
+/** How the cache identifies an object of a type. */
+interface TypePolicy {
+  keyFields?: string[] | false;
+  merge?: boolean;
+  fields?: Record<string, ConnectionPolicy>;
+}
+
+/**
+ * Adds a page where it belongs: after the edge that its `after` names, before the one of its `before`, else as the whole list.
+ * A row that the list has already stays once, where the page has it.
+ */
+function mergePage(
+  existing: Connection | undefined,
+  incoming: Connection,
+  { args, readField }: MergeContext,
+): Connection {
+  const [after, before] = [args?.after, args?.before];
+  if (!existing?.edges || (typeof after !== 'string' && typeof before !== 'string')) return incoming;
+  const cursorOf = (edge: Edge) => readField('cursor', edge as never);
+  const idOf = (edge: Edge) => readField('id', readField('node', edge as never) as never);
+  const page = incoming.edges ?? [];
+  const inPage = new Set(page.map(idOf));
+  const known = existing.edges;
+  const at = (cursor: unknown) => known.findIndex((edge) => cursorOf(edge) === cursor);
+  const others = (edges: readonly Edge[]) => edges.filter((edge) => !inPage.has(idOf(edge)));
+  if (typeof after === 'string') {
+    // Where no edge has the cursor, it is that of the last page's end.
+    const found = at(after);
+    const front = found < 0 ? known : known.slice(0, found + 1);
+    const { startCursor, hasPreviousPage, ...end } = incoming.pageInfo ?? {};
+    return { ...existing, ...incoming, edges: [...others(front), ...page], pageInfo: { ...existing.pageInfo, ...end } };
+  }
+  const found = at(before);
+  const back = found < 0 ? known : known.slice(found);
+  const { endCursor, hasNextPage, ...start } = incoming.pageInfo ?? {};
+  return { ...existing, ...incoming, edges: [...page, ...others(back)], pageInfo: { ...existing.pageInfo, ...start } };
+}
+
+function policies(): Record<string, TypePolicy> {
+  const made: Record<string, TypePolicy> = {
+    Currency: { keyFields: ['code'] },
+    // One viewer for each token: queries that ask for different fields of it add to each other.
+    Viewer: { keyFields: [] },
+  };
+  // What has no identity is replaced whole: to merge two answers could show the digits of one beside the text of the other.
+  for (const name of embedded) if (name !== 'Viewer') made[name] = { keyFields: false, merge: false };
+  for (const [type, fields] of Object.entries(connections)) {
+    const policy = Object.entries(fields).map(([field, keyArgs]) => [field, { keyArgs, merge: mergePage }] as const);
+    made[type] = { ...made[type], fields: Object.fromEntries(policy) };
+  }
+  return made;
+}
+
+/**
+ * Settings for InMemoryCache of Apollo Client: `new InMemoryCache(apolloCache())`. It knows the schema's interfaces and
+ * unions, its objects' identities, and its lists: `fetchMore` with `after` or `before` adds a page to the same list.
+ */
+export function apolloCache(): { possibleTypes: Record<string, string[]>; typePolicies: Record<string, TypePolicy> } {
+  return { possibleTypes, typePolicies: policies() };
+}

@@ -1,0 +1,54 @@
+/** A row of a followed list: `version` rises with each change. */
+export interface Row {
+  readonly id: string;
+  readonly version: number;
+}
+
+/** A message of `transactionChanges` and its like. */
+export interface ListMessage<R extends Row> {
+  readonly snapshot?: {
+    readonly edges: readonly { readonly node: R }[];
+    readonly pageInfo?: { readonly hasNextPage: boolean };
+  } | null;
+  readonly changes: readonly { readonly op: 'ENTER' | 'UPDATE' | 'LEAVE'; readonly node: R }[];
+}
+
+/** A list as it is now, newest first, at most as long as was asked for. */
+export interface LiveList<R extends Row> {
+  readonly rows: readonly R[];
+  /** Whether the list goes on after these rows. */
+  readonly hasMore: boolean;
+  /** The highest version of each row that has come, also of those that have left. */
+  readonly versions: ReadonlyMap<string, number>;
+}
+
+/** Applies a message to a list. Changes that are older than what the list has seen of their row are left out. */
+export function applyChanges<R extends Row>(
+  list: LiveList<R> | undefined,
+  { snapshot, changes }: ListMessage<R>,
+  limit: number,
+): LiveList<R> {
+  const from = snapshot ? snapshot.edges.map(({ node }) => node) : (list?.rows ?? []);
+  let rows = [...from];
+  let hasMore = snapshot ? (snapshot.pageInfo?.hasNextPage ?? false) : (list?.hasMore ?? false);
+  const versions = new Map(snapshot ? rows.map((row) => [row.id, row.version]) : list?.versions);
+  for (const { op, node } of changes) {
+    if (node.version <= (versions.get(node.id) ?? 0)) continue;
+    versions.set(node.id, node.version);
+    const at = rows.findIndex(({ id }) => id === node.id);
+    if (op === 'LEAVE') rows = rows.filter(({ id }) => id !== node.id);
+    else if (at >= 0) rows[at] = node;
+    // What enters is new, or comes back by a change of its status: ids are ordered by time, as the list is.
+    else if (op === 'ENTER') rows = insert(rows, node);
+  }
+  if (rows.length > limit) {
+    rows = rows.slice(0, limit);
+    hasMore = true;
+  }
+  return { rows, hasMore, versions };
+}
+
+function insert<R extends Row>(rows: readonly R[], row: R): R[] {
+  const at = rows.findIndex(({ id }) => id < row.id);
+  return at < 0 ? [...rows, row] : [...rows.slice(0, at), row, ...rows.slice(at)];
+}

@@ -1,0 +1,155 @@
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import {
+  createContext,
+  createElement,
+  type FunctionComponent,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import {
+  FollowTransaction,
+  type FollowTransactionSubscription,
+  TransactionList,
+  type TransactionListSubscription,
+  type TransactionListSubscriptionVariables,
+} from './generated/operations.ts';
+import { applyChanges, type ListMessage, type LiveList, type Row } from './live-list.ts';
+import type { Payments } from './payments.ts';
+import type { ConnectionState } from './socket.ts';
+
+const Context = createContext<Payments | undefined>(undefined);
+
+/** Gives the hooks below it the service. */
+export const PaymentsProvider: FunctionComponent<{ payments: Payments; children?: ReactNode }> = ({
+  payments,
+  children,
+}) => createElement(Context.Provider, { value: payments }, children);
+
+/** Returns the service that PaymentsProvider gives. Throws without one. */
+export function usePayments(): Payments {
+  const payments = useContext(Context);
+  if (!payments) throw new Error('There is no PaymentsProvider above this component.');
+  return payments;
+}
+
+/** Returns whether the socket is connected, and renders again when that changes. */
+export function useConnectionState(): ConnectionState {
+  const { socket } = usePayments();
+  return useSyncExternalStore(socket.onState, socket.state, socket.state);
+}
+
+/** What a stream has shown so far. */
+export interface Live<Value> {
+  readonly value: Value | undefined;
+  /** Why the stream was refused. It is not asked for again. */
+  readonly error: Error | undefined;
+  /** Whether the service has said that nothing more comes. */
+  readonly isComplete: boolean;
+}
+
+const nothing = { value: undefined, error: undefined, isComplete: false };
+
+/**
+ * Follows a subscription while the component is there, and gathers its messages in a value. One stream is open at a time,
+ * also under StrictMode. It begins anew when the document or the variables change.
+ */
+export function useFollow<Result, Variables, Value>(
+  document: TypedDocumentNode<Result, Variables>,
+  variables: Variables | undefined,
+  gather: (value: Value | undefined, data: Result) => Value,
+): Live<Value> {
+  const payments = usePayments();
+  const key = variables === undefined ? undefined : JSON.stringify(variables);
+  const [live, setLive] = useState<Live<Value> & { readonly of?: string | undefined }>(nothing);
+  const gathering = useRef(gather);
+  useEffect(() => {
+    gathering.current = gather;
+  });
+  useEffect(() => {
+    if (key === undefined) return;
+    let value: Value | undefined;
+    const show = (change: Partial<Live<Value>>) => setLive({ ...nothing, value, ...change, of: key });
+    const following = payments.follow({
+      document,
+      variables: JSON.parse(key) as Variables,
+      onMessage(data) {
+        value = gathering.current(value, data);
+        show({});
+      },
+    });
+    let isHere = true;
+    following.done.then(
+      () => isHere && show({ isComplete: true }),
+      (error: unknown) => isHere && show({ error: error instanceof Error ? error : new Error(String(error)) }),
+    );
+    return () => {
+      isHere = false;
+      following.stop();
+    };
+  }, [payments, document, key]);
+  return live.of === key ? live : nothing;
+}
+
+/** A transaction as `FollowTransaction` selects it. */
+export type LiveTransaction = FollowTransactionSubscription['transactionUpdates']['transaction'];
+
+/** Follows a transaction: its newest version, until its status is terminal. Undefined as id follows nothing. */
+export function useTransaction(id: string | undefined): Live<LiveTransaction> {
+  return useFollow(
+    FollowTransaction,
+    id === undefined ? undefined : { id },
+    (known: LiveTransaction | undefined, { transactionUpdates: { transaction } }) =>
+      known && known.version > transaction.version ? known : transaction,
+  );
+}
+
+/** A transaction as `TransactionList` selects it. */
+export type ListedTransaction = TransactionListSubscription['transactionChanges']['changes'][number]['node'];
+
+/** Follows a list of transactions, newest first: its first page, which stays true. */
+export function useTransactions(variables: TransactionListSubscriptionVariables): Live<LiveList<ListedTransaction>> {
+  return useLiveList(TransactionList, variables, (data) => data.transactionChanges, variables.first ?? 20);
+}
+
+/** Follows any list of the schema: a subscription of `…Changes` with a snapshot. `limit` is the length of the first page. */
+export function useLiveList<Result, Variables, R extends Row>(
+  document: TypedDocumentNode<Result, Variables>,
+  variables: Variables | undefined,
+  messageOf: (data: Result) => ListMessage<R>,
+  limit: number,
+): Live<LiveList<R>> {
+  return useFollow(document, variables, (list: LiveList<R> | undefined, data) =>
+    applyChanges(list, messageOf(data), limit),
+  );
+}
+
+/**
+ * Returns the whole seconds until a moment, 0 when it has passed, and renders again each second. It counts from the service's
+ * clock: `serverTime` is `viewer.serverTime` of the same answer. A device whose clock is wrong counts right.
+ */
+export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
+  const [end, setEnd] = useState<number>();
+  const [, setTick] = useState(0);
+  useEffect(() => {
+    if (expiresAt === undefined || serverTime === undefined) {
+      setEnd(undefined);
+      return;
+    }
+    const at = performance.now() + Date.parse(expiresAt) - Date.parse(serverTime);
+    setEnd(at);
+    let timer: ReturnType<typeof setTimeout>;
+    const tick = () => {
+      setTick((count) => count + 1);
+      const left = at - performance.now();
+      // The next whole second, so that no second is shown twice or left out.
+      if (left > 0) timer = setTimeout(tick, (left % 1_000) + 1);
+    };
+    tick();
+    return () => clearTimeout(timer);
+  }, [expiresAt, serverTime]);
+  return end === undefined ? undefined : Math.max(0, Math.ceil((end - performance.now()) / 1_000));
+}

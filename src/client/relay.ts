@@ -1,0 +1,47 @@
+import type { Payments } from './payments.ts';
+
+/** What Relay gives its network of an operation. */
+interface RequestParameters {
+  readonly text?: string | null;
+  readonly name: string;
+}
+
+interface Sink {
+  next(result: never): void;
+  error(error: Error): void;
+  complete(): void;
+}
+
+/** `Observable` of relay-runtime. */
+interface ObservableClass<Stream> {
+  create(source: (sink: Sink) => () => void): Stream;
+}
+
+/**
+ * Makes the two functions of a Relay network: `Network.create(fetch, subscribe)`. Queries and mutations go over
+ * HTTP with the newest token; subscriptions go over the socket, and resume after a reconnect.
+ */
+export function relayNetwork<Stream>(payments: Payments, Observable: ObservableClass<Stream>) {
+  return {
+    async fetch(request: RequestParameters, variables: object) {
+      const response = await payments.fetch(payments.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
+        body: JSON.stringify({ query: request.text, operationName: request.name, variables }),
+      });
+      return (await response.json()) as never;
+    },
+    subscribe(request: RequestParameters, variables: object): Stream {
+      return Observable.create((sink) =>
+        payments.socket.client.subscribe(
+          { query: request.text ?? '', operationName: request.name, variables: { ...variables } },
+          {
+            next: (result) => sink.next(result as never),
+            error: (error) => sink.error(error instanceof Error ? error : new Error(JSON.stringify(error))),
+            complete: () => sink.complete(),
+          },
+        ),
+      );
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { abortable, backoff } from './waiting.ts';
+
+/** A client token, as createClientToken answers it. */
+export interface ClientToken {
+  readonly token: string;
+  /** When it ends, in RFC 3339. */
+  readonly expiresAt: string | null;
+}
+
+/** Asks the app's own server for a client token. Reject when it has none just now: it is asked again later. */
+export type TokenSource = (signal: AbortSignal) => Promise<ClientToken>;
+
+/** How much of a token's life is used before a newer one is asked for. */
+const usedShare = 0.7;
+
+interface Held {
+  readonly token: string;
+  /** By the clock of `performance`, in milliseconds: when a newer one shall be there. */
+  readonly renewAt: number;
+}
+
+/** The newest client token, for all requests and sockets of an app: one question at a time to the app's server. */
+export class Tokens {
+  readonly #source: TokenSource;
+  #held: Held | undefined;
+  #coming: Promise<Held> | undefined;
+
+  constructor(source: TokenSource) {
+    this.#source = source;
+  }
+
+  /** Returns what the header `authorization` says: of the token at hand, while that is young enough, else of a new one. */
+  async authorization(signal: AbortSignal): Promise<string> {
+    const held = this.#held && this.renewalInMs() > 0 ? this.#held : await this.#ask(signal);
+    return `Bearer ${held.token}`;
+  }
+
+  /** Waits until there is a token, however often the app's server fails. Rejects only when the signal ends the wait. */
+  async ready(signal: AbortSignal): Promise<void> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        await this.authorization(signal);
+        return;
+      } catch {
+        signal.throwIfAborted();
+        await backoff(failures, signal);
+      }
+    }
+  }
+
+  /** Drops the token at hand: the service has refused it. */
+  forget(): void {
+    this.#held = undefined;
+  }
+
+  /** Returns the milliseconds until a newer token is due; 0 when it is due now. */
+  renewalInMs(): number {
+    return this.#held ? Math.max(0, this.#held.renewAt - performance.now()) : 0;
+  }
+
+  /** All that want a token at once wait for the same one. Who stops waiting does not stop the others. */
+  async #ask(signal: AbortSignal): Promise<Held> {
+    this.#coming ??= this.#fetch().finally(() => {
+      this.#coming = undefined;
+    });
+    return abortable(this.#coming, signal);
+  }
+
+  async #fetch(): Promise<Held> {
+    const asked = performance.now();
+    const token = await this.#source(AbortSignal.timeout(30_000));
+    this.#held = { token: token.token, renewAt: asked + lifeMs(token) * usedShare };
+    return this.#held;
+  }
+}
+
+/** Tells how long a token lives from its own two times, because the device's clock may be wrong. */
+function lifeMs({ token, expiresAt }: ClientToken): number {
+  try {
+    const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';
+    const { iat, exp } = JSON.parse(atob(payload)) as { readonly iat?: unknown; readonly exp?: unknown };
+    if (typeof iat === 'number' && typeof exp === 'number') return (exp - iat) * 1_000;
+  } catch {
+    // No JSON Web Token: its end says it.
+  }
+  return expiresAt === null ? 24 * 3_600_000 : Date.parse(expiresAt) - Date.now();
+}

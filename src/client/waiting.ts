@@ -1,0 +1,24 @@
+/** Waits for a promise, or until the signal ends the wait: then it rejects with the signal's reason, and drops the result. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+/** Waits this long, or until the signal ends the wait: then it rejects. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout>;
+  const passed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return abortable(passed, signal).finally(() => clearTimeout(timer));
+}
+
+/** Waits before the next try: longer after each failure, at most half a minute, and never all clients at once. */
+export function backoff(failures: number, signal: AbortSignal): Promise<void> {
+  const ms = Math.min(30_000, 500 * 2 ** Math.min(failures, 6));
+  return pause(ms / 2 + (Math.random() * ms) / 2, signal);
+}

@@ -1,0 +1,97 @@
+import type pg from 'pg';
+import { noPlatform } from './platform-scope.ts';
+
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  release: (error?: Error | boolean) => void,
+) => void;
+
+/** A call that waits until its platform uses fewer connections. */
+interface Waiting {
+  readonly begin: () => void;
+}
+
+interface Share {
+  /** The connections that a platform has or is being given. */
+  count: number;
+  readonly waiting: Set<Waiting>;
+}
+
+/**
+ * Leaves one connection of a pool to others: a platform that has all the rest waits for its own, however slow its statements
+ * are and however long it has been alone.
+ */
+export class ConnectionShares {
+  readonly #most: number;
+  readonly #timeoutMs: number;
+  readonly #shares = new Map<string, Share>();
+  /** The platform that has each connection in use. */
+  readonly #users = new WeakMap<pg.PoolClient, string>();
+
+  constructor(pool: pg.Pool) {
+    this.#most = Math.max(1, pool.options.max - 1);
+    this.#timeoutMs = pool.options.connectionTimeoutMillis ?? 0;
+    pool.on('release', (_error, client) => {
+      const platform = this.#users.get(client);
+      this.#users.delete(client);
+      if (platform !== undefined) this.#end(platform);
+    });
+  }
+
+  /**
+   * Connects as a platform, as soon as that has fewer connections than it may.
+   * @param connect takes a connection of the pool
+   * @param done gets it, or the error of a wait that took as long as one for the pool may
+   */
+  connect(platform: string, connect: (done: Connected) => void, done: Connected): void {
+    if (platform === noPlatform) {
+      connect(done);
+      return;
+    }
+    const begin = () =>
+      connect((error, client, release) => {
+        if (client) this.#users.set(client, platform);
+        else this.#end(platform);
+        done(error, client, release);
+      });
+    const share = this.#shares.get(platform) ?? { count: 0, waiting: new Set() };
+    this.#shares.set(platform, share);
+    if (share.count >= this.#most) this.#wait(share, begin, done);
+    else {
+      share.count += 1;
+      begin();
+    }
+  }
+
+  #wait({ waiting }: Share, begin: () => void, done: Connected): void {
+    const wait: Waiting = {
+      begin() {
+        clearTimeout(timer);
+        begin();
+      },
+    };
+    const giveUp = () => {
+      waiting.delete(wait);
+      // The words of the pool itself.
+      done(new Error('timeout exceeded when trying to connect'), undefined, () => undefined);
+    };
+    const timer = this.#timeoutMs > 0 ? setTimeout(giveUp, this.#timeoutMs) : undefined;
+    waiting.add(wait);
+  }
+
+  /** Ends the use of a connection: the next one that waits has it, or else nobody. */
+  #end(platform: string): void {
+    const share = this.#shares.get(platform);
+    if (!share) return;
+    const [next] = share.waiting;
+    if (next) {
+      share.waiting.delete(next);
+      // When the pool has taken the connection back, or it would open another one.
+      queueMicrotask(next.begin);
+      return;
+    }
+    share.count -= 1;
+    if (share.count === 0) this.#shares.delete(platform);
+  }
+}

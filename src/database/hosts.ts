@@ -1,0 +1,122 @@
+import pg from 'pg';
+import { firstServer, type Server, serversOf } from './address.ts';
+
+/** The most milliseconds that a server may take to say whether it can be written. */
+const answerMs = 2_000;
+
+const probe = `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable`;
+
+class OnlyReads extends Error {
+  readonly server: Server;
+  constructor(server: Server) {
+    super(`${server.host}:${server.port} can only be read`);
+    this.server = server;
+  }
+}
+
+/**
+ * The servers of an address with several hosts, of which one can be written: the primary. Who it is is found out before the first
+ * connection, and again after a connection has failed or could only read.
+ */
+export class Hosts {
+  static readonly #all = new Map<string, Hosts>();
+  readonly #address: string;
+  readonly #servers: readonly Server[];
+  #primary: Server | undefined;
+  #finding: Promise<Server> | undefined;
+
+  private constructor(address: string, servers: readonly Server[]) {
+    this.#address = firstServer(address);
+    this.#servers = servers;
+  }
+
+  /** Returns the hosts of an address, the same for all its connections; undefined where it has only one. */
+  static of(address: string): Hosts | undefined {
+    const servers = serversOf(address);
+    if (servers.length < 2) return undefined;
+    const hosts = Hosts.#all.get(address) ?? new Hosts(address, servers);
+    Hosts.#all.set(address, hosts);
+    return hosts;
+  }
+
+  /**
+   * Returns the server to connect to: the one that can be written, or one that can only be read while there is no other.
+   * @throws the error of a server when none answers
+   */
+  async primary(): Promise<Server> {
+    if (this.#primary) return this.#primary;
+    this.#finding ??= this.#find().finally(() => {
+      this.#finding = undefined;
+    });
+    return this.#finding;
+  }
+
+  /** Finds the primary again before the next connection: the one so far has failed, or can only be read. */
+  suspect(): void {
+    this.#primary = undefined;
+  }
+
+  async #find(): Promise<Server> {
+    try {
+      this.#primary = await Promise.any(this.#servers.map((server) => this.#probe(server)));
+      return this.#primary;
+    } catch (error) {
+      const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
+      const readable = reasons.find((reason) => reason instanceof OnlyReads);
+      if (readable) return readable.server;
+      throw reasons[0];
+    }
+  }
+
+  /** Returns the server when it can be written. */
+  async #probe(server: Server): Promise<Server> {
+    const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
+    const client = Object.assign(new pg.Client({ connectionString: this.#address, ...limits }), server);
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ writable: boolean }>(probe);
+      if (!rows[0]?.writable) throw new OnlyReads(server);
+      return server;
+    } finally {
+      client.end().catch(() => undefined);
+    }
+  }
+}
+
+/** The parameters of a connection, and the hosts of its address where there are several. */
+export interface ConnectionConfig extends pg.ClientConfig {
+  readonly hosts?: Hosts | undefined;
+}
+
+type Connected = (error: Error | null) => void;
+
+/** pg's client, which connects to the primary where its address has several hosts. */
+export class DatabaseClient extends pg.Client {
+  readonly #hosts: Hosts | undefined;
+
+  constructor(config: ConnectionConfig = {}) {
+    super(config);
+    this.#hosts = config.hosts;
+  }
+
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+    const connected = this.#hosts ? this.#connectTo(this.#hosts) : super.connect();
+    if (!callback) return connected;
+    connected.then(() => (callback as Connected)(null), callback);
+    return undefined;
+  }
+
+  async #connectTo(hosts: Hosts): Promise<pg.Client> {
+    // pg reads both when it connects.
+    Object.assign(this, await hosts.primary());
+    try {
+      return await super.connect();
+    } catch (error) {
+      hosts.suspect();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { statement } from '../../database/statement.ts';
+import type { RailMovement } from '../../rails/rail-movements.ts';
+import { connectedRail, type Payments } from '../command.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+
+/**
+ * Reconciliation: what the provider of a platform's rail says that it has moved, beside what stands here. It names every
+ * difference with both sides, and corrects none.
+ */
+
+/** A difference between the two books. A side is undefined where it has nothing. */
+export interface Difference {
+  /** The uuid of our order; undefined for a movement that no order here began. */
+  readonly orderId: string | undefined;
+  readonly transactionId: string | undefined;
+  /** The provider's reference of the movement. */
+  readonly reference: string | undefined;
+  readonly fault: 'MISSING_THERE' | 'MISSING_HERE' | 'TWICE' | 'OTHER_AMOUNT' | 'OTHER_OUTCOME';
+  readonly here: string | undefined;
+  readonly there: string | undefined;
+}
+
+/** The result of a reconciliation. */
+export interface Reconciled {
+  /** How many orders here were compared, and how many movements there. */
+  readonly orders: number;
+  readonly movements: number;
+  readonly differences: readonly Difference[];
+}
+
+/** An order here, with the course of its payment. */
+interface OrderHere {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly status: string;
+  readonly state: RailMovement['state'];
+  readonly inPeriod: boolean;
+}
+
+/**
+ * The orders of a period that move money outside, and those that movements name. An order whose pull has settled has a
+ * payout after it, and is settled whatever becomes of that.
+ */
+const ordersStatement = statement<OrderHere>(
+  'orders_to_reconcile',
+  `select o.id, o.transaction_id, t.status::text,
+     case when p.is_pull then t.sent_amount else t.received_amount end as amount,
+     case when p.is_pull then t.sent_currency else t.received_currency end as currency,
+     case when p.is_pull and (t.status = 'COMPLETED' or exists (select from rail_order n where n.platform_id = o.platform_id
+            and n.transaction_id = o.transaction_id and n.kind = 'PAYOUT')) then 'SETTLED'
+          when t.status in ('COMPLETED') then 'SETTLED'
+          when t.status = 'REFUNDED' then 'RETURNED'
+          when t.status in ('FAILED', 'REJECTED', 'EXPIRED') then 'FAILED'
+          else 'UNDER_WAY' end as state,
+     o.created_at >= $2 and o.created_at < $3 as in_period
+   from rail_order o
+   join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
+   join account a on a.platform_id = t.platform_id and a.kind = 'EXTERNAL'
+     and a.id = case when o.kind = 'PAYOUT' then t.destination_account_id else t.source_account_id end,
+   lateral (select o.kind = 'COLLECTION' and t.type = 'OUTGOING' as is_pull) p
+   where o.platform_id = $1 and (o.created_at >= $2 and o.created_at < $3 or o.id = any ($4::uuid[]))
+   order by o.id`,
+);
+
+/** How much later than its order a movement may begin, in milliseconds: an hour. */
+const laterMs = 3_600_000;
+
+/**
+ * Compares the orders of a platform that were made from one moment up to another with what its provider says of them.
+ * @throws Refusal SERVICE_UNAVAILABLE where its rail lists no movements; what the rail throws
+ */
+export async function reconcile(
+  payments: Payments,
+  tenant: Tenant,
+  period: { readonly from: Date; readonly to: Date },
+): Promise<Reconciled> {
+  const rail = connectedRail(payments, tenant);
+  if (!rail?.movements) throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform lists no movements');
+  const movements: RailMovement[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await railAnswer(
+      rail.movements({ from: period.from, to: new Date(period.to.getTime() + laterMs), cursor }),
+    );
+    movements.push(...page.movements);
+    cursor = page.nextCursor;
+    if (cursor === undefined) break;
+  }
+  const named = movements.flatMap(({ orderId, returnOf }) => [orderId, returnOf].filter((id) => id !== undefined));
+  const orders = await ordersStatement(payments.database.pool, tenant.platformId, period.from, period.to, named);
+  return {
+    orders: orders.length,
+    movements: movements.length,
+    differences: [...differencesOfOrders(orders, movements), ...strangers(orders, movements)],
+  };
+}
+
+/** Compares each order with its movements. */
+function differencesOfOrders(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
+  const byOrder = Map.groupBy(movements, ({ orderId }) => orderId);
+  const returned = new Set(movements.map(({ returnOf }) => returnOf));
+  return orders.flatMap((order): Difference[] => {
+    const [movement, ...more] = byOrder.get(order.id) ?? [];
+    const about = { orderId: order.id, transactionId: order.transactionId, here: wordsOf(order, order.status) };
+    if (!movement) {
+      // What has failed here need never have reached the provider; what waits may not have reached it yet.
+      if (order.state === 'FAILED' || order.state === 'UNDER_WAY' || !order.inPeriod) return [];
+      return [{ ...about, reference: undefined, fault: 'MISSING_THERE', there: undefined }];
+    }
+    const there = { reference: movement.reference, there: wordsOf(movement, movement.state) };
+    const doubled = more.map(
+      (other): Difference => ({
+        ...about,
+        reference: other.reference,
+        fault: 'TWICE',
+        there: wordsOf(other, other.state),
+      }),
+    );
+    if (order.amount !== movement.amount || order.currency !== movement.currency) {
+      return [{ ...about, ...there, fault: 'OTHER_AMOUNT' }, ...doubled];
+    }
+    // What was collected and given back has failed.
+    const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
+    if (order.state !== state) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
+    return doubled;
+  });
+}
+
+/** Returns the movements that no order here began: money that the provider moved by itself or for somebody else. */
+function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
+  const known = new Set(orders.map(({ id }) => id));
+  return movements
+    .filter(({ orderId = '', returnOf = '' }) => !known.has(orderId) && !known.has(returnOf))
+    .map((movement) => ({
+      orderId: movement.orderId,
+      transactionId: undefined,
+      reference: movement.reference,
+      fault: 'MISSING_HERE' as const,
+      here: undefined,
+      there: wordsOf(movement, movement.state),
+    }));
+}
+
+function wordsOf({ amount, currency }: Pick<RailMovement, 'amount' | 'currency'>, state: string): string {
+  return `${state} ${formatMajor(amount, requiredCurrency(currency))}`;
+}

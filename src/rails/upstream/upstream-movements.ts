@@ -1,0 +1,41 @@
+import type { MovementsPage, MovementsRequest, RailMovement } from '../rail-movements.ts';
+import type { UpstreamClient } from './upstream-client.ts';
+import { type TransactionRecord, transactionPage } from './upstream-records.ts';
+
+const pageSize = 100;
+
+/** Reads a page of the account's transactions at the upstream service, the oldest first. */
+export async function readMovements(client: UpstreamClient, request: MovementsRequest): Promise<MovementsPage> {
+  const query = new URLSearchParams({
+    startDate: request.from.toISOString(),
+    endDate: request.to.toISOString(),
+    sortOrder: 'asc',
+    limit: String(pageSize),
+    ...(request.cursor !== undefined && { cursor: request.cursor }),
+  });
+  const { data, nextCursor } = await client.get(`/transactions?${query}`, transactionPage);
+  return { movements: data.map(movementOf), ...(nextCursor !== undefined && { nextCursor }) };
+}
+
+const states: Readonly<Record<TransactionRecord['status'], RailMovement['state']>> = {
+  CREATED: 'UNDER_WAY',
+  PENDING: 'UNDER_WAY',
+  PROCESSING: 'UNDER_WAY',
+  COMPLETED: 'SETTLED',
+  REJECTED: 'FAILED',
+  FAILED: 'FAILED',
+  EXPIRED: 'FAILED',
+  REFUNDED: 'RETURNED',
+};
+
+function movementOf({ id, status, description, receivedAmount }: TransactionRecord): RailMovement {
+  return {
+    // The memo of the payment names our order.
+    orderId: /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1],
+    returnOf: /^return of ([0-9a-f-]{36})$/.exec(description ?? '')?.[1],
+    reference: id,
+    amount: BigInt(receivedAmount.amount),
+    currency: receivedAmount.currency.code,
+    state: states[status],
+  };
+}

@@ -1,0 +1,370 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, Observable } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { fetchExchange, subscriptionExchange, Client as UrqlClient } from '@urql/core';
+import { cacheExchange } from '@urql/exchange-graphcache';
+import { buildSchema, introspectionFromSchema, parse } from 'graphql';
+import relay, { type ConcreteRequest, type SubscribeFunction } from 'relay-runtime';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { newestVersions } from '../../src/client/apollo.ts';
+import { apolloCache } from '../../src/client/apollo-cache.ts';
+import { FollowTransaction, Transaction, Transactions } from '../../src/client/generated/operations.ts';
+import { applyChanges } from '../../src/client/live-list.ts';
+import { openPayments, type Payments } from '../../src/client/payments.ts';
+import { relayNetwork } from '../../src/client/relay.ts';
+import { urqlCache } from '../../src/client/urql-cache.ts';
+import { ended, mint, pay } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+/** What an app installs, and how Apollo, urql and Relay work with it. */
+
+const root = path.resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform);
+});
+afterAll(() => t.stop());
+afterEach(() => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 }));
+
+const token = () => mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
+
+/** The service as the scene's customer sees it in an app, until the test is over. */
+function open(source: () => Promise<Data> = token): Payments {
+  const payments = openPayments({ url: `${t.url}/graphql`, token: source, webSocketImpl: WebSocket });
+  onTestFinished(() => payments.stop());
+  return payments;
+}
+
+/** Makes payments one after another, and returns their ids, newest first. */
+async function pays(count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let at = 0; at < count; at += 1) ids.unshift((await ended(t.platform, (await pay(t.platform, scene)).id)).id);
+  return ids;
+}
+
+test('the packed package is imported by plain JavaScript, follows a payment, and its types fit an app', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'client-package-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await run(process.execPath, [path.join(root, 'src/client/build/package.ts')]);
+  const { stdout: packed } = await run('npm', ['pack', path.join(root, 'dist/client'), '--json', '--silent'], {
+    cwd: folder,
+  });
+  const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  expect(files.map((file) => file.path).filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);
+  const modules = path.join(folder, 'node_modules');
+  await mkdir(path.join(modules, 'payments-client'), { recursive: true });
+  await run('tar', ['xzf', filename, '--strip-components=1', '-C', 'node_modules/payments-client'], { cwd: folder });
+  await mkdir(path.join(modules, '@types'));
+  for (const name of [
+    'graphql',
+    'graphql-ws',
+    'react',
+    '@types/react',
+    '@apollo',
+    '@urql',
+    '@graphql-typed-document-node',
+    'ws',
+    'rxjs',
+    'wonka',
+  ]) {
+    await symlink(path.join(root, 'node_modules', name), path.join(modules, name));
+  }
+  await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
+  await writeFile(path.join(folder, 'app.ts'), app);
+  const compilerOptions = {
+    target: 'es2022',
+    lib: ['es2024', 'dom'],
+    module: 'nodenext',
+    strict: true,
+    types: [],
+    skipLibCheck: true,
+  };
+  await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.ts'] }));
+  await run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]).catch(
+    ({ stdout }) => {
+      throw new Error(stdout);
+    },
+  );
+
+  const [paid] = await pays(1);
+  const { stdout } = await run(
+    process.execPath,
+    ['app.js', `${t.url}/graphql`, JSON.stringify(await token()), String(paid)],
+    {
+      cwd: folder,
+    },
+  );
+  expect(JSON.parse(stdout)).toEqual({ status: 'COMPLETED', hooks: 'function', cached: [] });
+});
+
+/** An app in TypeScript. A mistake in a variable or a result does not compile. */
+const app = `
+import { openPayments } from 'payments-client';
+import { FollowTransaction } from 'payments-client/operations';
+import { useTransaction } from 'payments-client/react';
+import { apolloCache } from 'payments-client/apollo-cache';
+import { urqlCache } from 'payments-client/urql-cache';
+import { InMemoryCache } from '@apollo/client';
+import { cacheExchange } from '@urql/exchange-graphcache';
+import schema from 'payments-client/introspection.json' with { type: 'json' };
+
+declare const process: { readonly argv: string[] };
+const [, , url, token, id] = process.argv;
+const payments = openPayments({ url, token: async () => JSON.parse(token) });
+const cache = new InMemoryCache(apolloCache());
+cacheExchange({ ...urqlCache(), schema: schema as never });
+let seen: 'COMPLETED' | undefined;
+await payments.follow({
+  document: FollowTransaction,
+  variables: { id },
+  onMessage({ transactionUpdates: { status } }) {
+    const known: 'NONE' | typeof status = status;
+    if (known === 'COMPLETED') seen = known;
+  },
+}).done;
+// @ts-expect-error: the variable is missing
+payments.follow({ document: FollowTransaction, variables: {}, onMessage() {} }).stop();
+payments.stop();
+console.log(JSON.stringify({
+  status: seen,
+  hooks: typeof useTransaction,
+  cached: Object.keys(cache.extract()),
+}));
+`;
+
+test('a stream that is stopped is stopped, whatever it waits for: nothing is called and nothing stays open', async () => {
+  const [paid] = await pays(1);
+  const steps = ['token', 'load', 'begin', 'save'] as const;
+  for (const stopAt of steps) {
+    const arrived = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const calls: string[] = [];
+    const step = async <Value>(name: (typeof steps)[number], value: Value): Promise<Value> => {
+      calls.push(name);
+      if (name === stopAt) {
+        arrived.resolve();
+        await released.promise;
+      }
+      return value;
+    };
+    const payments = open(async () => step('token', await token()));
+    const following = payments.follow({
+      document: FollowTransaction,
+      variables: { id: String(paid) },
+      store: { load: () => step('load', null), save: () => step('save', undefined) },
+      begin: async () => step('begin', (await t.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor),
+      onMessage: () => undefined,
+    });
+    await arrived.promise;
+    following.stop();
+    await following.done;
+    const before = [...calls];
+    released.resolve();
+    // Whatever would go on does so in the turns of the event loop after this request.
+    await payments.fetch(payments.url, { method: 'HEAD' }).catch(() => undefined);
+    expect(calls.filter((name) => name !== 'token')).toEqual(before.filter((name) => name !== 'token'));
+    expect(t.gateway.feed.subscriptions).toBe(0);
+  }
+});
+
+test('Apollo: pages become one list, streams write into it, and nothing older replaces what is newer', async () => {
+  const paid = await pays(3);
+  const payments = open();
+  const cache = new InMemoryCache(apolloCache());
+  const client = new ApolloClient({
+    cache,
+    link: ApolloLink.from([
+      new ApolloLink(newestVersions()),
+      ApolloLink.split(
+        ({ operationType }) => operationType === 'subscription',
+        new GraphQLWsLink(payments.socket.client),
+        new HttpLink({ uri: payments.url, fetch: payments.fetch }),
+      ),
+    ]),
+  });
+  const list = client.watchQuery({ query: Transactions, variables: { first: 2 } });
+  const shown = list.subscribe(() => undefined);
+  const ids = () =>
+    list
+      .getCurrentResult()
+      .data?.transactions?.edges?.map((edge) => edge?.node?.id)
+      .slice(0, 3);
+  await vi.waitFor(() => expect(ids()).toEqual(paid.slice(0, 2)));
+  const after = list.getCurrentResult().data?.transactions?.pageInfo?.endCursor;
+  await list.fetchMore({ variables: { after } });
+  await vi.waitFor(() => expect(ids()).toEqual(paid));
+
+  const id = String(paid[0]);
+  await new Promise<void>((complete, error) => {
+    client.subscribe({ query: FollowTransaction, variables: { id } }).subscribe({ complete, error });
+  });
+  expect(cache.extract()[`Transaction:${id}`]).toMatchObject({
+    status: 'COMPLETED',
+    timeline: [{ status: 'PENDING' }, { status: 'COMPLETED' }],
+  });
+  shown.unsubscribe();
+});
+
+test('an answer that is older than a message of a stream is asked for again', async () => {
+  const answers = [2, 3, 1, 3];
+  let asked = 0;
+  const client = new ApolloClient({
+    cache: new InMemoryCache(apolloCache()),
+    link: ApolloLink.from([
+      new ApolloLink(newestVersions()),
+      new ApolloLink(() => {
+        const version = answers[asked++];
+        return new Observable((observer) => {
+          observer.next({ data: { transaction: { __typename: 'Transaction', id: 'Transaction:1', version } } });
+          observer.complete();
+        });
+      }),
+    ]),
+  });
+  const query = parse('query ($id: ID!) { transaction(id: $id) { id version } }');
+  const ask = async () =>
+    (await client.query<Data>({ query, variables: { id: '1' }, fetchPolicy: 'network-only' })).data.transaction.version;
+  expect([await ask(), await ask(), await ask()]).toEqual([2, 3, 3]);
+  expect(asked).toBe(4);
+});
+
+test('urql: pages become one list, and streams write into it', async () => {
+  const paid = await pays(3);
+  const payments = open();
+  const schema = introspectionFromSchema(buildSchema(readFileSync(path.join(root, 'schema.graphql'), 'utf8')));
+  const warnings = vi.spyOn(console, 'warn');
+  onTestFinished(() => warnings.mockRestore());
+  const client = new UrqlClient({
+    url: payments.url,
+    preferGetMethod: false,
+    fetch: payments.fetch,
+    exchanges: [
+      cacheExchange({ ...urqlCache(), schema: schema as never }),
+      fetchExchange,
+      subscriptionExchange({
+        forwardSubscription: ({ query = '', variables }) => ({
+          subscribe: (sink) => ({
+            unsubscribe: payments.socket.client.subscribe({ query, variables: variables as never }, sink as never),
+          }),
+        }),
+      }),
+    ],
+  });
+  const read = async (variables: object, requestPolicy?: 'cache-only') => {
+    const { data, error } = await client.query(Transactions, variables, { ...(requestPolicy && { requestPolicy }) });
+    if (error) throw error;
+    return data?.transactions;
+  };
+  const first = await read({ first: 2 });
+  expect(first?.edges.map(({ node }) => node.id)).toEqual(paid.slice(0, 2));
+  const second = await read({ first: 2, after: first?.pageInfo.endCursor });
+  expect(second?.edges.map(({ node }) => node.id).slice(0, 3)).toEqual(paid);
+  const { id } = await pay(t.platform, scene);
+  await client.query(Transaction, { id });
+  await new Promise<void>((resolve, reject) => {
+    const stream = client.subscription(FollowTransaction, { id }).subscribe(({ data, error }) => {
+      if (error) reject(error);
+      if (data?.transactionUpdates.terminal) resolve();
+    });
+    onTestFinished(() => stream.unsubscribe());
+  });
+  const { data } = await client.query(Transaction, { id }, { requestPolicy: 'cache-only' });
+  expect(data?.transaction).toMatchObject({ status: 'COMPLETED' });
+  expect(warnings).not.toHaveBeenCalled();
+});
+
+/** What Relay's compiler makes of an operation with one field that has a transaction. */
+function compiled(
+  kind: 'query' | 'subscription',
+  path: readonly string[],
+  argument: string,
+  text: string,
+): ConcreteRequest {
+  const scalars = ['id', 'version', 'status'].map((name) => ({
+    kind: 'ScalarField',
+    name,
+    alias: null,
+    args: null,
+    storageKey: null,
+  }));
+  const argumentDefinitions = [{ defaultValue: null, kind: 'LocalArgument', name: 'id' }];
+  const selections = path.reduceRight<object[]>(
+    (below, name, at) => [
+      {
+        ...{ kind: 'LinkedField', name, alias: null, storageKey: null, plural: false, selections: below },
+        concreteType: name === 'transaction' ? 'Transaction' : 'TransactionUpdate',
+        args: at === 0 ? [{ kind: 'Variable', name: argument, variableName: 'id' }] : null,
+      },
+    ],
+    scalars,
+  );
+  return {
+    kind: 'Request',
+    fragment: { kind: 'Fragment', name: 'Of', type: 'Query', metadata: null, argumentDefinitions, selections },
+    operation: { kind: 'Operation', name: 'Of', argumentDefinitions, selections },
+    params: { id: null, cacheID: text, metadata: {}, name: 'Of', operationKind: kind, text },
+  } as unknown as ConcreteRequest;
+}
+
+test('Relay: a query and a stream write into its store', async () => {
+  const [id = ''] = await pays(1);
+  const { Environment, Network, RecordSource, Store, fetchQuery, requestSubscription } = relay;
+  const network = relayNetwork(open(), relay.Observable);
+  const store = new Store(new RecordSource());
+  const environment = new Environment({
+    network: Network.create(network.fetch, network.subscribe as SubscribeFunction),
+    store,
+  });
+  const query = compiled(
+    'query',
+    ['transaction'],
+    'id',
+    'query Of($id: ID!) { transaction(id: $id) { id version status } }',
+  );
+  const answer: Data = await fetchQuery(environment, query, { id }).toPromise();
+  expect(answer.transaction).toMatchObject({ id, status: 'COMPLETED' });
+  const text =
+    'subscription Of($id: ID!) { transactionUpdates(transactionId: $id) { transaction { id version status } } }';
+  await new Promise<void>((onCompleted, onError) => {
+    const subscription = compiled('subscription', ['transactionUpdates', 'transaction'], 'transactionId', text);
+    requestSubscription(environment, { subscription, variables: { id }, onCompleted, onError });
+  });
+  expect(store.getSource().get(id)).toMatchObject({ status: 'COMPLETED' });
+});
+
+test('a list applies changes by their versions, and stays as long as it was asked for', () => {
+  const row = (id: string, version: number) => ({ id, version });
+  const list = applyChanges(
+    undefined,
+    { snapshot: { edges: [{ node: row('c', 2) }, { node: row('a', 1) }] }, changes: [] },
+    2,
+  );
+  const next = applyChanges(
+    list,
+    {
+      changes: [
+        { op: 'UPDATE', node: row('c', 1) },
+        { op: 'ENTER', node: row('b', 1) },
+        { op: 'LEAVE', node: row('c', 3) },
+        { op: 'ENTER', node: row('c', 2) },
+      ],
+    },
+    2,
+  );
+  expect(next.rows).toEqual([row('b', 1), row('a', 1)]);
+  expect(applyChanges(next, { changes: [{ op: 'ENTER', node: row('d', 1) }] }, 2)).toMatchObject({
+    rows: [row('d', 1), row('b', 1)],
+    hasMore: true,
+  });
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { serversOf } from '../../src/database/address.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { protectionOf } from '../../src/database/tls.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
+
+// An address with several hosts. That the one that can be written is found after a promotion is tested with a real standby:
+// `npm run soak -- promotion`.
+
+let database: ThrowawayDatabase;
+let proxies: readonly [DatabaseProxy, DatabaseProxy];
+let opened: Database;
+
+/** An address that names the hosts of both proxies. */
+function addressOf(url: string): string {
+  const { username, password, pathname } = new URL(url);
+  const hosts = proxies.map((proxy) => new URL(proxy.url).host);
+  return `postgres://${username}:${password}@${hosts.join(',')}${pathname}`;
+}
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  proxies = [await databaseProxy(database.url), await databaseProxy(database.url)];
+  opened = openDatabase({ url: addressOf(servingUrl(database.url)), role: 'gateway_work', poolSize: 2 });
+});
+afterAll(async () => {
+  await opened.close();
+  for (const proxy of proxies) await proxy.close();
+  await database.drop();
+});
+
+const ask = async () => (await opened.pool.query<{ role: string }>('select current_user::text as role')).rows[0]?.role;
+
+test('a host that is gone is left for another, and the other way round', async () => {
+  const [first, second] = proxies;
+  await first.stopListening();
+  expect(await ask()).toBe('gateway_work');
+  expect([first.connections, second.connections > 0]).toEqual([0, true]);
+  await first.startListening();
+  await second.stopListening();
+  // The pool may not have seen yet that its connections are cut.
+  await vi.waitFor(async () => expect(await ask()).toBe('gateway_work'), 10_000);
+  expect([first.connections > 0, second.connections]).toEqual([true, 0]);
+  await second.startListening();
+});
+
+test('while no host answers, the error is that of a database that is away', async () => {
+  for (const proxy of proxies) await proxy.stopListening();
+  await vi.waitFor(async () => await expect(ask()).rejects.toMatchObject({ code: 'ECONNREFUSED' }), 10_000);
+  for (const proxy of proxies) await proxy.startListening();
+  expect(await ask()).toBe('gateway_work');
+});
+
+test('migrations find the host, too', async () => {
+  await proxies[0].stopListening();
+  expect(await migrate(addressOf(database.url))).toEqual({ applied: [] });
+  await proxies[0].startListening();
+});
+
+test('the hosts of an address are written as libpq has them', () => {
+  expect(serversOf('postgres://user:p%40ss@one:5433,two,[::1]:5434/payments?sslmode=verify-full')).toEqual([
+    { host: 'one', port: 5433 },
+    { host: 'two', port: 5432 },
+    { host: '::1', port: 5434 },
+  ]);
+  expect(protectionOf('postgres://gateway@127.0.0.1,db.example/payments')).toBe('NONE');
+  expect(protectionOf('postgres://gateway@127.0.0.1,[::1]/payments')).toBe('LOCAL');
+});

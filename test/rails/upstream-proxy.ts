@@ -1,0 +1,57 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ProviderFault } from '../../src/rails/conformance/trial.ts';
+
+/** A proxy in front of an upstream service, with the faults of a network and of a service that contradicts itself. */
+export interface UpstreamProxy {
+  readonly url: string;
+  setFault(fault: ProviderFault): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy of the service at `target`. */
+export async function startUpstreamProxy(target: string): Promise<UpstreamProxy> {
+  let fault: ProviderFault = 'none';
+  /** The answers that are held back while the service is slow. */
+  const held = new Set<() => void>();
+  const server = createServer((request, response) => {
+    forward(request, response).catch(() => response.destroy());
+  });
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (fault === 'is-down') return void request.socket.destroy();
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { authorization = '', 'idempotency-key': key, 'content-type': type } = request.headers;
+    const answer = await fetch(`${target}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers: {
+        authorization,
+        ...(typeof key === 'string' && { 'idempotency-key': key }),
+        ...(type && { 'content-type': type }),
+      },
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    });
+    const text = await answer.text();
+    if (fault === 'loses-answers') return void request.socket.destroy();
+    if (fault === 'is-slow') await new Promise<void>((resolve) => held.add(resolve));
+    const isCourse = request.method === 'GET' && request.url?.includes('/transactions/');
+    response.writeHead(answer.status, { 'content-type': 'application/json' });
+    response.end(fault === 'contradicts' && isCourse ? text.replace('"COMPLETED"', '"FAILED"') : text);
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async setFault(next) {
+      fault = next;
+      for (const release of held) release();
+      held.clear();
+    },
+    async close() {
+      for (const release of held) release();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, connect as dial, type Socket } from 'node:net';
+
+/** A load balancer for TCP in front of instances: what clients of a service with several of them connect to. */
+export interface LoadBalancer {
+  readonly url: string;
+  /** Takes an instance in. New connections go to the instances in turn. */
+  add(url: string): void;
+  /** Takes an instance out: its open connections stay. */
+  remove(url: string): void;
+  /** Breaks all open connections, and what is under way on them. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+export async function startLoadBalancer(): Promise<LoadBalancer> {
+  const instances: string[] = [];
+  const open = new Set<Socket>();
+  let turn = 0;
+  const listener = createServer((client) => {
+    const target = instances[turn % Math.max(1, instances.length)];
+    turn += 1;
+    client.on('error', () => undefined);
+    if (target === undefined) return void client.resetAndDestroy();
+    const { hostname: host, port } = new URL(target);
+    const instance = dial({ host, port: Number(port) });
+    for (const [from, to] of [
+      [client, instance],
+      [instance, client],
+    ] as const) {
+      open.add(from);
+      from.setNoDelay(true).on('error', () => undefined);
+      from.pipe(to);
+      from.on('close', () => {
+        open.delete(from);
+        to.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : ''}`,
+    add: (url) => void instances.push(url),
+    remove: (url) => void instances.splice(instances.indexOf(url), 1),
+    cut() {
+      for (const socket of open) socket.resetAndDestroy();
+    },
+    async close() {
+      const closed = once(listener, 'close');
+      listener.close();
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+}
