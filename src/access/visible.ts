@@ -86,6 +86,11 @@ export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   return { AND: [seen, whereApiTokens(viewer.platformId, {})] };
 }
 
+/** Returns the condition for the client tokens that a viewer may see: those with MANAGE, who may issue tokens, see all. */
+export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
+  return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
+}
+
 /** Tells whether the caller may see an event that has been read, by the same rule as `visibleEvents`. */
 export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);

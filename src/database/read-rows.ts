@@ -6,6 +6,7 @@ import { columnName, fieldsOf, rowFromFields, type SnapshotRows } from './rows.t
 /** The type of conditions on the rows of each noun: Prisma's, of which conditions.ts understands a part. */
 interface WhereInputs {
   readonly Account: Prisma.AccountWhereInput;
+  readonly ClientToken: Prisma.ClientTokenWhereInput;
   readonly Customer: Prisma.CustomerWhereInput;
   readonly Quote: Prisma.QuoteWhereInput;
   readonly Transaction: Prisma.TransactionWhereInput;

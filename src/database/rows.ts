@@ -1,5 +1,6 @@
 import {
   type Account,
+  type ClientToken,
   type Customer,
   type Event,
   type Lookup,
@@ -14,6 +15,7 @@ import { trustedJson } from './trusted-json.ts';
 /** The rows that the feed and stored results hold as snapshots of a moment, by model. */
 export interface SnapshotRows {
   Account: Account;
+  ClientToken: ClientToken;
   Customer: Customer;
   Lookup: Lookup;
   Quote: Quote;

@@ -10,6 +10,7 @@ import { requestSeconds } from '../instruments/instruments.ts';
 import { noteOperation } from '../instruments/request-facts.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
+import { clientTokenEndpoints } from './endpoints/client-tokens.ts';
 import { configEndpoints } from './endpoints/config.ts';
 import { customerEndpoints } from './endpoints/customers.ts';
 import { exchangeRateEndpoints } from './endpoints/exchange-rates.ts';
@@ -105,6 +106,7 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
   webhookEndpoints(app, webhooks);
   webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
+  clientTokenEndpoints(app, payments);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
   setDocument?.(restDocument(app));

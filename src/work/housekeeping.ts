@@ -4,7 +4,7 @@ import { resumeKeyLife } from '../events/resume-point-statements.ts';
 
 /** The most rows that one statement deletes: few enough that others do not wait for its locks. */
 const batchSize = 500;
-/** The SQL of the time before which idempotency records, deliveries and lookups are deleted (decision 6). */
+/** The SQL of the time before which idempotency records, deliveries, lookups and client tokens are deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
 
 const deleteKeysStatement = statement<{ key: string }>(
@@ -49,8 +49,17 @@ const deleteResumePointsStatement = statement<{ subject: string }>(
    ) returning subject`,
 );
 
+/** Deletes client tokens that expired so long ago: a revoked one waits for that, too. */
+const deleteTokensStatement = statement<{ id: string }>(
+  'forget_client_tokens',
+  `delete from client_token where (platform_id, id) in (
+     select platform_id, id from client_token where expires_at < ${retentionStart}
+     order by expires_at limit $1 for update skip locked
+   ) returning id`,
+);
+
 /**
- * Deletes a batch of rows past their retention: idempotency records; webhook deliveries that have ended and whose last
+ * Deletes a batch of rows past their retention: idempotency records; client tokens; webhook deliveries that have ended and whose last
  * attempt is as old, with their attempts; expired lookups without a quote, an hour old where no key names them; and resume points of streams that are gone.
  * Any number of processes may do it at once.
  * @returns whether there may be more
@@ -60,5 +69,6 @@ export async function deleteExpired({ pool }: Database): Promise<boolean> {
   const deliveries = await deleteDeliveriesStatement(pool, batchSize);
   const lookups = await deleteLookupsStatement(pool, batchSize);
   const points = await deleteResumePointsStatement(pool, batchSize);
-  return [keys, deliveries, lookups, points].some((deleted) => deleted.length === batchSize);
+  const tokens = await deleteTokensStatement(pool, batchSize);
+  return [keys, deliveries, lookups, points, tokens].some((deleted) => deleted.length === batchSize);
 }

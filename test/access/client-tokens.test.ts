@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { act, execute, succeed, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { type CountedGateway, countedGateway } from '../setup/statements.ts';
 import { nextOf } from '../setup/streams.ts';
@@ -229,7 +230,7 @@ test('a token that was answered once is not answered again, but its key tells wh
   const { mutationReceipt } = await t.platform.ask(
     '{ mutationReceipt(operation: createClientToken, idempotencyKey: "mint-1") { outcome code result { id } } }',
   );
-  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', code: null, result: null });
+  expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', code: null, result: { id: tokenId } });
 });
 
 test('a revoked or forged client token is like none', async () => {
@@ -251,6 +252,62 @@ test('a revoked or forged client token is like none', async () => {
   expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });
   await vi.waitFor(async () => expect((await app.send('{ viewer { kind } }')).status).toBe(401), { timeout: 5_000 });
   expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
+});
+
+test('client tokens are listed by customer and by whether they are active, for those who manage, and never shown', async () => {
+  const scene = await makeScene(t.platform, 0n);
+  const made = [];
+  for (const of of [
+    { customerId: scene.customerId },
+    { customerId: scene.customerId },
+    { customerId: mine.customerId },
+  ]) {
+    made.push(await minted({ ...of, permissions: ['VIEW', 'TRANSACT'] }));
+  }
+  const { quote } = await quoted(t.platform, mine);
+  const ofQuote = await minted({ quoteId: quote.id });
+  const [live, expired, other] = made as [Data, Data, Data];
+  await t.owner.query('update client_token set expires_at = clock_ms() where id = $1', [expired.tokenId.split(':')[1]]);
+  const fields = 'id active customer { id } quote { id } transaction { id } permissions grants expiresAt revokedAt';
+  const listed = async (filter: object): Promise<Data[]> => {
+    const query = `query ($filter: ClientTokenFilter) { clientTokens(first: 100, filter: $filter) { edges { node { ${fields} } } } }`;
+    return (await t.platform.ask(query, { filter })).clientTokens.edges.map(({ node }: Data) => node);
+  };
+  const ids = async (filter: object) => (await listed(filter)).map(({ id }) => id);
+  const { customerId } = scene;
+  expect(await ids({ customerId })).toEqual([expired.tokenId, live.tokenId]);
+  expect(await ids({ customerId, active: false })).toEqual([expired.tokenId]);
+  expect(await listed({ customerId, active: true })).toEqual([
+    {
+      ...{ id: live.tokenId, active: true, customer: { id: customerId }, quote: null, transaction: null },
+      ...{ permissions: ['VIEW', 'TRANSACT'], grants: [], expiresAt: live.expiresAt, revokedAt: null },
+    },
+  ]);
+  // The token of a payment belongs to its customer.
+  const ofMine = await listed({ customerId: mine.customerId });
+  expect(ofMine.slice(0, 2)).toMatchObject([
+    { id: ofQuote.tokenId, customer: null, quote: { id: quote.id } },
+    { id: other.tokenId },
+  ]);
+  await act(t.platform, 'revokeClientToken', { tokenId: live.tokenId }, 'revokedId');
+  expect(await ids({ customerId, active: true })).toEqual([]);
+
+  const rest = await restClient(t.url, t.platform.authorization);
+  const inRest = (filter: string) => rest.ask('GET', `/client-tokens?customerId=${customerId}${filter}`);
+  expect((await inRest('&active=true')).data).toEqual([]);
+  const { data } = await inRest('&active=false');
+  expect(data).toMatchObject([
+    { id: expired.tokenId, customerId, permissions: ['VIEW', 'TRANSACT'], grants: [] },
+    { id: live.tokenId, customerId, expiresAt: live.expiresAt, revokedAt: expect.any(String) },
+  ]);
+  expect((await listed({ customerId: 'Customer:1' })).length).toBe(0);
+  for (const { token } of made) expect(JSON.stringify([ofMine, data])).not.toContain(token);
+
+  const seen = 'query ($id: ID!) { node(id: $id) { id } }';
+  expect((await t.platform.ask(seen, { id: live.tokenId })).node).toEqual({ id: live.tokenId });
+  const app = await phone({ customerId: mine.customerId });
+  expect((await app.ask(seen, { id: other.tokenId })).node).toBeNull();
+  expect((await app.send('{ clientTokens { totalCount } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
 });
 
 test('API tokens are made, listed, used and revoked by those who may manage', async () => {

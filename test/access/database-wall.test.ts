@@ -28,6 +28,7 @@ vi.mock('../../src/access/visible.ts', async (original) => ({
   visibleEvents: () => ({}),
   visibleToPlatform: () => ({}),
   visibleApiTokens: () => ({}),
+  visibleClientTokens: () => ({}),
   maySeeEvent: () => true,
   maySee: () => true,
   seesAny: () => true,
@@ -64,6 +65,7 @@ beforeAll(async () => {
     endpoint: (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
     apiToken: (await act(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'] }, 'apiToken { id }'))
       .apiToken.id,
+    clientToken: (await act(t.platform, 'createClientToken', { customerId: scene.customerId }, 'tokenId')).tokenId,
   };
   await t.gateway.feed.waitForChange(50);
 });
@@ -106,6 +108,7 @@ describe('without the filters of the application', () => {
       customers(first: 100) { totalCount edges { node { id } } }
       accounts(first: 100) { totalCount edges { node { id } } }
       apiTokens(first: 100) { edges { node { id } } }
+      clientTokens(first: 100) { edges { node { id } } }
       webhookEndpoints(first: 100) { edges { node { id } } }
     }`);
     for (const id of ids) expect(JSON.stringify(lists)).not.toContain(uuidIn(id));

@@ -3,7 +3,7 @@ import { buildSchema, type GraphQLObjectType, getNamedType, isObjectType } from 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from '../../src/access/visible.ts';
 import { readRows } from '../../src/database/read-rows.ts';
-import { ended, lookUp, pay, quote, usdToEur } from '../setup/acts.ts';
+import { ended, lookUp, mint, pay, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -21,6 +21,7 @@ beforeAll(async () => {
     await ended(platform, (await pay(platform, scene)).id);
     await quote(platform, usdToEur(scene));
     await lookUp(platform, '$success.usd@sandbox.uma.money');
+    await mint(platform, { customerId: scene.customerId });
     await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
   }
 });

@@ -215,6 +215,7 @@ describe.each(['another platform', 'another customer', 'another quote', 'another
     'InternalAccount',
     'ExternalAccount',
     'ApiToken',
+    'ClientToken',
     'Lookup',
     'WebhookEndpoint',
   ])('the node %s is as unknown as one that never was', async (type) => {

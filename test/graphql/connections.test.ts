@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act } from '../setup/acts.ts';
+import { act, mint } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
@@ -21,6 +21,10 @@ beforeAll(async () => {
   }
   await makeScene(t.platform, 0n);
   scene = await makeScene(t.platform, 1_000_000n);
+  for (let made = 0; made < 3; made += 1) {
+    const { tokenId } = await mint(t.platform, { customerId: scene.customerId, expiresInSeconds: 3_600 });
+    if (made === 1) await act(t.platform, 'revokeClientToken', { tokenId }, 'revokedId');
+  }
   for (let made = 0; made < 5; made++) {
     await fund(t.platform, scene.usd, 1n);
     const out = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10 };
@@ -64,6 +68,7 @@ const filters = {
   customers: ['{ customerType: INDIVIDUAL }', '{ customerType: BUSINESS }'],
   accounts: ['{ kind: INTERNAL }', '{ kind: EXTERNAL }', '{ currency: "USD" }'],
   apiTokens: ['{ permission: VIEW }', '{ name: "nobody" }'],
+  clientTokens: ['{ active: true }', '{ active: false }'],
   deliveries: ['{ status: [DELIVERED] }', '{ status: [PENDING, FAILED] }'],
   events: ['{ types: [QUOTE_STATUS] }', '{ types: [ACCOUNT_STATUS, OUTGOING_PAYMENT] }'],
 };
@@ -81,6 +86,7 @@ const lists: readonly List[] = [
   { name: 'accounts', around: ofCustomer, filters: filters.accounts, sorted: true },
   { name: 'events', filters: filters.events },
   { name: 'apiTokens', filters: filters.apiTokens, sorted: true },
+  { name: 'clientTokens', filters: filters.clientTokens, sorted: true },
   { name: 'webhookEndpoints' },
   { name: 'deliveries', around: ofEndpoint, filters: filters.deliveries, sorted: true },
   { name: 'transactions', around: ofAccount, filters: filters.transactions, sorted: true },

@@ -50,6 +50,7 @@ const rootWeights: Readonly<Record<string, number>> = {
   viewer: 2,
   webhookEndpoints: 2,
   apiTokens: 1,
+  clientTokens: 1,
   mutationReceipt: 1,
   exchangeRates: 1,
   currencies: 1,

@@ -181,6 +181,16 @@ export function tokensWanted(filter: Data): Prisma.ApiTokenWhereInput {
   };
 }
 
+export function appsWanted(filter: Data): Prisma.ClientTokenWhereInput {
+  const ended = { OR: [{ revokedAt: { not: null } }, { expiresAt: { lte: new Date() } }] };
+  return {
+    AND: [
+      byId(filter?.customerId, ['Customer'], (ownerId) => ({ ownerId })),
+      given(filter?.active, (active) => (active ? { NOT: ended } : ended)),
+    ],
+  };
+}
+
 export function deliveriesWanted(filter: Data): Prisma.WebhookDeliveryWhereInput {
   return given(filter?.status, (any) => ({ status: { in: any } }));
 }

@@ -25,6 +25,7 @@ const lists: Readonly<Record<string, readonly [field: string, selection: string]
   ],
   Event: ['events', 'id'],
   ApiToken: ['apiTokens', 'id'],
+  ClientToken: ['clientTokens', 'id'],
   WebhookEndpoint: ['webhookEndpoints', 'id deliveries { edges { cursor node { id } } }'],
 };
 

@@ -5,6 +5,7 @@ import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
 import { Refusal } from '../../src/core/refusal.ts';
 import {
   type Account,
+  type ClientToken,
   type Customer,
   type Event,
   type Journal,
@@ -26,6 +27,7 @@ import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts'
 import type { Data } from '../setup/gateway.ts';
 import {
   accountsWanted,
+  appsWanted,
   customersWanted,
   deliveriesWanted,
   eventsWanted,
@@ -38,6 +40,7 @@ import type { PlainReads } from './reads.ts';
 import type { PlainViewer } from './viewer.ts';
 import {
   accountsSeenBy,
+  appsSeenBy,
   customersSeenBy,
   endpointsSeenBy,
   eventsSeenBy,
@@ -103,6 +106,8 @@ const nodeSeen: Readonly<Record<string, (uuid: string, asking: Asking) => Promis
     typed('Lookup', (await reads.lookups({ AND: [{ id }, lookupsSeenBy(viewer)] }))[0]),
   ApiToken: async (id, { viewer, reads }) =>
     typed('ApiToken', (await reads.apiTokens({ AND: [{ id }, tokensSeenBy(viewer)] }))[0]),
+  ClientToken: async (id, { viewer, reads }) =>
+    typed('ClientToken', (await reads.clientTokens({ AND: [{ id }, appsSeenBy(viewer)] }))[0]),
   WebhookEndpoint: async (id, { viewer, reads }) =>
     typed('WebhookEndpoint', (await reads.endpoints({ AND: [{ id }, endpointsSeenBy(viewer)] }))[0]),
   WebhookDelivery: async (id, { viewer, reads }) =>
@@ -485,6 +490,11 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       const where = { AND: [tokensSeenBy(asking.viewer), tokensWanted(args.filter)] };
       return connection('ApiToken', await asking.reads.apiTokens(where), args, asking);
     },
+    async clientTokens(_root, args, asking) {
+      if (!asking.viewer.permissions.includes('MANAGE')) throw forbidden();
+      const where = { AND: [appsSeenBy(asking.viewer), appsWanted(args.filter)] };
+      return connection('ClientToken', await asking.reads.clientTokens(where), args, asking);
+    },
     async webhookEndpoints(_root, args, asking) {
       const rows = await asking.reads.endpoints(endpointsSeenBy(asking.viewer));
       return connection('WebhookEndpoint', rows, args, asking);
@@ -654,6 +664,14 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   ApiToken: fieldsOf<{ id: string; createdById: string | null }>({
     id: ({ id }) => publicId('ApiToken', id),
     createdById: ({ createdById }) => createdById && publicId('ApiToken', createdById),
+  }),
+  ClientToken: fieldsOf<ClientToken>({
+    id: ({ id }) => publicId('ClientToken', id),
+    createdById: ({ createdById }) => createdById && publicId('ApiToken', createdById),
+    active: ({ revokedAt, expiresAt }) => revokedAt === null && expiresAt.getTime() > Date.now(),
+    customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
+    quote: ({ quoteId }, _args, asking) => quoteSeen(quoteId, asking),
+    transaction: ({ transactionId }, _args, asking) => transactionSeen(transactionId, asking),
   }),
   WebhookEndpoint: fieldsOf<WebhookEndpoint>({
     id: ({ id }) => publicId('WebhookEndpoint', id),

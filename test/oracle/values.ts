@@ -72,6 +72,7 @@ const anyId = idOf(
   'Transaction',
   'Lookup',
   'ApiToken',
+  'ClientToken',
   'WebhookEndpoint',
   'Quote',
   'Event',

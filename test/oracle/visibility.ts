@@ -43,6 +43,11 @@ export function endpointsSeenBy({ platformId, kind }: PlainViewer): Prisma.Webho
   return kind === 'PLATFORM' ? { platformId } : nothing;
 }
 
+/** Client tokens are for those who may manage them. */
+export function appsSeenBy({ platformId, permissions }: PlainViewer): Prisma.ClientTokenWhereInput {
+  return permissions.includes('MANAGE') ? { platformId } : nothing;
+}
+
 /** API tokens are for those who may manage them. */
 export function tokensSeenBy({ platformId, permissions }: PlainViewer): Prisma.ApiTokenWhereInput {
   return permissions.includes('MANAGE') ? { platformId, revokedAt: null } : nothing;

@@ -2,6 +2,7 @@ import { hashSecret, newCredentials } from '../../src/access/api-tokens.ts';
 import { basicAuthorization } from '../../src/access/basic-authorization.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { mint } from './acts.ts';
 import { type Data, startTestGateway, type TestGateway } from './gateway.ts';
 import { type RestClient, restClient } from './rest.ts';
 import { type RestScene, restScene, usAccount } from './rest-scene.ts';
@@ -61,6 +62,7 @@ export async function openCatalog(): Promise<Catalog> {
   await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
   const requests = goodRequests(rest, scene, receiver);
   const { quoteId, transactionId } = await rest.ask('POST', '/quotes', quoteBody(scene), 201);
+  await mint(t.platform, { customerId: scene.customer.id });
   const token = await rest.ask('POST', '/tokens', { name: 'catalog', permissions: ['VIEW'] }, 201);
   return {
     t,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deleteExpired } from '../../src/work/housekeeping.ts';
-import { lookUp, succeed, umaQuote } from '../setup/acts.ts';
+import { lookUp, mint, succeed, umaQuote } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -88,4 +88,22 @@ test('lookups that expired an hour ago are deleted, with a key after 30 days, an
   for (const { id } of [old, oldKeyed]) expect(await there(id)).toBeNull();
   for (const { id } of [young, youngKeyed]) expect(await there(id)).toEqual({ id });
   expect(await there(`Lookup:${quoted}`)).toEqual({ id: `Lookup:${quoted}` });
+});
+
+test('a client token is deleted 30 days after its expiry', async () => {
+  const { database } = t.gateway.payments;
+  const bound = { customerId: scene.customerId };
+  const [old, young] = [await mint(t.platform, bound), await mint(t.platform, bound)].map(({ tokenId }) => tokenId);
+  for (const [id, age] of [
+    [old, '30 days 1 minute'],
+    [young, '29 days 23 hours'],
+  ] as const) {
+    await t.owner.query('update client_token set expires_at = clock_ms() - $2::interval where id = $1', [
+      id.split(':')[1],
+      age,
+    ]);
+  }
+  expect(await deleteExpired(database)).toBe(false);
+  const { clientTokens } = await t.platform.ask('{ clientTokens { edges { node { id } } } }');
+  expect(clientTokens.edges).toEqual([{ node: { id: young } }]);
 });

@@ -647,6 +647,9 @@ CREATE INDEX "client_token_platform_id_created_by_id_expires_at_idx" ON "client_
 CREATE INDEX "client_token_platform_id_owner_id_expires_at_idx" ON "client_token"("platform_id", "owner_id", "expires_at");
 
 -- CreateIndex
+CREATE INDEX "client_token_expires_at_idx" ON "client_token"("expires_at");
+
+-- CreateIndex
 CREATE INDEX "customer_platform_id_platform_customer_id_idx" ON "customer"("platform_id", "platform_customer_id");
 
 -- CreateIndex
@@ -2752,7 +2755,7 @@ GRANT INSERT, UPDATE, DELETE ON "platform_fee" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts", "approval_deferred") ON "rail_order" TO "gateway_work";
 GRANT UPDATE ("due_at", "attempts") ON "account_check" TO "gateway_work";
 GRANT UPDATE ("expires_at") ON "lookup" TO "gateway_work";
-GRANT DELETE ON "idempotency_record", "lookup", "webhook_delivery", "key_in_use", "rail_connection" TO "gateway_work";
+GRANT DELETE ON "idempotency_record", "client_token", "lookup", "webhook_delivery", "key_in_use", "rail_connection" TO "gateway_work";
 
 -- These functions run with the rights of the owner
 REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),

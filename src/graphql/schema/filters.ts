@@ -111,6 +111,14 @@ export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
   }),
 });
 
+export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
+  description: 'Which client tokens. What is given combines with AND.',
+  fields: (t) => ({
+    active: t.boolean({ description: 'True: those that have neither expired nor been revoked. False: the others.' }),
+    customerId: t.id({ description: 'The customer that it is bound to, or whose quote or transaction.' }),
+  }),
+});
+
 export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   description: 'Which deliveries.',
   fields: (t) => ({

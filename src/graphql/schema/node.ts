@@ -10,6 +10,7 @@ export const nodeTypes = [
   'ExternalAccount',
   'Lookup',
   'ApiToken',
+  'ClientToken',
   'WebhookEndpoint',
   'WebhookDelivery',
   'Event',

@@ -30,6 +30,7 @@ import '../schema/webhooks/webhook-endpoint.ts';
 import '../schema/webhooks/webhook-mutations.ts';
 import '../schema/receipt.ts';
 import '../schema/tokens.ts';
+import '../schema/client-tokens.ts';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { builder } from '../schema/builder.ts';
 

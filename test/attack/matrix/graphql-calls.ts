@@ -338,6 +338,7 @@ export function naming({ call, path, isList, place }: Coordinate, value: string,
 /** The kinds of things that the matrix names for each type with ids of its own. */
 export const kindsOfNodes: Readonly<Record<string, Kind>> = {
   ApiToken: 'ApiToken',
+  ClientToken: 'ClientToken',
   Customer: 'Customer',
   Event: 'Event',
   ExternalAccount: 'ExternalAccount',

@@ -18,6 +18,7 @@ const permissionsOf: Readonly<Record<string, 'VIEW' | 'TRANSACT' | 'MANAGE' | 'N
   'Query.account': 'VIEW',
   'Query.accounts': 'VIEW',
   'Query.apiTokens': 'MANAGE',
+  'Query.clientTokens': 'MANAGE',
   'Query.currencies': 'NONE',
   'Query.customer': 'VIEW',
   'Query.customers': 'VIEW',

@@ -65,6 +65,7 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
   listQuotes: [() => ({})],
   listTransactions: [() => ({})],
   listTokens: [() => ({})],
+  listClientTokens: [() => ({})],
   listExchangeRates: [() => ({ query: { sourceCurrency: 'USD' } })],
   getConfig: [() => ({})],
   getCustomer: [(own) => ({ path: { customerId: own.Customer } })],

@@ -33,6 +33,7 @@ export const kinds = [
   'cursor:Quote',
   'cursor:Transaction',
   'cursor:ApiToken',
+  'cursor:ClientToken',
   'cursor:WebhookEndpoint',
   'cursor:WebhookDelivery',
   'cursor:feed',
@@ -168,6 +169,7 @@ async function cursorsOf(
       quotes(first: 1, filter: { customerId: $customer }) ${page}
       transactions(first: 1, filter: { customerId: $customer }) ${page}
       apiTokens(first: 1) ${page}
+      clientTokens(first: 1) ${page}
       webhookEndpoints(first: 1) ${page}
       events(last: 3, filter: { customerId: $customer }) ${page}
       node(id: $endpoint) { ... on WebhookEndpoint { deliveries(first: 1) ${page} } }
@@ -187,6 +189,7 @@ async function cursorsOf(
     'cursor:Quote': cursor(read.quotes),
     'cursor:Transaction': cursor(read.transactions),
     'cursor:ApiToken': cursor(read.apiTokens),
+    'cursor:ClientToken': cursor(read.clientTokens),
     'cursor:WebhookEndpoint': cursor(read.webhookEndpoints),
     'cursor:WebhookDelivery': cursor(read.node.deliveries),
   } as const;

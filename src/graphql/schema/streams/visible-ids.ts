@@ -1,7 +1,7 @@
 import type { Viewer } from '../../../access/viewer.ts';
 import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from '../../../access/visible.ts';
 import { accountNameIn, uuidOf } from '../../../core/ids.ts';
-import { type Noun, readRows, type Where } from '../../../database/read-rows.ts';
+import { readRows, type Where } from '../../../database/read-rows.ts';
 import type { SnapshotRows } from '../../../database/rows.ts';
 import type { Context } from '../../context.ts';
 import { failure } from '../../failure.ts';
@@ -17,13 +17,15 @@ const named = {
   Customer: { visible: visibleCustomers, word: 'customer', where: (id: string) => byUuid(uuidOf(id, 'Customer')) },
   Account: { visible: visibleAccounts, word: 'account', where: (id: string) => accountNameIn(id) },
 } as const satisfies Record<
-  Noun,
+  string,
   {
     readonly visible: (viewer: Viewer) => object;
     readonly word: string;
     readonly where: (id: string) => { readonly id: string } | undefined;
   }
 >;
+
+type Noun = keyof typeof named;
 
 const byUuid = (id: string | undefined) => (id === undefined ? undefined : { id });
 
