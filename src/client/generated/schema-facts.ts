@@ -166,6 +166,7 @@ export const possibleTypes: Record<string, string[]> = {
   ],
   "Node": [
     "ApiToken",
+    "ClientToken",
     "Customer",
     "Event",
     "ExternalAccount",
@@ -452,6 +453,10 @@ export const connections: Record<string, Record<string, string[]>> = {
       "filter",
       "sortOrder"
     ],
+    "clientTokens": [
+      "filter",
+      "sortOrder"
+    ],
     "customers": [
       "filter",
       "orderBy",
@@ -504,6 +509,8 @@ export const embedded: string[] = [
   "CancelQuoteSuccess",
   "ClabeAccountInfo",
   "ClabeInstruction",
+  "ClientTokenConnection",
+  "ClientTokenEdge",
   "ConflictError",
   "CreateApiTokenSuccess",
   "CreateClientTokenSuccess",
