@@ -23,7 +23,7 @@ export default defineConfig({
     ],
     globalSetup: ['test/setup/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Files of one worker share what they import: loading the schema anew for each took more than half of the time.
     // Each gateway has a database of its own, and modules keep nothing that one test could change for another.
     isolate: false,

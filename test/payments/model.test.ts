@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { runSequences } from '../model/run.ts';
 
-test('500 random sequences of all commands go as the model says, and money is conserved after each command', async () => {
-  await runSequences(500, 12, 580_000);
+test('250 random sequences of all commands go as the model says, and money is conserved after each command', async () => {
+  await runSequences(250, 12, 580_000);
 }, 600_000);
