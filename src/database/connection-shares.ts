@@ -49,34 +49,39 @@ export class ConnectionShares {
       connect(done);
       return;
     }
-    const begin = () =>
+    const begin = (answer: Connected) =>
       connect((error, client, release) => {
         if (client) this.#users.set(client, platform);
         else this.#end(platform);
-        done(error, client, release);
+        answer(error, client, release);
       });
     const share = this.#shares.get(platform) ?? { count: 0, waiting: new Set() };
     this.#shares.set(platform, share);
     if (share.count >= this.#most) this.#wait(share, begin, done);
     else {
       share.count += 1;
-      begin();
+      begin(done);
     }
   }
 
-  #wait({ waiting }: Share, begin: () => void, done: Connected): void {
-    const wait: Waiting = {
-      begin() {
-        clearTimeout(timer);
-        begin();
-      },
-    };
+  /** Waits for the platform's share and then for the pool, both within one limit: half a request's time is not spent twice. */
+  #wait({ waiting }: Share, begin: (done: Connected) => void, done: Connected): void {
+    let givenUp = false;
     const giveUp = () => {
+      givenUp = true;
       waiting.delete(wait);
       // The words of the pool itself.
       done(new Error('timeout exceeded when trying to connect'), undefined, () => undefined);
     };
     const timer = this.#timeoutMs > 0 ? setTimeout(giveUp, this.#timeoutMs) : undefined;
+    const wait: Waiting = {
+      begin: () =>
+        begin((error, client, release) => {
+          clearTimeout(timer);
+          if (!givenUp) done(error, client, release);
+          else if (client) release();
+        }),
+    };
     waiting.add(wait);
   }
 

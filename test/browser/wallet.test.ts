@@ -108,7 +108,7 @@ describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
     await page.getByRole('button', { name: 'Cut the network' }).click();
     await page.getByText('no network').waitFor();
-    expect(subscriptions.size).toBe(0);
+    await expect.poll(() => subscriptions.size).toBe(0);
     await screenshot(page, 'wallet-cut');
     await page.getByRole('button', { name: 'Restore the network' }).click();
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();

@@ -29,21 +29,6 @@ async function pay({ usd, outsideUsd }: Scene, more: object = {}): Promise<Data>
 
 const uuid = (id: string) => id.split(':')[1];
 
-test('payments that come at once share transactions, and each is the one that was asked for', async () => {
-  const scenes = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
-  const asked = Array.from({ length: 40 }, (_, at) => ({ amount: at + 1, scene: scenes[at % 2] }));
-  const paid = await Promise.all(asked.map(({ amount, scene }) => scene && pay(scene, { amount })));
-  const { rows } = await database.query(
-    `select t.id, t.sent_amount::int as amount, t.source_account_id as account, t.xmin::text as written from transaction t where t.id = any ($1)`,
-    [paid.map(({ transaction }) => uuid(transaction.id))],
-  );
-  for (const [at, { amount, scene }] of asked.entries()) {
-    const row = rows.find(({ id }) => id === uuid(paid[at].transaction.id));
-    expect(row).toMatchObject({ amount, account: uuid(scene?.usd ?? '') });
-  }
-  expect(new Set(rows.map(({ written }) => written)).size).toBeLessThan(asked.length / 2);
-});
-
 test('of payments that share a transaction those are refused that the balance does not allow, and no others', async () => {
   const poor = await makeScene(t.platform, 250n);
   const rich = await makeScene(t.platform, 100_000n);
@@ -120,6 +105,29 @@ const waitForLocks = (count: number) =>
     },
     { timeout: 10_000 },
   );
+
+test('payments that come at once share transactions, and each is the one that was asked for', async () => {
+  const stuck = await makeScene(t.platform, 10_000n);
+  const scenes = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
+  const asked = Array.from({ length: 40 }, (_, at) => ({ amount: at + 1, scene: scenes[at % 2] }));
+  // While one payment waits for its account, the others come.
+  const release = await hold('update', stuck.usd);
+  const first = pay(stuck);
+  await waitForLocks(1);
+  const paying = Promise.all(asked.map(({ amount, scene }) => scene && pay(scene, { amount })));
+  await first;
+  await release();
+  const paid = await paying;
+  const { rows } = await database.query(
+    `select t.id, t.sent_amount::int as amount, t.source_account_id as account, t.xmin::text as written from transaction t where t.id = any ($1)`,
+    [paid.map(({ transaction }) => uuid(transaction.id))],
+  );
+  for (const [at, { amount, scene }] of asked.entries()) {
+    const row = rows.find(({ id }) => id === uuid(paid[at].transaction.id));
+    expect(row).toMatchObject({ amount, account: uuid(scene?.usd ?? '') });
+  }
+  expect(new Set(rows.map(({ written }) => written)).size).toBeLessThan(asked.length / 2);
+});
 
 test('payments that share a transaction take their accounts in one order, whatever order they came in', async () => {
   const [stuck, ...scenes] = [
