@@ -9,7 +9,7 @@ const mocking = ['test/access/database-wall.test.ts'];
 
 export default defineConfig({
   resolve: {
-    // Vitest would load the ES module of graphql while the libraries load its CommonJS twin, and the two refuse each
+    // Where it transforms modules, Vitest would load the ES module of graphql while the libraries load its CommonJS twin, and the two refuse each
     // other's schemas ("from another module or realm").
     alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
   },
@@ -17,7 +17,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: ['test/soak/**', ...mocking] },
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/soak/**', ...mocking],
+          // Node loads the modules itself, as in production: a seventh less CPU for the whole run than through Vitest.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
+        },
       },
       { extends: true, test: { name: 'apart', include: mocking, isolate: true } },
     ],
