@@ -179,7 +179,7 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
   createCustomer: [(by) => createCustomer(payments, by, { platformCustomerId: 'made-by-accident', details })],
   createApiToken: [(by) => issueApiToken(payments.database, by, { name: 'made by accident', permissions: ['VIEW'] })],
   createWebhookEndpoint: [(by) => createEndpoint(webhooks, by, { url: 'http://127.0.0.1:11/hook' }, null)],
-  updatePlatform: [(by) => updatePlatform(payments, by, { currencies: ['USD'] }, async () => undefined)],
+  updatePlatform: [(by) => updatePlatform(payments, by, { currencies: ['USD'] })],
   updateCustomer: [(by, { customerId }) => updateCustomer(payments, by, { customerId, details })],
   createExternalAccount: [(by, { customerId }) => createExternalAccount(payments, by, { ...usAccount(), customerId })],
   createQuote: [
