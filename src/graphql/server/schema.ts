@@ -3,6 +3,8 @@ import '../schema/values/money.ts';
 import '../schema/values/refusal-facts.ts';
 import '../schema/node.ts';
 import '../schema/platform/viewer.ts';
+import '../schema/platform/platform.ts';
+import '../schema/customers/account-forms.ts';
 import '../schema/customers/account.ts';
 import '../schema/customers/external-account-changes.ts';
 import '../schema/customers/customer.ts';

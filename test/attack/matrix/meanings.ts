@@ -126,12 +126,13 @@ const publicNames: Readonly<Record<string, string>> = {
   'InternalAccount.ledgerEntries.after': 'the number of a change: a place in the list of any account of the platform',
   'InternalAccount.ledgerEntries.before': 'as above',
   'MetadataInput.key': 'what a platform notes is compared with nothing',
+  'UpdatePlatformInput.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
   'updateConfig.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
 };
 
 /** Texts that describe, and name nothing that the service has. */
 const descriptions: ReadonlySet<string> = new Set(
-  `address bankCode bankName bolt12 branchCode city clabeNumber country currency currencyCode description
+  `address bankCode bankName bolt12 branchCode city clabeNumber country currencies currency currencyCode description
   destinationCurrency destinations emailAddress fullName iban invoice legalName lightningAddress line1 line2 locale metadata name
   nationality operation phoneNumber pixKey postalCode providerRequiredCounterpartyCustomerFields
   providerRequiredCustomerFields reason receiverCustomerInfo receivingCurrencyCode registrationNumber
