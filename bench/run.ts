@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
-import { basicAuthorization } from '../src/access/basic-authorization.ts';
+import { basicAuthorization } from '../src/access/tokens/basic-authorization.ts';
 import { servingUrl } from '../src/database/embedded/serving-login.ts';
 import { execute } from '../src/database/migrations/throwaway.ts';
 import { audit, auditRules } from '../src/ledger/audit.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Bound, Caller } from '../../src/access/caller.ts';
-import { ClientTokens } from '../../src/access/client-tokens.ts';
-import { createClientToken, issueApiToken } from '../../src/access/issue-tokens.ts';
 import { type Operation, operations } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
-import { revokeApiToken, revokeClientToken } from '../../src/access/revoke-tokens.ts';
+import { ClientTokens } from '../../src/access/tokens/client-tokens.ts';
+import { createClientToken, issueApiToken } from '../../src/access/tokens/issue-tokens.ts';
+import { revokeApiToken, revokeClientToken } from '../../src/access/tokens/revoke-tokens.ts';
 import { Refusal } from '../../src/core/refusal.ts';
 import { Permission } from '../../src/database/generated/client/client.ts';
 import { feedCursor } from '../../src/events/cursor.ts';

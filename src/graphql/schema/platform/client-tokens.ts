@@ -1,7 +1,7 @@
 import {
   type ClientTokenFilter as ClientTokenFilterOf,
   whereClientTokens,
-} from '../../../access/client-token-records.ts';
+} from '../../../access/tokens/client-token-records.ts';
 import { visibleClientTokens } from '../../../access/visible.ts';
 import type { Given } from '../../../core/conditions.ts';
 import type { ClientToken as ClientTokenRow } from '../../../database/generated/client/client.ts';

@@ -1,6 +1,6 @@
-import { type ApiTokenFilter as ApiTokenFilterOf, whereApiTokens } from '../../../access/api-token-records.ts';
-import { createClientToken, issueApiToken, maxClientSeconds } from '../../../access/issue-tokens.ts';
-import { revokeApiToken, revokeClientToken } from '../../../access/revoke-tokens.ts';
+import { type ApiTokenFilter as ApiTokenFilterOf, whereApiTokens } from '../../../access/tokens/api-token-records.ts';
+import { createClientToken, issueApiToken, maxClientSeconds } from '../../../access/tokens/issue-tokens.ts';
+import { revokeApiToken, revokeClientToken } from '../../../access/tokens/revoke-tokens.ts';
 import { visibleApiTokens } from '../../../access/visible.ts';
 import type { Given } from '../../../core/conditions.ts';
 import { publicId } from '../../../core/ids.ts';
