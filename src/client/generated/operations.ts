@@ -656,6 +656,8 @@ export type RefusalCode =
   | 'QUOTE_NOT_FOUND'
   /** The receiving side gave no quote. */
   | 'QUOTE_REQUEST_FAILED'
+  /** The token or its platform does too much at once. Nothing has happened. */
+  | 'RATE_LIMITED'
   /** Source and destination are the same. */
   | 'SELF_PAYMENT'
   /** Not possible at the moment. Nothing has happened. */
