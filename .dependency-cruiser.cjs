@@ -7,7 +7,7 @@ const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pric
 const allOfPayments = [...acts.map((act) => `payments/${act}`), ...domain];
 const hooks = ['webhooks', 'webhooks/endpoints', 'webhooks/delivery'];
 const nouns = ['customers', 'payments', 'streams', 'values', 'webhooks'].map((noun) => `graphql/schema/${noun}`);
-const apis = ['bodies', ...hooks, 'records', ...allOfPayments];
+const apis = ['bodies', 'documents', ...hooks, 'records', ...allOfPayments];
 
 const modules = {
   // For apps: nothing of the service.
@@ -32,6 +32,7 @@ const modules = {
   'rails/conformance': ['rails', ...base],
   ledger: ['events', ...base],
   access: base,
+  documents: ['access', ...base],
   payments: domain,
   'payments/orders': domain,
   'payments/pricing': ['payments/orders', ...domain],

@@ -43,6 +43,8 @@ export const operations = {
   replayWebhookEvents: { permission: 'MANAGE' },
   resendWebhookDelivery: { permission: 'MANAGE', showsExisting: true },
   updatePlatform: { permission: 'MANAGE', keyless: true, showsExisting: true },
+  registerTrustedDocuments: { permission: 'MANAGE', keyless: true },
+  deleteTrustedDocument: { permission: 'MANAGE', keyless: true },
 } as const satisfies Record<
   string,
   { permission: Permission; client?: true; grant?: ClientGrant; keyless?: true; showsExisting?: true }

@@ -7,7 +7,7 @@ import { reviveExact } from '../../bodies/json.ts';
 import { inTurn } from '../../core/turn.ts';
 import { asRequest, factsOf, noteCaller, type RequestFacts } from '../../instruments/request-facts.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
-import type { OperationParams } from '../server/operations.ts';
+import type { SentOperation } from '../server/sent-documents.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import { tooManyOperations } from './operation.ts';
 import { openSocketStream, type SocketOperation } from './socket-messages.ts';
@@ -155,7 +155,7 @@ interface Begun {
 async function prepare(
   options: SocketOptions,
   { extra, id, isGone }: Begun,
-  params: OperationParams,
+  params: SentOperation,
 ): Promise<SocketOperation | readonly GraphQLError[]> {
   const refusal = await countOperation(options, extra);
   if (refusal) return [rateLimited(refusal)];

@@ -7,7 +7,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../database/clock.ts';
 import { sqlState } from '../../database/faults.ts';
-import type { Platform } from '../../database/generated/client/client.ts';
+import type { Platform, TrustedDocumentPolicy } from '../../database/generated/client/client.ts';
 import { retryLostRaces } from '../../database/retry.ts';
 import { inTransaction, type Transaction } from '../../database/transaction.ts';
 import { commitPlanOn } from '../../ledger/commit.ts';
@@ -22,6 +22,8 @@ export interface PlatformSettings {
   readonly umaDomain?: string | undefined;
   /** The currencies of the internal accounts of new customers; replaces the list. */
   readonly currencies?: readonly string[] | undefined;
+  /** Whose tokens may send registered documents only. */
+  readonly trustedDocuments?: TrustedDocumentPolicy | undefined;
 }
 
 const at = pathsIn<PlatformSettings>();
@@ -45,7 +47,7 @@ export async function updatePlatform<Besides>(
   besides: (transaction: Transaction) => Promise<Besides>,
 ): Promise<Besides> {
   authorize(caller, 'updatePlatform');
-  const { currencies } = settings;
+  const { currencies, trustedDocuments } = settings;
   if (currencies) checkCurrencies(currencies);
   const umaDomain =
     settings.umaDomain === undefined
@@ -59,7 +61,7 @@ export async function updatePlatform<Besides>(
         const { now: updatedAt } = await readClock(client);
         await prisma.platform.update({
           where: { id: caller.platformId },
-          data: { umaDomain, currencies: currencies && [...currencies], updatedAt },
+          data: { umaDomain, currencies: currencies && [...currencies], trustedDocuments, updatedAt },
         });
         if (currencies) await openAccounts(payments, transaction, caller, currencies);
         return besides(transaction);

@@ -10,7 +10,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { Operation } from '../../../src/access/operations.ts';
+import type { KeyedOperation } from '../../../src/access/operations.ts';
 import { schema } from '../../../src/graphql/server/schema.ts';
 import { sender } from '../../setup/acts.ts';
 import { selection } from '../../setup/selection.ts';
@@ -45,7 +45,7 @@ const person = { individual: { fullName: 'Grace Hopper' } };
 const fromAccount = (own: Things) => ({ source: { account: { accountId: own.InternalAccount } } });
 
 /** Inputs of each mutation, which it would carry out. The compiler asks for a mutation that is forgotten. */
-const inputs: Readonly<Record<Exclude<Operation, 'updatePlatform'>, readonly ((own: Things) => Variables)[]>> = {
+const inputs: Readonly<Record<KeyedOperation, readonly ((own: Things) => Variables)[]>> = {
   createCustomer: [() => ({ platformCustomerId: fresh('customer'), details: person })],
   updateCustomer: [(own) => ({ customerId: own.Customer, details: person })],
   createExternalAccount: [
