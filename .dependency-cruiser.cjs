@@ -1,13 +1,15 @@
 // Who may import whom (the README draws it): each module may import itself and the modules named after it, nothing else. A
 // module is a folder without the modules inside it. What is not named here is refused, so a new module or a new direction is a
 // decision, made in this file.
-const base = ['core', 'database', 'instruments'];
+const base = ['core', 'database', 'database/connections', 'instruments'];
 const domain = ['payments', 'access', 'ledger', 'rails', 'events', ...base];
 const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'quotes', 'receivers', 'sandbox', 'settlement', 'statements', 'transfers'];
 const allOfPayments = [...acts.map((act) => `payments/${act}`), ...domain];
 const hooks = ['webhooks', 'webhooks/endpoints', 'webhooks/delivery'];
-const nouns = ['customers', 'payments', 'streams', 'values', 'webhooks'].map((noun) => `graphql/schema/${noun}`);
-const apis = ['bodies', 'documents', ...hooks, 'records', ...allOfPayments];
+const nouns = ['customers', 'payments', 'platform', 'streams', 'values', 'webhooks'].map((noun) => `graphql/schema/${noun}`);
+// Who may come in, and how fast: for the APIs.
+const gate = ['access/tokens', 'access/limits'];
+const apis = ['bodies', 'documents', ...gate, ...hooks, 'records', ...allOfPayments];
 
 const modules = {
   // For apps: nothing of the service.
@@ -16,9 +18,10 @@ const modules = {
   'client/build': ['client'],
   // What all count for the operator.
   instruments: [],
-  database: ['instruments'],
+  database: ['database/connections', 'instruments'],
+  'database/connections': [],
   'database/embedded': ['database'],
-  'database/migrations': ['database/embedded', 'database'],
+  'database/migrations': ['database/embedded', 'database', 'database/connections'],
   core: ['database', 'instruments'],
   bodies: [],
   outside: [],
@@ -33,12 +36,14 @@ const modules = {
   ledger: ['events', ...base],
   access: base,
   documents: ['access', ...base],
+  'access/limits': ['access', ...base],
+  'access/tokens': ['access/limits', 'access', ...base],
   payments: domain,
   'payments/orders': domain,
   'payments/pricing': ['payments/orders', ...domain],
   'payments/accounts': ['payments/orders', ...domain],
   'payments/customers': ['payments/accounts', 'payments/orders', ...domain],
-  'payments/platforms': ['payments/customers', 'payments/accounts', ...domain],
+  'payments/platforms': ['payments/customers', 'payments/accounts', 'access/tokens', ...domain],
   'payments/receivers': ['payments/orders', 'payments/pricing', ...domain],
   'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
@@ -50,17 +55,17 @@ const modules = {
   webhooks: ['webhooks/delivery', 'records', 'outside', ...allOfPayments],
   'webhooks/endpoints': ['webhooks', 'webhooks/delivery', 'outside', ...allOfPayments],
   'webhooks/delivery': ['webhooks', 'webhooks/endpoints', 'records', 'outside', ...allOfPayments],
-  graphql: [...hooks, ...domain],
+  graphql: [...gate, ...hooks, ...domain],
   'graphql/limits': ['graphql', ...base],
   'graphql/reading': ['graphql/limits', 'graphql', 'access', ...base],
   'graphql/schema': ['graphql/reading', 'graphql', ...hooks, ...allOfPayments],
   ...Object.fromEntries(
-    nouns.map((noun) => [noun, [...nouns, 'graphql/schema', 'graphql/reading', 'graphql', ...hooks, ...allOfPayments]]),
+    nouns.map((noun) => [noun, [...nouns, 'graphql/schema', 'graphql/reading', 'graphql', 'access/tokens', ...hooks, ...allOfPayments]]),
   ),
   'graphql/server': [...nouns, 'graphql/schema', 'graphql/limits', 'graphql/reading', 'graphql', ...apis],
   'graphql/transports': ['graphql/server', 'graphql/schema', 'graphql/limits', 'graphql/reading', 'graphql', ...apis],
   // What an operator sees.
-  observe: ['instruments', 'database/migrations', ...domain],
+  observe: ['instruments', 'database/migrations', 'access/tokens', ...domain],
   rest: ['rest/endpoints', 'rest/schemas', ...apis],
   'rest/schemas': ['records', ...allOfPayments],
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
@@ -72,7 +77,7 @@ const modules = {
   http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
   start: ['root', 'pages', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
-  cli: ['root', 'start', 'rails/conformance', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
+  cli: ['root', 'start', 'rails/conformance', 'access/tokens', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 
 /** The files of a module, in a regular expression. A folder that is no module of its own belongs to the module around it. */

@@ -1,11 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import pg from 'pg';
-import { basicAuthorization } from '../src/access/basic-authorization.ts';
+import { basicAuthorization } from '../src/access/tokens/basic-authorization.ts';
 import { servingUrl } from '../src/database/embedded/serving-login.ts';
 import { execute } from '../src/database/migrations/throwaway.ts';
 import { audit, auditRules } from '../src/ledger/audit.ts';
 import { countStatements } from './counting-proxy.ts';
+import { drained } from './drained.ts';
 import type { RequestJob } from './load/requests.ts';
 import {
   type Contestant,
@@ -104,6 +103,7 @@ export async function runAll(
   if (only.test(firstUse)) await measureFirstUses(prepared, order, timing, add);
   if (only.test('size')) facts.push(...(await measureSizes(prepared, small, timing)));
   if (only.test('writes')) facts.push(...(await measureWrites(prepared, timing, add)));
+  if (only.test('streams')) facts.push(...(await measureSubscribers(prepared, timing)));
   if (only.test('payments')) await comparePayments(prepared, timing, add);
   for (const { what, value } of facts) console.log(`${what}: ${value}`);
   const breaches = await drainAndAudit(prepared.url);
@@ -307,16 +307,30 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   await drained(prepared.url);
   facts.push(...(await measureDeliveries(gateway, gatewayHeaders, start)));
 
-  const transfers = { url: gateway.url, headers: gatewayHeaders, bodies: writes.transferMany };
-  const { customerIds } = writes;
-  const { platformId } = prepared;
-  const streams = { gateway, databaseUrl: prepared.url, platformId, authorization, customerIds, transfers };
-  facts.push(...(await measureStreams({ ...streams, measureMs: timing.measureMs * 2 })));
-  await drained(prepared.url);
   facts.push(...(await measureOverload(prepared, gateway, timing)));
   facts.push({ what: 'resident memory after all of it', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
   await gateway.stop();
 
+  return facts;
+}
+
+/** The streams of an instance, while another one makes the changes. */
+async function measureSubscribers(prepared: Prepared, timing: Timing): Promise<Fact[]> {
+  const writes = await writesOf(prepared);
+  const gateway = await startGateway(prepared.url);
+  await warmTables(prepared, gateway, writes, timing);
+  const transfers = { url: gateway.url, headers: gatewayHeaders, bodies: writes.transferMany };
+  const facts = await measureStreams({
+    gateway,
+    databaseUrl: prepared.url,
+    platformId: prepared.platformId,
+    authorization,
+    customerIds: writes.customerIds,
+    transfers,
+    measureMs: timing.measureMs * 2,
+  });
+  await drained(prepared.url);
+  await gateway.stop();
   return facts;
 }
 
@@ -445,20 +459,6 @@ async function measureOverload(prepared: Prepared, gateway: Server, timing: Timi
       value: `${answers.join(', ')}; p99 of the answers ${Math.round(over.p99Good)} ms, of all ${Math.round(over.p99)} ms`,
     },
   ];
-}
-
-/** Waits until the feed is in order and no payment is under way, at most a minute. */
-async function drained(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  for (let turn = 0; turn < 600; turn++) {
-    const { rows } = await client.query<{ left: string }>(
-      'select (select count(*) from outbox) + (select count(*) from rail_order where due_at is not null) as left',
-    );
-    if (rows[0]?.left === '0') break;
-    await delay(100);
-  }
-  await client.end();
 }
 
 async function drainAndAudit(url: string) {

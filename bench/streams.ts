@@ -4,17 +4,23 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { servingUrl } from '../src/database/embedded/serving-login.ts';
 import { feedCursor } from '../src/events/cursor.ts';
+import { drained } from './drained.ts';
 import type { ReplayJob } from './load/replays.ts';
 import type { RequestJob } from './load/requests.ts';
+import type { Returned, ReturningJob } from './load/returning.ts';
 import type { Arrivals, SubscriberJob } from './load/subscribers.ts';
 import { cpuOf, measure, memoryOf, requests, type Server, startServer, watchCores } from './measure.ts';
 import type { Fact } from './report.ts';
+import { feedEnd } from './webhooks.ts';
 
 /** The idle subscriptions whose memory is measured, and how many of them share a socket. */
 const idle = [
   { subscriptions: 10_000, perSocket: 20 },
-  { subscriptions: 2_000, perSocket: 1 },
+  { subscriptions: 10_000, perSocket: 1 },
 ] as const;
+
+/** The clients that come back after a crash of their instance, in so many processes. */
+const returning = { clients: 10_000, processes: 2 } as const;
 
 /** From this long a measurement on, all idle subscriptions are opened; in a shorter one, fewer. */
 const fullMs = 10_000;
@@ -33,8 +39,8 @@ export interface Streams {
 
 /**
  * As many subscribers as customers, each to the payments of one, on an instance beside the one where those customers'
- * accounts are paid from: every transfer is two changes, its beginning and its end. Then idle subscriptions by the
- * thousand.
+ * accounts are paid from: every transfer is two changes, its beginning and its end. Then subscribers who all follow the whole
+ * platform, clients that come back after a crash, and idle subscriptions by the thousand.
  */
 export async function measureStreams(streams: Streams): Promise<Fact[]> {
   const live = await withInstance(streams, async (instance) => [
@@ -42,17 +48,23 @@ export async function measureStreams(streams: Streams): Promise<Fact[]> {
     ...(await measureBesideReplays(instance, streams)),
   ]);
   const facts: Fact[] = [];
+  facts.push(...(await withInstance(streams, (instance) => measureFollowersOfAll(instance, streams))));
+  facts.push(await measureReturn(streams));
   for (const size of idle) facts.push(await withInstance(streams, (instance) => measureIdle(instance, streams, size)));
   return [...live, ...facts];
 }
 
-async function withInstance<T>({ databaseUrl }: Streams, work: (instance: Server) => Promise<T>): Promise<T> {
-  const instance = await startServer('src/main.ts', {
+/** Starts an instance that serves alone. */
+const startInstance = ({ databaseUrl }: Streams, port = '0') =>
+  startServer('src/main.ts', {
     DATABASE_URL: servingUrl(databaseUrl),
-    PORT: '0',
+    PORT: port,
     LOG_LEVEL: 'error',
     ROLE: 'serve',
   });
+
+async function withInstance<T>(streams: Streams, work: (instance: Server) => Promise<T>): Promise<T> {
+  const instance = await startInstance(streams);
   try {
     return await work(instance);
   } finally {
@@ -133,6 +145,84 @@ async function measureBesideReplays(instance: Server, streams: Streams): Promise
   return facts;
 }
 
+/**
+ * Subscribers of one document who all follow the whole platform: each change is one execution and as many messages. First a
+ * hundred, for what a message costs; then a thousand, with the payments' rate and time beside those without any subscriber.
+ */
+async function measureFollowersOfAll(instance: Server, streams: Streams): Promise<Fact[]> {
+  const { gateway, transfers, measureMs } = streams;
+  // A transfer is two changes: 50 changes/s are 50,000 messages/s to a thousand.
+  const send = (perSecond: number, ms = measureMs) =>
+    measure(requests({ ...transfers, rate: perSecond, connections: 32 }, gateway), { warmUpMs: 0, measureMs: ms });
+  await send(25, 1_000);
+  const alone = await send(25);
+  const rows: { followers: number; arrivals: Arrivals; expected: number; cpu: number; payments: typeof alone }[] = [];
+  for (const followers of [100, 1_000]) {
+    const all = Array.from({ length: followers }, () => null);
+    const subscribers = await subscribe(instance, streams, all, 1, followers / 10);
+    await send(25, 1_000);
+    await settled(instance.pid);
+    subscribers.send('reset');
+    const before = cpuOf(instance.pid) ?? Number.NaN;
+    const payments = await send(25);
+    const expected = 2 * (payments.requests - payments.wrong) * followers;
+    const arrivals = await arrived(subscribers, expected);
+    rows.push({ followers, arrivals, expected, payments, cpu: (cpuOf(instance.pid) ?? Number.NaN) - before });
+    await drop(subscribers, instance);
+  }
+  const written = ({ perSecond, p50, p99 }: typeof alone) =>
+    `${perSecond.toFixed(1)}/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+  return [
+    ...rows.map(({ followers, arrivals, expected, cpu }) => ({
+      what: `${followers} subscribers who follow the whole platform`,
+      value: `${Math.round((arrivals.messages * 1000) / measureMs)} messages/s, p50 ${arrivals.p50} ms, p99 ${arrivals.p99} ms; ${(cpu / arrivals.messages).toFixed(1)} µs of CPU per message; ${arrivals.messages} of ${expected} messages arrived`,
+    })),
+    {
+      what: 'payments of 25/s offered: without subscribers, and with 1,000 who follow the whole platform',
+      value: `${written(alone)}; ${written(rows[1]?.payments ?? alone)}`,
+    },
+  ];
+}
+
+/** Clients by the thousand whose instance is killed, and started again at once where it was. */
+async function measureReturn(streams: Streams): Promise<Fact> {
+  const { gateway, authorization, transfers, customerIds, measureMs } = streams;
+  const after = await feedEnd(gateway, { ...transfers.headers });
+  // One payment of each customer, which is two changes.
+  await measure(requests({ ...transfers, once: true, connections: 16 }, gateway), { warmUpMs: 0, measureMs: 60_000 });
+  await drained(streams.databaseUrl);
+  const clients = Math.min(returning.clients, Math.ceil((returning.clients * measureMs) / fullMs));
+  const first = await startInstance(streams);
+  const tools = Array.from({ length: returning.processes }, () =>
+    fork(path.join(import.meta.dirname, 'load/returning.ts'), { execArgv: ['--disable-warning=ExperimentalWarning'] }),
+  );
+  const whole = () => Promise.all(tools.map(async (tool) => (await once(tool, 'message'))[0].returned as Returned));
+  const opened = whole();
+  for (const [at, tool] of tools.entries()) {
+    const own = Array.from(
+      { length: Math.ceil(clients / tools.length) },
+      (_, client) => customerIds[(client * tools.length + at) % customerIds.length] ?? '',
+    );
+    tool.send({ url: first.url, authorization, customerIds: own, after, changes: 2 } satisfies ReturningJob);
+  }
+  await opened;
+  await settled(first.pid);
+  const back = whole();
+  for (const tool of tools) tool.send('begin');
+  process.kill(first.pid, 'SIGKILL');
+  const second = await startInstance(streams, new URL(first.url).port);
+  const returned = await back;
+  for (const tool of tools) tool.kill();
+  await second.stop();
+  const last = Math.max(...returned.map((one) => one.last));
+  const half = Math.max(...returned.map((one) => one.p50));
+  const failures = returned.reduce((sum, one) => sum + one.failures, 0);
+  return {
+    what: `${clients} clients with a socket each, from a kill -9 of their instance until they have what they missed`,
+    value: `half of them after ${(half / 1000).toFixed(1)} s, all after ${(last / 1000).toFixed(1)} s; the instance listened again after ${(second.startMs / 1000).toFixed(1)} s; ${failures} tries were in vain`,
+  };
+}
+
 /** What has arrived when all has, or when nothing more came for ten seconds: a transfer ends when its rail gets to it. */
 async function arrived(subscribers: ChildProcess, expected: number): Promise<Arrivals> {
   let last = -1;
@@ -176,13 +266,14 @@ async function measureIdle(
 async function subscribe(
   instance: Server,
   { authorization }: Streams,
-  customerIds: readonly string[],
+  customerIds: SubscriberJob['customerIds'],
   perSocket: number,
+  sampled = 1,
 ): Promise<ChildProcess> {
   const child = fork(path.join(import.meta.dirname, 'load/subscribers.ts'), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
-  const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket };
+  const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket, sampled };
   child.send(job);
   await once(child, 'message');
   // The last operations are under way to the server when the last socket says that it has sent them.

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { Sessions } from './access/sessions.ts';
+import { Sessions } from './access/tokens/sessions.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
 import { SecretBox } from './core/secret-box.ts';
 import { type Database, openDatabase } from './database/database.ts';

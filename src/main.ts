@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Logger } from 'pino';
-import { basicAuthorization } from './access/basic-authorization.ts';
+import { basicAuthorization } from './access/tokens/basic-authorization.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded/embedded.ts';

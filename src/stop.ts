@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Sessions } from './access/sessions.ts';
+import type { Sessions } from './access/tokens/sessions.ts';
 import type { Database } from './database/database.ts';
 import type { Feed } from './events/feed.ts';
 import type { serveWebSockets } from './graphql/transports/websocket.ts';

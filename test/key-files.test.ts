@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ClientTokens } from '../src/access/client-tokens.ts';
+import { ClientTokens } from '../src/access/tokens/client-tokens.ts';
 import { ConfigError } from '../src/config.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { findSecretKey } from '../src/start/secret-key.ts';

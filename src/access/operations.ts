@@ -6,8 +6,7 @@ import type { Caller } from './caller.ts';
  * The operations of every API, with the permission that each needs. The name is the name of the GraphQL mutation, and
  * the scope of its idempotency keys, so that one key means the same in every API. `client`: an app's token may run it
  * too, on what the token is bound to; otherwise it is for platforms alone. `grant`: the app of a customer may run it for that customer
- * where its platform granted that when it minted the token, with or without the permission. `keyless`: it takes no idempotency key, and
- * is no mutation. `showsExisting`: its answer is a record that was there before and that it need not change, so the answer is
+ * where its platform granted that when it minted the token, with or without the permission. `showsExisting`: its answer is a record that was there before and that it need not change, so the answer is
  * reading (decision 62).
  */
 export const operations = {
@@ -42,26 +41,17 @@ export const operations = {
   sendTestWebhook: { permission: 'MANAGE' },
   replayWebhookEvents: { permission: 'MANAGE' },
   resendWebhookDelivery: { permission: 'MANAGE', showsExisting: true },
-  updatePlatform: { permission: 'MANAGE', keyless: true, showsExisting: true },
-  registerTrustedDocuments: { permission: 'MANAGE', keyless: true },
-  deleteTrustedDocument: { permission: 'MANAGE', keyless: true },
+  updatePlatform: { permission: 'MANAGE', showsExisting: true },
 } as const satisfies Record<
   string,
-  { permission: Permission; client?: true; grant?: ClientGrant; keyless?: true; showsExisting?: true }
+  { permission: Permission; client?: true; grant?: ClientGrant; showsExisting?: true }
 >;
 
 /** The name of an operation. */
 export type Operation = keyof typeof operations;
 
-/** The name of an operation with idempotency keys: of a mutation. */
-export type KeyedOperation = {
-  [Name in Operation]: (typeof operations)[Name] extends { readonly keyless: true } ? never : Name;
-}[Operation];
-
-/** The names of the operations with idempotency keys. */
-export const keyedOperations = (Object.keys(operations) as Operation[]).filter(
-  (name): name is KeyedOperation => !('keyless' in operations[name]),
-);
+/** The names of all operations. */
+export const operationNames = Object.keys(operations) as readonly Operation[];
 
 /**
  * Refuses a caller who may not run an operation. Every command calls this before it does anything. The APIs call it

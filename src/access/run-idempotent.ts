@@ -40,6 +40,8 @@ const claimStatement = statement<object>(
    values ($1, $2, $3, decode($4, 'hex')) on conflict do nothing returning 1`,
 );
 
+type Key = readonly [platformId: string, operation: string, key: string, hash: string];
+
 interface FirstCall {
   readonly same: boolean;
   readonly result: StoredResult;
@@ -60,7 +62,8 @@ const storeResultStatement = statement<object>(
  * Runs a command on plain records once per idempotency key, in one transaction with its key. (Commands that move money
  * or statuses are plans: payments/command.ts.)
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is
- *   still running), and what the command throws
+ *   still running), and what the command throws. A row that the effect needs and another transaction holds is a fault that passes:
+ *   the caller gets SERVICE_UNAVAILABLE.
  */
 export function runIdempotent<Answer>(
   database: Database,
@@ -81,11 +84,35 @@ async function run<Answer>(
   const first = key && 'prepare' in command ? (await firstCallStatement(database.pool, ...key))[0] : undefined;
   if (first) return answerRepeat(first, command);
   const effect = 'prepare' in command ? await command.prepare() : command.effect;
+  const outcome = await retryLostRaces(() =>
+    inTransaction(database, (transaction) => runClaimed(transaction, key, effect)),
+  );
+  return 'first' in outcome ? await answerRepeat(outcome.first, command) : { ...outcome.answer, replayed: false };
+}
+
+/** Runs the effect with its key, or returns the record of the first call with the key. */
+async function runClaimed<Answer>(
+  transaction: Transaction,
+  key: Key | undefined,
+  effect: Effect<Answer>,
+): Promise<{ readonly answer: Answer } | { readonly first: FirstCall | undefined }> {
+  const { client } = transaction;
+  if (key && !(await claimKey(client, key))) {
+    const [first] = await firstCallStatement(client, ...key);
+    return { first };
+  }
+  const { result, answer } = await effect(transaction);
+  if (key) await storeResultStatement(client, ...key.slice(0, 3), JSON.stringify(result));
+  return { answer };
+}
+
+/**
+ * Claims a key, unless a call with it has ended already.
+ * @throws Refusal CONFLICT where the call that claimed it first has not ended within the time that statements wait for locks
+ */
+async function claimKey(client: Transaction['client'], key: Key): Promise<boolean> {
   try {
-    const outcome = await retryLostRaces(() =>
-      inTransaction(database, (transaction) => runClaimed(transaction, key, effect)),
-    );
-    return 'first' in outcome ? await answerRepeat(outcome.first, command) : { ...outcome.answer, replayed: false };
+    return (await claimStatement(client, ...key)).length > 0;
   } catch (error) {
     if (sqlState(error) !== '55P03') throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
@@ -93,22 +120,6 @@ async function run<Answer>(
       retryAfter: 1,
     });
   }
-}
-
-/** Runs the effect with its key, or returns the record of the first call with the key. */
-async function runClaimed<Answer>(
-  transaction: Transaction,
-  key: readonly [platformId: string, operation: string, key: string, hash: string] | undefined,
-  effect: Effect<Answer>,
-): Promise<{ readonly answer: Answer } | { readonly first: FirstCall | undefined }> {
-  const { client } = transaction;
-  if (key && (await claimStatement(client, ...key)).length === 0) {
-    const [first] = await firstCallStatement(client, ...key);
-    return { first };
-  }
-  const { result, answer } = await effect(transaction);
-  if (key) await storeResultStatement(client, ...key.slice(0, 3), JSON.stringify(result));
-  return { answer };
 }
 
 async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pick<Command<Answer>, 'repeat'>) {

@@ -2,7 +2,6 @@ import { matchesNothing } from '../core/conditions.ts';
 import type { Prisma } from '../database/generated/client/client.ts';
 import { columnName, type Event } from '../database/rows.ts';
 import type { Queryable, Statement } from '../database/statement.ts';
-import { whereApiTokens } from './api-token-records.ts';
 import type { Caller } from './caller.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -83,7 +82,7 @@ export function visibleToPlatform(scope: Scope): { readonly platformId: string }
 /** Returns the condition for the API tokens that a viewer may see: those with MANAGE, who may issue tokens, see all. */
 export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   const seen = viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
-  return { AND: [seen, whereApiTokens(viewer.platformId, {})] };
+  return { AND: [seen, { revokedAt: null }] };
 }
 
 /** Returns the condition for the client tokens that a viewer may see: those with MANAGE, who may issue tokens, see all. */

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { basicAuthorization } from '../access/basic-authorization.ts';
 import { formatRate, parseRate, type Rate } from '../access/rates.ts';
+import { basicAuthorization } from '../access/tokens/basic-authorization.ts';
 import { publicId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenant.ts';
 import type { Database } from '../database/database.ts';

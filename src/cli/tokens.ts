@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { basicAuthorization } from '../access/basic-authorization.ts';
-import { issueApiToken } from '../access/issue-tokens.ts';
 import { platformItself } from '../access/platform-itself.ts';
-import { revokeApiToken } from '../access/revoke-tokens.ts';
+import { basicAuthorization } from '../access/tokens/basic-authorization.ts';
+import { issueApiToken } from '../access/tokens/issue-tokens.ts';
+import { revokeApiToken } from '../access/tokens/revoke-tokens.ts';
 import { publicId } from '../core/ids.ts';
 import { Permission } from '../database/generated/client/client.ts';
 import { type Answer, tableOf } from './answer.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { firstServer } from './address.ts';
-import { DatabaseClient, Hosts } from './hosts.ts';
+import { firstServer } from './connections/address.ts';
+import { DatabaseClient, Hosts } from './connections/hosts.ts';
 
 /**
  * Runs `work` under a session advisory lock: of several processes that call it at once, one works and the others wait.

@@ -1,15 +1,15 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { connectionName, readAddress } from './address.ts';
 import type { Binding } from './conditions.ts';
+import { connectionName, readAddress } from './connections/address.ts';
+import { type ConnectionConfig, DatabaseClient, Hosts } from './connections/hosts.ts';
+import { noPlatform } from './connections/platform-scope.ts';
+import { PrismaDriver } from './connections/prisma-driver.ts';
+import { ServingPool } from './connections/serving-pool.ts';
+import { queryText, TextQuery } from './connections/text-query.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
-import { type ConnectionConfig, DatabaseClient, Hosts } from './hosts.ts';
-import { noPlatform } from './platform-scope.ts';
-import { PrismaDriver } from './prisma-driver.ts';
-import { ServingPool } from './serving-pool.ts';
 import { connectionSeconds, StatementNames } from './statement-names.ts';
-import { queryText, TextQuery } from './text-query.ts';
 
 /**
  * The roles of the database in which the program works. Neither owns a table, changes money except through the functions of the

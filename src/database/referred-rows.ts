@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { asPlatform } from './platform-scope.ts';
+import { asPlatform } from './connections/platform-scope.ts';
 import { type FindRow, type Reference, unchangingFields } from './predicates.ts';
 import { type Noun, readRows } from './read-rows.ts';
 

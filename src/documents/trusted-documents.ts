@@ -2,12 +2,12 @@ import { hash as digestOf } from 'node:crypto';
 import { stripIgnoredCharacters } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../access/caller.ts';
-import { authorize } from '../access/operations.ts';
+import { requirePermission } from '../access/operations.ts';
 import { Refusal } from '../core/refusal.ts';
 import { lockPlatform } from '../core/tenant.ts';
+import { asPlatform } from '../database/connections/platform-scope.ts';
 import type { Database } from '../database/database.ts';
 import type { TrustedDocument } from '../database/generated/client/client.ts';
-import { asPlatform } from '../database/platform-scope.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { HashedDocument } from './manifest.ts';
@@ -89,7 +89,7 @@ export class TrustedDocuments {
     documents: readonly HashedDocument[],
     problemIn: (text: string) => string | undefined,
   ): Promise<number> {
-    authorize(caller, 'registerTrustedDocuments');
+    requirePermission(caller, 'MANAGE');
     for (const { hash, text } of documents) {
       const problem = problemIn(text);
       if (problem !== undefined) throw new Refusal('INVALID_INPUT', `document ${hash}: ${problem}`);
@@ -118,7 +118,7 @@ export class TrustedDocuments {
    * @throws Refusal FORBIDDEN
    */
   async delete(caller: Caller, hash: string): Promise<void> {
-    authorize(caller, 'deleteTrustedDocument');
+    requirePermission(caller, 'MANAGE');
     const { platformId } = caller;
     await inTransaction(this.#database, ({ prisma }) =>
       prisma.trustedDocument.deleteMany({ where: { platformId, hash } }),

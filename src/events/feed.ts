@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { DatabaseClient } from '../database/connections/hosts.ts';
 import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
-import { DatabaseClient } from '../database/hosts.ts';
 import { ReferredRows } from '../database/referred-rows.ts';
 import { Channel } from './channel.ts';
 import type { Hub } from './hub.ts';

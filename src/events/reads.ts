@@ -1,7 +1,7 @@
 import type pg from 'pg';
+import { asPlatform } from '../database/connections/platform-scope.ts';
 import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
-import { asPlatform } from '../database/platform-scope.ts';
 import { columnsOf } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import { newestEvents } from './recent.ts';

@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { asPlatform } from '../database/connections/platform-scope.ts';
 import type { Database } from '../database/database.ts';
-import { asPlatform } from '../database/platform-scope.ts';
 import { type Found, type PointStore, type ResumeKey, ResumePoint } from './resume-point.ts';
 import {
   beginStatement,

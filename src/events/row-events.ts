@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
+import { asPlatform } from '../database/connections/platform-scope.ts';
 import type { Event, EventType } from '../database/generated/client/client.ts';
-import { asPlatform } from '../database/platform-scope.ts';
 import { columnsOf } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import type { Subject } from './subscribers.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { DatabaseClient } from '../database/connections/hosts.ts';
 import type { Database } from '../database/database.ts';
-import { DatabaseClient } from '../database/hosts.ts';
 
 /** The advisory lock of the current step ("feed" in ASCII). */
 export const stepLock = 0x66656564;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ClientTokens } from '../access/client-tokens.ts';
+import type { ClientTokens } from '../access/tokens/client-tokens.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { Feed } from '../events/feed.ts';
 import type { ResumePoint } from '../events/resume-point.ts';

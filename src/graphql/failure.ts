@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import type { RateLimited } from '../access/rate-limits.ts';
+import type { RateLimited } from '../access/limits/rate-limits.ts';
 
 /** Creates an error for `errors[]` with a code that clients can act on. Outside mutations every refusal is one of these. */
 export function failure(

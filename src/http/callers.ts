@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Credentials } from '../access/credentials.ts';
-import { RateLimited, type RateLimits, rateLimitFields } from '../access/rate-limits.ts';
-import type { RefusalPace } from '../access/refusal-pace.ts';
-import type { Clock } from '../access/token-bucket.ts';
+import { RateLimited, type RateLimits, rateLimitFields } from '../access/limits/rate-limits.ts';
+import type { RefusalPace } from '../access/limits/refusal-pace.ts';
+import type { Clock } from '../access/limits/token-bucket.ts';
+import type { Credentials } from '../access/tokens/credentials.ts';
 import type { Viewer } from '../access/viewer.ts';
 import { refusalIn } from '../core/refusal.ts';
 import { noteCaller } from '../instruments/request-facts.ts';
@@ -105,7 +105,7 @@ export class Callers {
     return refusal && tooMany(refusal);
   }
 
-  /** Waits until a request may be refused for too many before it (access/refusal-pace.ts). */
+  /** Waits until a request may be refused for too many before it (access/limits/refusal-pace.ts). */
   waitToRefuse(request: IncomingMessage, caller: Viewer | undefined): Promise<void> {
     return this.#options.pace.wait(this.tenantOf(request, caller).key);
   }

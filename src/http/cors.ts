@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { TokenBucket } from '../access/token-bucket.ts';
+import { TokenBucket } from '../access/limits/token-bucket.ts';
 import { isThisMachine } from './protection.ts';
 
 /** Which pages of other origins may call this server. Credentials are never cookies. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RateLimited } from '../access/rate-limits.ts';
+import type { RateLimited } from '../access/limits/rate-limits.ts';
 import { earlyRefusals } from '../instruments/instruments.ts';
 
 /** The API that a request is for: it decides the form of errors. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { DatabaseClient } from '../database/connections/hosts.ts';
 import { connectionConfig, type Database } from '../database/database.ts';
-import { DatabaseClient } from '../database/hosts.ts';
 import { transactionOn } from '../database/transaction.ts';
 import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
+import { DatabaseClient } from '../database/connections/hosts.ts';
 import type { Database } from '../database/database.ts';
-import { DatabaseClient } from '../database/hosts.ts';
 
 /** The most milliseconds that the figures may take; then the scrape goes without them. */
 const limitMs = 2_000;

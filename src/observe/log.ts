@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
-import { currentPlatform, noPlatform } from '../database/platform-scope.ts';
+import { currentPlatform, noPlatform } from '../database/connections/platform-scope.ts';
 import { currentRequest } from '../instruments/request-facts.ts';
 
 /** The names of fields that hold secrets or personal data. What is logged under them is hidden, also one level deeper. */

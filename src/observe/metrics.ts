@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry, register } from 'prom-client';
-import type { Sessions } from '../access/sessions.ts';
+import type { Sessions } from '../access/tokens/sessions.ts';
 import type { Database } from '../database/database.ts';
 import type { Feed } from '../events/feed.ts';
 import { DatabaseFigures } from './database-figures.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { DatabaseClient } from '../database/connections/hosts.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
-import { DatabaseClient } from '../database/hosts.ts';
 import { projectPrisma, readMigrations } from '../database/migrations/migration-files.ts';
 import { statement } from '../database/statement.ts';
 

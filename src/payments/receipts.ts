@@ -1,5 +1,5 @@
 import type { Caller } from '../access/caller.ts';
-import type { KeyedOperation } from '../access/operations.ts';
+import type { Operation } from '../access/operations.ts';
 import type { StoredResult } from '../access/run-idempotent.ts';
 import { isIdempotencyKey, keyedOperation } from '../core/idempotency.ts';
 import type { RefusalCode } from '../core/refusal.ts';
@@ -11,7 +11,7 @@ import type { Payments } from './command.ts';
 
 /** The outcome of the first call with an idempotency key: the answer to "did it happen?". */
 export interface Receipt {
-  readonly operation: KeyedOperation;
+  readonly operation: Operation;
   readonly idempotencyKey: string;
   /** NONE: nothing was done or refused under the key. */
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
@@ -42,7 +42,7 @@ const receiptStatement = statement<{
 export async function readReceipt(
   payments: Payments,
   caller: Caller,
-  operation: KeyedOperation,
+  operation: Operation,
   idempotencyKey: string,
 ): Promise<Receipt> {
   // A malformed key is never stored, and Postgres would reject some of them as a parameter.
@@ -66,7 +66,7 @@ export async function readReceipt(
 }
 
 /** Returns the code that the caller got, from the one that the database gave. */
-function presentedCode(operation: KeyedOperation, code: PlanRefusal['code']): RefusalCode {
+function presentedCode(operation: Operation, code: PlanRefusal['code']): RefusalCode {
   if (code === 'ACCOUNT_EXISTS') return 'CONFLICT';
   const decides = operation === 'approveTransaction' || operation === 'rejectTransaction';
   return decides && code === 'CONFLICT' ? 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' : code;

@@ -1,5 +1,5 @@
 import { type Config, ConfigError, type Unsafe } from '../config.ts';
-import { protectionOf } from '../database/tls.ts';
+import { protectionOf } from '../database/connections/tls.ts';
 import { isWeakKey } from './weak-key.ts';
 
 /** Something unsafe in the settings. */

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Bound, Caller } from '../../src/access/caller.ts';
-import { ClientTokens } from '../../src/access/client-tokens.ts';
-import { createClientToken, issueApiToken } from '../../src/access/issue-tokens.ts';
 import { type Operation, operations } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
-import { revokeApiToken, revokeClientToken } from '../../src/access/revoke-tokens.ts';
+import { ClientTokens } from '../../src/access/tokens/client-tokens.ts';
+import { createClientToken, issueApiToken } from '../../src/access/tokens/issue-tokens.ts';
+import { revokeApiToken, revokeClientToken } from '../../src/access/tokens/revoke-tokens.ts';
 import { Refusal } from '../../src/core/refusal.ts';
 import { Permission } from '../../src/database/generated/client/client.ts';
-import { TrustedDocuments } from '../../src/documents/trusted-documents.ts';
 import { feedCursor } from '../../src/events/cursor.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../src/payments/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../src/payments/accounts/external-accounts.ts';
@@ -180,11 +179,7 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
   createCustomer: [(by) => createCustomer(payments, by, { platformCustomerId: 'made-by-accident', details })],
   createApiToken: [(by) => issueApiToken(payments.database, by, { name: 'made by accident', permissions: ['VIEW'] })],
   createWebhookEndpoint: [(by) => createEndpoint(webhooks, by, { url: 'http://127.0.0.1:11/hook' }, null)],
-  registerTrustedDocuments: [
-    (by) => trusted().register(by, [{ hash: '0'.repeat(64), text: '{ __typename }' }], () => undefined),
-  ],
-  deleteTrustedDocument: [(by) => trusted().delete(by, '0'.repeat(64))],
-  updatePlatform: [(by) => updatePlatform(payments, by, { currencies: ['USD'] }, async () => undefined)],
+  updatePlatform: [(by) => updatePlatform(payments, by, { currencies: ['USD'] })],
   updateCustomer: [(by, { customerId }) => updateCustomer(payments, by, { customerId, details })],
   createExternalAccount: [(by, { customerId }) => createExternalAccount(payments, by, { ...usAccount(), customerId })],
   createQuote: [
@@ -297,11 +292,6 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
   deleteCustomer: [(by, { emptyId }) => deleteCustomer(payments, by, emptyId)],
 };
 
-/** The documents of all platforms: with a cache of its own each time. */
-function trusted(): TrustedDocuments {
-  return new TrustedDocuments(payments.database);
-}
-
 const names = Object.keys(attempts) as Operation[];
 /** What names nothing that another could have: only the permission stands before it. */
 const nameless: ReadonlySet<Operation> = new Set([
@@ -309,8 +299,6 @@ const nameless: ReadonlySet<Operation> = new Set([
   'createApiToken',
   'createWebhookEndpoint',
   'updatePlatform',
-  'registerTrustedDocuments',
-  'deleteTrustedDocument',
 ]);
 
 const uuidIn = (id: string) => id.slice(id.indexOf(':') + 1);

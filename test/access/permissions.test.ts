@@ -8,9 +8,9 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/access/basic-authorization.ts';
 import type { Operation } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
 import { act } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
@@ -73,6 +73,7 @@ const mutations: Readonly<Record<string, readonly [name: Operation, field: strin
   ],
   WebhookEndpoint: ['updateWebhookEndpoint', 'endpoint', () => ({ endpointId })],
   WebhookDelivery: ['resendWebhookDelivery', 'delivery', () => ({ deliveryId })],
+  Platform: ['updatePlatform', 'platform', () => ({ currencies: ['USD', 'EUR'] })],
   ApiToken: ['createApiToken', 'apiToken', () => ({ name: 'another', permissions: ['TRANSACT'] })],
 };
 

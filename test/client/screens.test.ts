@@ -130,6 +130,17 @@ test('payee picker: whom to pay from which account, page by page, a new payee, a
     accountInfo: { iban: { iban: 'DE02120300000000202051', swiftBic: 'BYLADEM1001' } },
     beneficiary: { individual: { fullName: 'Ada Lovelace' } },
   };
+  const { externalAccountForms } = await show(app, 'payee-form', { currency: 'EUR' });
+  expect(externalAccountForms).toMatchObject([
+    {
+      accountType: 'IBAN',
+      inputField: 'iban',
+      isBeneficiaryRequired: true,
+      exactlyOneOf: [],
+      currencies: [{ code: 'EUR' }],
+    },
+  ]);
+  expect(externalAccountForms[0].fields.map(({ name }: Data) => name)).toEqual(['iban', 'swiftBic', 'bankName']);
   const { createExternalAccount: added } = await show(app, 'add-payee', { input });
   expect(added).toMatchObject({
     replayed: false,

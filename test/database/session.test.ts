@@ -1,7 +1,7 @@
 import os from 'node:os';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readAddress } from '../../src/database/address.ts';
+import { readAddress } from '../../src/database/connections/address.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { serversOf } from '../../src/database/address.ts';
+import { serversOf } from '../../src/database/connections/address.ts';
+import { protectionOf } from '../../src/database/connections/tls.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { protectionOf } from '../../src/database/tls.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
 

@@ -17,7 +17,7 @@ import { createClient } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { createYoga } from 'graphql-yoga';
 import { WebSocket, WebSocketServer } from 'ws';
-import { TokenCap } from '../../src/access/token-caps.ts';
+import { TokenCap } from '../../src/access/limits/token-caps.ts';
 import { Operations } from '../../src/graphql/server/operations.ts';
 import { SentDocuments } from '../../src/graphql/server/sent-documents.ts';
 import { useOperations } from '../../src/graphql/server/server.ts';

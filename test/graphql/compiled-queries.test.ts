@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/access/basic-authorization.ts';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { act, pay } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';

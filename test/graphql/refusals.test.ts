@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/access/basic-authorization.ts';
 import type { Operation } from '../../src/access/operations.ts';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { act, mint, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';

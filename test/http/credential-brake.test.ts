@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/access/basic-authorization.ts';
-import { CredentialBrake } from '../../src/access/credential-brake.ts';
+import { CredentialBrake } from '../../src/access/limits/credential-brake.ts';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { addressFinder, parseRange } from '../../src/http/client-address.ts';
 import { mint } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';

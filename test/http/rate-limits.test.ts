@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RateLimits } from '../../src/access/rate-limits.ts';
+import { RateLimits } from '../../src/access/limits/rate-limits.ts';
 import type { Rates } from '../../src/access/rates.ts';
 import { changeRates } from '../../src/payments/platforms/platform-rates.ts';
 import { mint } from '../setup/acts.ts';

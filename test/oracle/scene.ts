@@ -1,4 +1,4 @@
-import { basicAuthorization } from '../../src/access/basic-authorization.ts';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { act, actOn, ended, execute, feedEnd, lookUp, quote, seen, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';

@@ -202,6 +202,56 @@ describe.each(kinds)('$kind', ({ kind, type, currency, right, wrong, wallet }) =
   });
 });
 
+describe('the forms that a screen is made of', () => {
+  test('say of each type what it takes: its right fields fit, and its wrong ones do not', async () => {
+    const { externalAccountForms } = await platform.ask(`{ externalAccountForms { ${formFields} } }`);
+    expect(externalAccountForms.map(({ inputField }: Data) => inputField).sort()).toEqual(
+      [...new Set(kinds.map(({ kind }) => kind))].sort(),
+    );
+    for (const { kind, currency, right, wrong, wallet } of kinds) {
+      const form = externalAccountForms.find(({ inputField }: Data) => inputField === kind);
+      expect(form.currencies.map(({ code }: Data) => code)).toContain(currency);
+      expect(form.isBeneficiaryRequired).toBe(!wallet);
+      expect(faultsIn(form, right)).toEqual([]);
+      for (const [name, value] of Object.entries(wrong)) {
+        const details = form.exactlyOneOf.includes(name) ? { [name]: value } : { ...right, [name]: value };
+        expect(faultsIn(form, details)).toEqual([name]);
+      }
+    }
+  });
+
+  test('are those of one currency when it is given; an unknown one is refused', async () => {
+    const types = async (currency: string) =>
+      (
+        await platform.ask('query ($currency: String) { externalAccountForms(currency: $currency) { accountType } }', {
+          currency,
+        })
+      ).externalAccountForms.map(({ accountType }: Data) => accountType);
+    expect(await types('USDC')).toEqual(['SOLANA_WALLET', 'POLYGON_WALLET', 'BASE_WALLET']);
+    expect(await types('JPY')).toEqual([]);
+    const { errors } = await platform.send('{ externalAccountForms(currency: "XXX") { accountType } }');
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_CURRENCY', field: 'currency' });
+  });
+});
+
+const formFields = `accountType inputField isBeneficiaryRequired exactlyOneOf currencies { code }
+  fields { name isRequired allowedValues pattern format formatDependsOn formatsByValue { value pattern format } }`;
+
+/** The fields that a screen with nothing but the form would not send. */
+function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<string, string | undefined>>): string[] {
+  if (exactlyOneOf.length > 0 && exactlyOneOf.filter((name: string) => name in details).length !== 1)
+    return exactlyOneOf;
+  return fields.flatMap((field: Data) => {
+    const value = details[field.name];
+    if (value === undefined) return field.isRequired ? [field.name] : [];
+    const byValue = field.formatsByValue.find((one: Data) => one.value === details[field.formatDependsOn]);
+    const fits =
+      (field.allowedValues?.includes(value) ?? true) &&
+      [field.pattern, byValue?.pattern].every((pattern) => !pattern || new RegExp(pattern, 'u').test(value));
+    return fits ? [] : [field.name];
+  });
+}
+
 const usAccount = (accountNumber: string) => ({
   usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING' },
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/access/basic-authorization.ts';
 import type { Caller } from '../../src/access/caller.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { lookUpReceiver, maxLookups } from '../../src/payments/receivers/lookups.ts';

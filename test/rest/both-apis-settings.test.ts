@@ -82,23 +82,39 @@ test('settings of REST are what GraphQL’s customers and webhook endpoints have
       nil: undefined,
     }),
     umaDomain: fc.constantFrom(undefined, 'one.example.com', 'two.example.com'),
+    trustedDocuments: fc.constantFrom(undefined, 'OPTIONAL', 'APPS'),
     endpoint: fc.constantFrom(undefined, null, '/one', '/two'),
     overRest: fc.boolean(),
   });
   await fc.assert(
-    fc.asyncProperty(acts, async ({ currencies, umaDomain, endpoint, overRest }) => {
+    fc.asyncProperty(acts, async ({ currencies, umaDomain, trustedDocuments, endpoint, overRest }) => {
       const before = await rest.ask('GET', '/config');
       const webhookEndpoint = typeof endpoint === 'string' ? `${receiver.url}${endpoint}` : endpoint;
       const supportedCurrencies = currencies?.map((currencyCode) => ({ currencyCode }));
-      const { webhookSecret, ...after } = await rest.ask('PATCH', '/config', {
-        umaDomain,
-        supportedCurrencies,
+      // The endpoint is set over REST alone: GraphQL makes endpoints by themselves.
+      const changed = await rest.ask('PATCH', '/config', {
+        ...(overRest && { umaDomain, supportedCurrencies, trustedDocuments }),
         webhookEndpoint,
       });
+      const key = randomUUID();
+      const overGraphql = () =>
+        sendMutation(
+          t.platform,
+          'updatePlatform',
+          { umaDomain, currencies, trustedDocuments, idempotencyKey: key },
+          platformFields,
+        );
+      if (!overRest) expect(await overGraphql()).toMatchObject({ replayed: false });
+      const { webhookSecret, ...shown } = changed;
+      const after = overRest ? shown : await rest.ask('GET', '/config');
+      const { platform } = await t.platform.ask(`{ ${platformFields} }`);
+      expect(platformAsRest(platform)).toEqual({ ...after, webhookEndpoint: undefined });
+      if (!overRest) expect(await overGraphql()).toEqual(expect.objectContaining({ platform, replayed: true }));
       expect(await rest.ask('GET', '/config')).toEqual(after);
       const expected = webhookEndpoint === undefined ? before.webhookEndpoint : (webhookEndpoint ?? undefined);
       expect(after.webhookEndpoint).toBe(expected);
       expect(after.umaDomain).toBe(umaDomain ?? before.umaDomain);
+      expect(after.trustedDocuments).toBe(trustedDocuments ?? before.trustedDocuments);
       expect(webhookSecret !== undefined).toBe(expected !== undefined && before.webhookEndpoint === undefined);
 
       const { webhookEndpoints } = await t.platform.ask('{ webhookEndpoints { edges { node { url } } } }');
@@ -114,6 +130,54 @@ test('settings of REST are what GraphQL’s customers and webhook endpoints have
     }),
     { numRuns: 20 },
   );
+});
+
+const currencyTerms =
+  'currency { code } minAmount { amount } maxAmount { amount } enabledTransactionTypes requiredCounterpartyFields { name mandatory } providerRequiredCustomerFields providerRequiredCounterpartyCustomerFields';
+const platformFields = `platform { id umaDomain trustedDocuments isRegulatedFinancialInstitution createdAt updatedAt supportedCurrencies { ${currencyTerms} } }`;
+
+/** What GraphQL shows of a platform, in the form of REST's settings without the endpoint. */
+const platformAsRest = ({ id, supportedCurrencies, ...others }: Data) => ({
+  ...others,
+  id: id.replace('Platform:', 'PlatformConfig:'),
+  webhookEndpoint: undefined,
+  supportedCurrencies: supportedCurrencies.map(({ currency, minAmount, maxAmount, ...terms }: Data) => ({
+    currencyCode: currency.code,
+    minAmount: Number(minAmount.amount),
+    maxAmount: Number(maxAmount.amount),
+    ...terms,
+  })),
+});
+
+test('a platform refuses over GraphQL what it refuses over REST, and names the field', async () => {
+  const refusals = [
+    [{ currencies: [] }, { supportedCurrencies: [] }, 'INVALID_INPUT', ['input', 'currencies']],
+    [{ currencies: ['USD', 'XXX'] }, ['USD', 'XXX'], 'INVALID_CURRENCY', ['input', 'currencies', '1']],
+    [{ currencies: ['USD', 'USD'] }, ['USD', 'USD'], 'INVALID_INPUT', ['input', 'currencies', '1']],
+    [{ umaDomain: 'localhost' }, { umaDomain: 'localhost' }, 'INVALID_INPUT', ['input', 'umaDomain']],
+    [{ umaDomain: '' }, { umaDomain: '' }, 'INVALID_INPUT', ['input', 'umaDomain']],
+  ] as const;
+  for (const [input, body, code, path] of refusals) {
+    const inRest = Array.isArray(body) ? { supportedCurrencies: body.map((currencyCode) => ({ currencyCode })) } : body;
+    expect(await rest.call('PATCH', '/config', { body: inRest })).toMatchObject({ status: 400, body: { code } });
+    expect(await sendMutation(t.platform, 'updatePlatform', input)).toMatchObject({ code, path });
+  }
+});
+
+test('settings that somebody else holds locked are 503 on both APIs, and not the first call with the key', async () => {
+  const holder = await t.owner.connect();
+  await holder.query('begin');
+  await holder.query('select from platform where id = $1 for update', [t.platform.platformId]);
+  const change = { currencies: ['USD', 'EUR'], idempotencyKey: randomUUID() };
+  const [overRest, overGraphql] = await Promise.all([
+    rest.call('PATCH', '/config', { body: { supportedCurrencies: [{ currencyCode: 'USD' }] } }),
+    sendMutation(t.platform, 'updatePlatform', change),
+  ]);
+  await holder.query('rollback');
+  holder.release();
+  expect(overRest).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+  expect(overGraphql).toMatchObject({ __typename: 'UnavailableError', code: 'SERVICE_UNAVAILABLE' });
+  expect(await sendMutation(t.platform, 'updatePlatform', change)).toMatchObject({ replayed: false });
 });
 
 async function newCustomer(overRest: boolean): Promise<string> {

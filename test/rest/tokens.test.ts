@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/access/basic-authorization.ts';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { countedGateway } from '../setup/statements.ts';

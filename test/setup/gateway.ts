@@ -4,7 +4,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { WebSocket } from 'ws';
-import { basicAuthorization } from '../../src/access/basic-authorization.ts';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { type GatewaySettings, readConfig } from '../../src/config.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';

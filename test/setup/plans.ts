@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { asPlatform } from '../../src/database/platform-scope.ts';
+import { asPlatform } from '../../src/database/connections/platform-scope.ts';
 import { createEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { succeed } from './acts.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { hashSecret, newCredentials } from '../../src/access/api-tokens.ts';
-import { basicAuthorization } from '../../src/access/basic-authorization.ts';
+import { hashSecret, newCredentials } from '../../src/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { mint } from './acts.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { basicAuthorization } from '../../src/access/basic-authorization.ts';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { readConfig } from '../../src/config.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';

@@ -1039,6 +1039,13 @@ export type PayInQuery = { viewer: { serverTime: string, feedCursor: string }, q
       | { __typename: 'UsAccountInstruction', accountCategory: AccountCategory, accountNumber: string, bankName: string, routingNumber: string, accountType: ExternalAccountType, reference: string | null }
     > } | null };
 
+export type PayeeFormQueryVariables = Exact<{
+  currency?: string | null | undefined;
+}>;
+
+
+export type PayeeFormQuery = { externalAccountForms: Array<{ accountType: ExternalAccountType, description: string, inputField: string, isBeneficiaryRequired: boolean, exactlyOneOf: Array<string>, currencies: Array<{ code: string, symbol: string, decimals: number }>, fields: Array<{ name: string, description: string, isRequired: boolean, allowedValues: Array<string> | null, format: string | null, pattern: string | null, formatDependsOn: string | null, formatsByValue: Array<{ value: string, format: string, pattern: string }> }> }> };
+
 export type PayeePickerQueryVariables = Exact<{
   first?: number;
   after?: string | null | undefined;
@@ -1764,6 +1771,35 @@ export const PayIn = /* @__PURE__ */ document<PayInQuery, PayInQueryVariables>(`
         accountNumber
         bankName
         routingNumber
+      }
+    }
+  }
+}`);
+
+export const PayeeForm = /* @__PURE__ */ document<PayeeFormQuery, PayeeFormQueryVariables>(`query PayeeForm($currency: String) {
+  externalAccountForms(currency: $currency) {
+    accountType
+    description
+    inputField
+    isBeneficiaryRequired
+    exactlyOneOf
+    currencies {
+      code
+      symbol
+      decimals
+    }
+    fields {
+      name
+      description
+      isRequired
+      allowedValues
+      format
+      pattern
+      formatDependsOn
+      formatsByValue {
+        value
+        format
+        pattern
       }
     }
   }

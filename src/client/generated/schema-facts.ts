@@ -377,6 +377,15 @@ export const possibleTypes: Record<string, string[]> = {
     "UnavailableError",
     "UpdateExternalAccountSuccess"
   ],
+  "UpdatePlatformResult": [
+    "ConflictError",
+    "ForbiddenError",
+    "IdempotencyMismatchError",
+    "InvalidInputError",
+    "OutcomeUnknownError",
+    "UnavailableError",
+    "UpdatePlatformSuccess"
+  ],
   "UpdateWebhookEndpointResult": [
     "ConflictError",
     "ForbiddenError",
@@ -531,6 +540,9 @@ export const embedded: string[] = [
   "EventEdge",
   "ExchangeRate",
   "ExecuteQuoteSuccess",
+  "ExternalAccountFieldFormat",
+  "ExternalAccountForm",
+  "ExternalAccountFormField",
   "ForbiddenError",
   "GbpAccountInfo",
   "GbpAccountInstruction",
@@ -561,6 +573,7 @@ export const embedded: string[] = [
   "PhpAccountInstruction",
   "PixAccountInfo",
   "PixInstruction",
+  "PlatformCurrency",
   "PolygonWalletInfo",
   "PolygonWalletInstruction",
   "PricingStep",
@@ -610,6 +623,7 @@ export const embedded: string[] = [
   "UnavailableError",
   "UpdateCustomerSuccess",
   "UpdateExternalAccountSuccess",
+  "UpdatePlatformSuccess",
   "UpdateWebhookEndpointSuccess",
   "UpiAccountInfo",
   "UpiInstruction",

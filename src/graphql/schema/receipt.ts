@@ -1,4 +1,4 @@
-import { type KeyedOperation, keyedOperations } from '../../access/operations.ts';
+import { type Operation, operationNames } from '../../access/operations.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { type Receipt, readReceipt } from '../../payments/receipts.ts';
 import { readNode } from '../reading/planned.ts';
@@ -20,8 +20,8 @@ const MutationOutcome = builder.enumType('MutationOutcome', {
 
 const MutationName = builder.enumType('MutationName', {
   description: 'A mutation.',
-  values: Object.fromEntries(keyedOperations.map((name) => [name, { description: `The mutation ${name}.` }])) as {
-    readonly [Name in KeyedOperation]: { readonly description: string };
+  values: Object.fromEntries(operationNames.map((name) => [name, { description: `The mutation ${name}.` }])) as {
+    readonly [Name in Operation]: { readonly description: string };
   },
 });
 

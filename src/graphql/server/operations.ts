@@ -11,12 +11,12 @@ import {
   type ValidationRule,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
-import { RateLimited } from '../../access/rate-limits.ts';
-import type { Sessions } from '../../access/sessions.ts';
-import type { TokenCap } from '../../access/token-caps.ts';
+import { RateLimited } from '../../access/limits/rate-limits.ts';
+import type { TokenCap } from '../../access/limits/token-caps.ts';
+import type { Sessions } from '../../access/tokens/sessions.ts';
 import { Slots } from '../../core/slots.ts';
 import type { TakeTurn } from '../../core/turn.ts';
-import { asPlatform } from '../../database/platform-scope.ts';
+import { asPlatform } from '../../database/connections/platform-scope.ts';
 import { sequenceOf } from '../../events/cursor.ts';
 import type { Context } from '../context.ts';
 import { failure, rateLimited, withoutStatus } from '../failure.ts';

@@ -1,10 +1,10 @@
 import type { GraphQLError } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from 'pino';
-import type { ClientTokens } from '../../access/client-tokens.ts';
-import type { Credentials } from '../../access/credentials.ts';
-import type { Sessions } from '../../access/sessions.ts';
-import type { TokenCap } from '../../access/token-caps.ts';
+import type { TokenCap } from '../../access/limits/token-caps.ts';
+import type { ClientTokens } from '../../access/tokens/client-tokens.ts';
+import type { Credentials } from '../../access/tokens/credentials.ts';
+import type { Sessions } from '../../access/tokens/sessions.ts';
 import { databaseAway, refusalIn } from '../../core/refusal.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import type { TrustedDocuments } from '../../documents/trusted-documents.ts';

@@ -10,7 +10,7 @@ import {
   visit,
 } from 'graphql';
 import { inTurn, type TakeTurn } from '../../core/turn.ts';
-import { asPlatform } from '../../database/platform-scope.ts';
+import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { Context } from '../context.ts';
 
 /** How many results a group stores: its members get an event at about the same time, or else execute it again. */

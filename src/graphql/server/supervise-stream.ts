@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Session, Sessions } from '../../access/sessions.ts';
+import type { Session, Sessions } from '../../access/tokens/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 
 /** A reader that has taken nothing from its event stream for this long is considered gone. */

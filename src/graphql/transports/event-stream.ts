@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { GraphQLError, GraphQLFormattedError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
-import type { Session, Sessions } from '../../access/sessions.ts';
+import type { Session, Sessions } from '../../access/tokens/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { withoutStatus } from '../failure.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';

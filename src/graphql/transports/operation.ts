@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { RateLimited } from '../../access/rate-limits.ts';
+import { RateLimited } from '../../access/limits/rate-limits.ts';
 import { rateLimited } from '../failure.ts';
 
 /** The most operations at once on one connection: a socket, or a single-connection event stream. */

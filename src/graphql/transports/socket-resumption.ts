@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
-import type { TokenCap } from '../../access/token-caps.ts';
+import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { ResumeKey } from '../../events/resume-point.ts';
 import { invalidInput } from '../failure.ts';
 import type { Prepared } from '../server/operations.ts';

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
-import type { Credentials } from '../../access/credentials.ts';
-import { RateLimited, type RateLimits } from '../../access/rate-limits.ts';
-import type { RefusalPace } from '../../access/refusal-pace.ts';
-import type { Session, Sessions } from '../../access/sessions.ts';
-import type { TokenCap } from '../../access/token-caps.ts';
+import { RateLimited, type RateLimits } from '../../access/limits/rate-limits.ts';
+import type { RefusalPace } from '../../access/limits/refusal-pace.ts';
+import type { TokenCap } from '../../access/limits/token-caps.ts';
+import type { Credentials } from '../../access/tokens/credentials.ts';
+import type { Session, Sessions } from '../../access/tokens/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';

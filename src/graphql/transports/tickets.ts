@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ClientTokens } from '../../access/client-tokens.ts';
-import type { Credentials } from '../../access/credentials.ts';
+import type { ClientTokens } from '../../access/tokens/client-tokens.ts';
+import type { Credentials } from '../../access/tokens/credentials.ts';
 import { bodyText } from '../../bodies/body.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { withoutStatus } from '../failure.ts';
@@ -11,7 +11,7 @@ import { unauthenticated } from '../server/server.ts';
 
 /**
  * Tickets for event streams: a browser's own EventSource sends a GET without credentials, so an app that has a token gets an
- * address with a ticket in it. The ticket is good for one operation and a short time (access/client-tokens.ts).
+ * address with a ticket in it. The ticket is good for one operation and a short time (access/tokens/client-tokens.ts).
  */
 
 /** Where a ticket is made. */

@@ -212,19 +212,19 @@ export const accountTypes = {
     fields: {
       invoice: {
         description: 'BOLT 11 invoice, paid once.',
-        pattern: /^ln[0-9a-z]{20,2000}$/i,
+        pattern: /^[lL][nN][0-9A-Za-z]{20,2000}$/,
         form: 'a BOLT 11 invoice starting with ln',
         optional: true,
       },
       bolt12: {
         description: 'BOLT 12 offer.',
-        pattern: /^lno[0-9a-z]{10,2000}$/i,
+        pattern: /^[lL][nN][oO][0-9A-Za-z]{10,2000}$/,
         form: 'a BOLT 12 offer starting with lno',
         optional: true,
       },
       lightningAddress: {
         description: 'Lightning address, user@domain.',
-        pattern: /^[a-z0-9._+-]{1,64}@[a-z0-9.-]{3,190}$/i,
+        pattern: /^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{3,190}$/,
         form: 'user@domain',
         optional: true,
       },

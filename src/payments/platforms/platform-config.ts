@@ -1,15 +1,15 @@
 import type { Caller } from '../../access/caller.ts';
-import { authorize } from '../../access/operations.ts';
+import { runIdempotent } from '../../access/run-idempotent.ts';
 import { visibleAccounts } from '../../access/visible.ts';
+import { maxAmount } from '../../core/checks.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../database/clock.ts';
 import { sqlState } from '../../database/faults.ts';
-import type { Platform, TrustedDocumentPolicy } from '../../database/generated/client/client.ts';
-import { retryLostRaces } from '../../database/retry.ts';
-import { inTransaction, type Transaction } from '../../database/transaction.ts';
+import { type Platform, TransactionType, type TrustedDocumentPolicy } from '../../database/generated/client/client.ts';
+import type { Transaction } from '../../database/transaction.ts';
 import { commitPlanOn } from '../../ledger/commit.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../command.ts';
@@ -19,61 +19,119 @@ import { checkUmaDomain } from './uma-domain.ts';
 /** The settings that a platform can change (decision 56). */
 export interface PlatformSettings {
   /** The domain of the UMA addresses that new customers get: the platform's own (decision 61). */
-  readonly umaDomain?: string | undefined;
+  readonly umaDomain?: string | null | undefined;
   /** The currencies of the internal accounts of new customers; replaces the list. */
-  readonly currencies?: readonly string[] | undefined;
-  /** Whose tokens may send registered documents only. */
-  readonly trustedDocuments?: TrustedDocumentPolicy | undefined;
+  readonly currencies?: readonly string[] | null | undefined;
+  /** Whose tokens may send registered documents only (decision 74). */
+  readonly trustedDocuments?: TrustedDocumentPolicy | null | undefined;
 }
 
 const at = pathsIn<PlatformSettings>();
+
+/**
+ * The settings of every currency: the limits of payments (in its smallest unit), no required fields of counterparties, both
+ * directions enabled (decision 56).
+ */
+export const currencySettings = {
+  minAmount: 1n,
+  maxAmount,
+  requiredCounterpartyFields: [] as readonly { readonly name: string; readonly mandatory: boolean }[],
+  enabledTransactionTypes: [TransactionType.INCOMING, TransactionType.OUTGOING] as readonly TransactionType[],
+  providerRequiredCustomerFields: [] as readonly string[],
+  providerRequiredCounterpartyCustomerFields: [] as readonly string[],
+} as const;
+
+/** Whether customers count as verified by the platform itself: no setting offers that yet. */
+export const isRegulatedFinancialInstitution = false;
 
 /** Reads the row of the platform. */
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
   return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: caller.platformId } });
 }
 
+/** The platform after a change of its settings, and what was changed besides. */
+export interface ChangedPlatform<Besides> {
+  readonly platform: Platform;
+  /** What `besides` returned; undefined for a repeat. */
+  readonly besides: Besides | undefined;
+  readonly replayed: boolean;
+}
+
 /**
  * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and the
  * addresses of customers stay.
  * @param besides changes more in the same transaction, with the platform's row locked
- * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's or not proven),
- *   SERVICE_UNAVAILABLE (its proof cannot be looked up), and what `besides` throws
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's or not proven; the
+ *   first call with the key is still running), SERVICE_UNAVAILABLE (its proof cannot be looked up), IDEMPOTENCY_MISMATCH, and what
+ *   `besides` throws
  */
-export async function updatePlatform<Besides>(
+export async function updatePlatform<Besides = undefined>(
   payments: Payments,
   caller: Caller,
   settings: PlatformSettings,
-  besides: (transaction: Transaction) => Promise<Besides>,
-): Promise<Besides> {
-  authorize(caller, 'updatePlatform');
-  const { currencies, trustedDocuments } = settings;
-  if (currencies) checkCurrencies(currencies);
-  const umaDomain =
-    settings.umaDomain === undefined
-      ? undefined
-      : await checkUmaDomain(payments, caller, settings.umaDomain, at('umaDomain'));
+  idempotencyKey?: string | null,
+  besides?: (transaction: Transaction) => Promise<Besides>,
+): Promise<ChangedPlatform<Besides>> {
   try {
-    return await retryLostRaces(() =>
-      inTransaction(payments.database, async (transaction) => {
-        const { client, prisma } = transaction;
-        await lockPlatform(client, caller);
-        const { now: updatedAt } = await readClock(client);
-        await prisma.platform.update({
-          where: { id: caller.platformId },
-          data: { umaDomain, currencies: currencies && [...currencies], trustedDocuments, updatedAt },
-        });
-        if (currencies) await openAccounts(payments, transaction, caller, currencies);
-        return besides(transaction);
-      }),
-    );
+    return await runIdempotent<Omit<ChangedPlatform<Besides>, 'replayed'>>(payments.database, caller, {
+      operation: 'updatePlatform',
+      input: settings,
+      idempotencyKey,
+      prepare: async () => {
+        const data = await checkSettings(payments, caller, settings);
+        return async (transaction) => {
+          const platform = await changeSettings(payments, transaction, caller, data);
+          return { result: {}, answer: { platform, besides: await besides?.(transaction) } };
+        };
+      },
+      repeat: async () => ({ platform: await readPlatform(payments, caller), besides: undefined }),
+    });
   } catch (error) {
     if (sqlState(error) !== '23505') throw error;
     throw new Refusal('CONFLICT', 'this UMA domain is taken', { path: at('umaDomain') });
   }
 }
 
+/** Checks settings before they are stored. What is null or left out stays as it is. */
+async function checkSettings(
+  payments: Payments,
+  caller: Caller,
+  { umaDomain, currencies, trustedDocuments }: PlatformSettings,
+): Promise<PlatformSettings> {
+  if (currencies) checkCurrencies(currencies);
+  return {
+    umaDomain:
+      typeof umaDomain === 'string' ? await checkUmaDomain(payments, caller, umaDomain, at('umaDomain')) : undefined,
+    ...{ currencies, trustedDocuments },
+  };
+}
+
+async function changeSettings(
+  payments: Payments,
+  transaction: Transaction,
+  caller: Caller,
+  { umaDomain, currencies, trustedDocuments }: PlatformSettings,
+): Promise<Platform> {
+  const { client, prisma } = transaction;
+  await lockPlatform(client, caller);
+  const { now: updatedAt } = await readClock(client);
+  const platform = await prisma.platform.update({
+    where: { id: caller.platformId },
+    data: {
+      umaDomain: umaDomain ?? undefined,
+      currencies: currencies ? [...currencies] : undefined,
+      trustedDocuments: trustedDocuments ?? undefined,
+      updatedAt,
+    },
+  });
+  if (currencies) await openAccounts(payments, transaction, caller, currencies);
+  return platform;
+}
+
 function checkCurrencies(currencies: readonly string[]): void {
+  if (currencies.length === 0) {
+    throw new Refusal('INVALID_INPUT', 'name at least one currency', { path: at('currencies') });
+  }
   currencies.forEach((code, position) => {
     const path = at('currencies', position);
     if (!currencyOf(code)) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { storeApiToken } from '../../access/api-token-records.ts';
-import { newCredentials } from '../../access/api-tokens.ts';
+import { storeApiToken } from '../../access/tokens/api-token-records.ts';
+import { newCredentials } from '../../access/tokens/api-tokens.ts';
 import { currencies } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';

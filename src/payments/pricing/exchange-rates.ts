@@ -1,11 +1,12 @@
 import type { Caller } from '../../access/caller.ts';
 import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
-import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
+import { type Currency, currencies, currencyOf } from '../../core/currencies.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { type Payments, railOf } from '../command.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { readParties } from '../parties.ts';
+import { deliveryRails, type PaymentRail } from './delivery-rails.ts';
 import { priceQuote } from './pricing.ts';
 
 interface Money {
@@ -24,31 +25,13 @@ export interface ExchangeRate {
   /** The part of the fees that does not depend on the amount. */
   readonly fixedFees: Money;
   /** The receiving currency's usual rail. */
-  readonly deliveryRail: string;
+  readonly deliveryRail: PaymentRail;
   readonly minSendingAmount: Money;
   readonly maxSendingAmount: Money;
   readonly updatedAt: Date;
 }
 
 const defaultAmount = 10_000n;
-
-/** The usual rail of each currency (specification 1, decision 16). */
-const deliveryRails: Readonly<Record<CurrencyCode, string>> = {
-  USD: 'RTP',
-  EUR: 'SEPA_INSTANT',
-  GBP: 'FASTER_PAYMENTS',
-  MXN: 'SPEI',
-  BRL: 'PIX',
-  INR: 'UPI',
-  NGN: 'BANK_TRANSFER',
-  CAD: 'BANK_TRANSFER',
-  PHP: 'BANK_TRANSFER',
-  SGD: 'BANK_TRANSFER',
-  JPY: 'BANK_TRANSFER',
-  BTC: 'LIGHTNING',
-  USDC: 'SOLANA',
-  USDT: 'TRON',
-};
 
 /** The input of readExchangeRates. */
 export interface RatesQuery {

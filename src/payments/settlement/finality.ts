@@ -1,5 +1,5 @@
+import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { Database } from '../../database/database.ts';
-import { asPlatform } from '../../database/platform-scope.ts';
 import { statement } from '../../database/statement.ts';
 
 /** Whether more can happen to a transaction. */

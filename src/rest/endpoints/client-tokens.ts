@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { clientTokenRecord, whereClientTokens } from '../../access/client-token-records.ts';
+import { clientTokenRecord, whereClientTokens } from '../../access/tokens/client-token-records.ts';
 import { visibleClientTokens } from '../../access/visible.ts';
 import { ClientGrant, Permission } from '../../database/generated/client/client.ts';
 import type { Payments } from '../../payments/command.ts';

@@ -1,9 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Caller } from '../../access/caller.ts';
-import { maxAmount } from '../../core/checks.ts';
 import { publicId } from '../../core/ids.ts';
 import { TransactionType, TrustedDocumentPolicy } from '../../database/generated/client/client.ts';
-import { readPlatform, updatePlatform } from '../../payments/platforms/platform-config.ts';
+import {
+  currencySettings,
+  isRegulatedFinancialInstitution,
+  readPlatform,
+  updatePlatform,
+} from '../../payments/platforms/platform-config.ts';
 import { setConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
@@ -23,14 +27,15 @@ import { amount, id, time } from '../schemas/money.ts';
 
 const tags = ['Platform'];
 
-/** The settings of every currency: the limits of payments, no required fields of counterparties, both directions enabled. */
-const currencySettings = {
-  minAmount: 1,
-  maxAmount: Number(maxAmount),
-  requiredCounterpartyFields: [] as { name: string; mandatory: boolean }[],
-  enabledTransactionTypes: [TransactionType.INCOMING, TransactionType.OUTGOING],
-  providerRequiredCustomerFields: [] as string[],
-  providerRequiredCounterpartyCustomerFields: [] as string[],
+/** The settings of every currency, as JSON has them. */
+const settings = {
+  ...currencySettings,
+  minAmount: Number(currencySettings.minAmount),
+  maxAmount: Number(currencySettings.maxAmount),
+  requiredCounterpartyFields: [...currencySettings.requiredCounterpartyFields],
+  enabledTransactionTypes: [...currencySettings.enabledTransactionTypes],
+  providerRequiredCustomerFields: [...currencySettings.providerRequiredCustomerFields],
+  providerRequiredCounterpartyCustomerFields: [...currencySettings.providerRequiredCounterpartyCustomerFields],
 };
 
 const currencyCode = z.string().openapi({ description: 'Currency code.', example: 'USD' });
@@ -163,9 +168,9 @@ const update = createRoute({
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
 
 /** Refuses settings of a currency other than those that GET shows. */
-function checkOffered({ currencyCode: _code, ...settings }: CurrencySetting, position: number): void {
-  for (const [name, value] of Object.entries(settings)) {
-    const offered = currencySettings[name as keyof typeof currencySettings];
+function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, position: number): void {
+  for (const [name, value] of Object.entries(given)) {
+    const offered = settings[name as keyof typeof settings];
     if (value === undefined || JSON.stringify(value) === JSON.stringify(offered)) continue;
     const field = `supportedCurrencies.${position}.${name}`;
     const message = `must be ${JSON.stringify(offered)}: other values are not offered`;
@@ -187,9 +192,9 @@ async function configRecord(
     id: publicId('PlatformConfig', platform.id),
     umaDomain: platform.umaDomain,
     ...(endpoint && { webhookEndpoint: endpoint.url }),
-    supportedCurrencies: platform.currencies.map((code) => ({ currencyCode: code, ...currencySettings })),
+    supportedCurrencies: platform.currencies.map((code) => ({ currencyCode: code, ...settings })),
     trustedDocuments: platform.trustedDocuments,
-    isRegulatedFinancialInstitution: false,
+    isRegulatedFinancialInstitution,
     createdAt: platform.createdAt.toISOString(),
     updatedAt: platform.updatedAt.toISOString(),
   };
@@ -212,12 +217,12 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
     const change = async () => {
       if (typeof url === 'string') checkUrl(webhooks, viewer, url);
       const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
-      const settings = { umaDomain, currencies, trustedDocuments };
-      return updatePlatform(payments, viewer, settings, async (transaction) =>
+      const changes = { umaDomain, currencies, trustedDocuments };
+      return updatePlatform(payments, viewer, changes, undefined, async (transaction) =>
         url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url),
       );
     };
-    const webhookSecret = await withRequestPaths(platformPaths, change());
+    const { besides: webhookSecret } = await withRequestPaths(platformPaths, change());
     return context.json({ ...(await configRecord(modules, viewer)), ...(webhookSecret && { webhookSecret }) }, 200);
   });
 }

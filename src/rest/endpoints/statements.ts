@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Viewer } from '../../access/viewer.ts';
-import { iterateAsPlatform } from '../../database/platform-scope.ts';
+import { iterateAsPlatform } from '../../database/connections/platform-scope.ts';
 import type { Payments } from '../../payments/command.ts';
 import { checkCamtCurrency, statementCamt } from '../../payments/statements/camt053.ts';
 import { statementCsv } from '../../payments/statements/csv.ts';

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { type ApiTokenFilter, apiTokenRecord, whereApiTokens } from '../../access/api-token-records.ts';
-import { issueApiToken } from '../../access/issue-tokens.ts';
-import { revokeApiToken } from '../../access/revoke-tokens.ts';
+import { type ApiTokenFilter, apiTokenRecord, whereApiTokens } from '../../access/tokens/api-token-records.ts';
+import { issueApiToken } from '../../access/tokens/issue-tokens.ts';
+import { revokeApiToken } from '../../access/tokens/revoke-tokens.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { plainHash, readManifest } from '../../documents/manifest.ts';
 import type { TrustedDocuments } from '../../documents/trusted-documents.ts';
 import type { RestApp } from '../app.ts';
-import { body, jsonResponse, managementEndpoint, noQuery, readErrors, settingsEndpoint } from '../endpoint.ts';
+import { body, jsonResponse, managementEndpoint, noQuery, readErrors } from '../endpoint.ts';
 import { time } from '../schemas/money.ts';
 
 /** What the endpoints of trusted documents work with. */
@@ -56,7 +56,7 @@ const DocumentList = z
   .openapi('TrustedDocumentList');
 
 const register = createRoute({
-  ...settingsEndpoint('registerTrustedDocuments', {
+  ...managementEndpoint({
     operationId: 'registerTrustedDocuments',
     tags,
     summary: 'Register documents',
@@ -78,7 +78,7 @@ const list = createRoute({
 });
 
 const remove = createRoute({
-  ...settingsEndpoint('deleteTrustedDocument', {
+  ...managementEndpoint({
     operationId: 'deleteTrustedDocument',
     tags,
     summary: 'Delete a registered document',
@@ -91,7 +91,7 @@ const remove = createRoute({
   responses: { 204: { description: 'It is not there any more.' }, ...readErrors(504) },
 });
 
-/** Adds the endpoints of trusted documents (decision 77). */
+/** Adds the endpoints of trusted documents (decision 74). */
 export function trustedDocumentEndpoints(app: RestApp, { trusted, problemIn }: DocumentModules): void {
   app.openapi(register, async (context) => {
     const documents = readManifest(context.req.valid('json'));

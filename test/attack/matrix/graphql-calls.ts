@@ -10,7 +10,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { KeyedOperation } from '../../../src/access/operations.ts';
+import type { Operation } from '../../../src/access/operations.ts';
 import { schema } from '../../../src/graphql/server/schema.ts';
 import { sender } from '../../setup/acts.ts';
 import { selection } from '../../setup/selection.ts';
@@ -45,7 +45,7 @@ const person = { individual: { fullName: 'Grace Hopper' } };
 const fromAccount = (own: Things) => ({ source: { account: { accountId: own.InternalAccount } } });
 
 /** Inputs of each mutation, which it would carry out. The compiler asks for a mutation that is forgotten. */
-const inputs: Readonly<Record<KeyedOperation, readonly ((own: Things) => Variables)[]>> = {
+const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]>> = {
   createCustomer: [() => ({ platformCustomerId: fresh('customer'), details: person })],
   updateCustomer: [(own) => ({ customerId: own.Customer, details: person })],
   createExternalAccount: [
@@ -115,6 +115,7 @@ const inputs: Readonly<Record<KeyedOperation, readonly ((own: Things) => Variabl
   sandboxSend: [(own) => ({ quoteId: own.FundedQuote, currencyCode: 'USDC' })],
   sandboxSetKycStatus: [(own) => ({ customerId: own.Customer, kycStatus: 'MANUALLY_APPROVED' })],
   sandboxSetExternalAccountStatus: [(own) => ({ accountId: own.ExternalAccount, status: 'INACTIVE' })],
+  updatePlatform: [() => ({ currencies: ['USD', 'EUR', 'USDC'] })],
   createWebhookEndpoint: [(own) => ({ url: own.url, eventTypes: ['TEST'] })],
   updateWebhookEndpoint: [(own) => ({ endpointId: own.WebhookEndpoint, url: own.url, description: fresh('endpoint') })],
   rotateWebhookSecret: [(own) => ({ endpointId: own.WebhookEndpoint })],

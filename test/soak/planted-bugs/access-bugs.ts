@@ -26,7 +26,7 @@ export const accessBugs: readonly Bug[] = [
   },
   {
     bug: 'a connection stays with the platform of its first request',
-    file: 'src/database/serving-pool.ts',
+    file: 'src/database/connections/serving-pool.ts',
     find: 'if (error || !client || this.#platforms.get(client) === platform) callback',
     put: 'if (error || !client || this.#platforms.has(client)) callback',
     caughtBy: {
@@ -144,7 +144,7 @@ export const accessBugs: readonly Bug[] = [
   },
   {
     bug: 'a revoked client token is good until it expires',
-    file: 'src/access/client-tokens.ts',
+    file: 'src/access/tokens/client-tokens.ts',
     find: ' and t.revoked_at is null and',
     put: ' and',
     caughtBy: { file: 'test/access/client-tokens.test.ts', title: 'a revoked or forged client token is like none' },

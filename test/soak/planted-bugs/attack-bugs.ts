@@ -90,7 +90,7 @@ export const attackBugs: readonly Bug[] = [
   },
   {
     bug: 'a platform that is alone may have all connections to the database',
-    file: 'src/database/connection-shares.ts',
+    file: 'src/database/connections/connection-shares.ts',
     find: 'pool.options.max - 1',
     put: 'pool.options.max',
     caughtBy: {

@@ -2,6 +2,7 @@ import { type ExchangeRate, readExchangeRates } from '../../../payments/pricing/
 import { builder } from '../builder.ts';
 import { decimalForm, givenAmount } from '../values/given-amount.ts';
 import { CurrencyType, MoneyType } from '../values/money.ts';
+import { PaymentRail } from '../values/payment-rail.ts';
 
 const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').implement({
   description: 'What a conversion would cost now. Not locked: a quote is.',
@@ -17,6 +18,10 @@ const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').impleme
     fees: t.expose('fees', { type: MoneyType, description: 'All fees.' }),
     minSendingAmount: t.expose('minSendingAmount', { type: MoneyType, description: 'The least that can be sent.' }),
     maxSendingAmount: t.expose('maxSendingAmount', { type: MoneyType, description: 'The most that can be sent.' }),
+    deliveryRail: t.expose('deliveryRail', {
+      type: PaymentRail,
+      description: 'The usual rail of the delivery.',
+    }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the rate was read.' }),
   }),
 });

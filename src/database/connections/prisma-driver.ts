@@ -8,7 +8,7 @@ import {
   type Transaction,
 } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
-import type { Prisma, PrismaClient } from './generated/client/client.ts';
+import type { Prisma, PrismaClient } from '../generated/client/client.ts';
 
 /** Returns the name of a prepared statement by its text; '' for a statement that is planned each time. */
 type NameOf = (sql: string) => string;

@@ -1,6 +1,6 @@
-import { byId, type Given } from '../core/conditions.ts';
-import { publicId } from '../core/ids.ts';
-import type { ClientGrant, ClientToken, Permission, Prisma } from '../database/generated/client/client.ts';
+import { byId, type Given } from '../../core/conditions.ts';
+import { publicId } from '../../core/ids.ts';
+import type { ClientGrant, ClientToken, Permission, Prisma } from '../../database/generated/client/client.ts';
 
 /** A filter of client tokens. Its fields combine with AND. */
 export interface ClientTokenFilter {

@@ -1,14 +1,17 @@
-import { type ClientTokenFilter as ClientTokenFilterOf, whereClientTokens } from '../../access/client-token-records.ts';
-import { visibleClientTokens } from '../../access/visible.ts';
-import type { Given } from '../../core/conditions.ts';
-import type { ClientToken as ClientTokenRow } from '../../database/generated/client/client.ts';
-import { planned } from '../reading/planned.ts';
-import { leaf, pageOf, toOne, typeReads } from '../reading/reads.ts';
-import { builder } from './builder.ts';
-import { ClientGrant, Permission } from './enums.ts';
-import { ClientTokenFilter } from './filters.ts';
-import { connection, listArgs } from './list.ts';
-import { Customer, Quote, Transaction } from './nouns.ts';
+import {
+  type ClientTokenFilter as ClientTokenFilterOf,
+  whereClientTokens,
+} from '../../../access/tokens/client-token-records.ts';
+import { visibleClientTokens } from '../../../access/visible.ts';
+import type { Given } from '../../../core/conditions.ts';
+import type { ClientToken as ClientTokenRow } from '../../../database/generated/client/client.ts';
+import { planned } from '../../reading/planned.ts';
+import { leaf, pageOf, toOne, typeReads } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { ClientGrant, Permission } from '../enums.ts';
+import { ClientTokenFilter } from '../filters.ts';
+import { connection, listArgs } from '../list.ts';
+import { Customer, Quote, Transaction } from '../nouns.ts';
 
 /** Client tokens that were minted: their facts, never the tokens themselves. */
 

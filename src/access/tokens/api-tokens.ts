@@ -1,12 +1,12 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { publicId } from '../core/ids.ts';
-import type { Database } from '../database/database.ts';
-import type { Environment, Permission, TrustedDocumentPolicy } from '../database/generated/client/client.ts';
-import { asPlatform } from '../database/platform-scope.ts';
-import { statement } from '../database/statement.ts';
-import { ownRates, type RateColumns } from './rates.ts';
-import type { Viewer } from './viewer.ts';
+import { publicId } from '../../core/ids.ts';
+import { asPlatform } from '../../database/connections/platform-scope.ts';
+import type { Database } from '../../database/database.ts';
+import type { Environment, Permission, TrustedDocumentPolicy } from '../../database/generated/client/client.ts';
+import { statement } from '../../database/statement.ts';
+import { ownRates, type RateColumns } from '../rates.ts';
+import type { Viewer } from '../viewer.ts';
 
 /**
  * Returns the SHA-256 hash of a secret. One round is enough: secrets are 256 random bits (the fixed one of the local

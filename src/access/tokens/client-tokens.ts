@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 import { compactVerify, decodeProtectedHeader, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { publicId } from '../core/ids.ts';
-import { keyId } from '../core/key-id.ts';
-import { Refusal } from '../core/refusal.ts';
-import { readClock } from '../database/clock.ts';
-import type { Database } from '../database/database.ts';
-import type { ClientGrant, ClientToken, Environment, Permission } from '../database/generated/client/client.ts';
-import { asPlatform } from '../database/platform-scope.ts';
-import { statement } from '../database/statement.ts';
-import type { Bound } from './caller.ts';
-import { ownRates, type RateColumns, rateColumns } from './rates.ts';
-import type { Viewer } from './viewer.ts';
+import { publicId } from '../../core/ids.ts';
+import { keyId } from '../../core/key-id.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { readClock } from '../../database/clock.ts';
+import { asPlatform } from '../../database/connections/platform-scope.ts';
+import type { Database } from '../../database/database.ts';
+import type { ClientGrant, ClientToken, Environment, Permission } from '../../database/generated/client/client.ts';
+import { statement } from '../../database/statement.ts';
+import type { Bound } from '../caller.ts';
+import { ownRates, type RateColumns, rateColumns } from '../rates.ts';
+import type { Viewer } from '../viewer.ts';
 
 interface Row extends RateColumns {
   id: string;

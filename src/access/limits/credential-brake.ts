@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import type { Rate } from '../rates.ts';
 import { RateLimited } from './rate-limits.ts';
-import type { Rate } from './rates.ts';
 import { type Clock, secondsUntilToken, TokenBucket } from './token-bucket.ts';
 
 /** The most addresses whose failures are counted. The least recently seen is forgotten. */

@@ -1,20 +1,20 @@
-import { checkText } from '../core/checks.ts';
-import { keyPath } from '../core/idempotency.ts';
-import { type IdType, publicId, uuidOf } from '../core/ids.ts';
-import { pathsIn } from '../core/path.ts';
-import { Refusal, type RefusalCode } from '../core/refusal.ts';
-import { readClock } from '../database/clock.ts';
-import type { Database } from '../database/database.ts';
-import type { ApiToken, ClientGrant, ClientToken, Permission, Prisma } from '../database/generated/client/client.ts';
-import type { Transaction } from '../database/transaction.ts';
+import { checkText } from '../../core/checks.ts';
+import { keyPath } from '../../core/idempotency.ts';
+import { type IdType, publicId, uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
+import { Refusal, type RefusalCode } from '../../core/refusal.ts';
+import { readClock } from '../../database/clock.ts';
+import type { Database } from '../../database/database.ts';
+import type { ApiToken, ClientGrant, ClientToken, Permission, Prisma } from '../../database/generated/client/client.ts';
+import type { Transaction } from '../../database/transaction.ts';
+import type { Caller } from '../caller.ts';
+import type { Operation } from '../operations.ts';
+import { runIdempotent } from '../run-idempotent.ts';
+import { visibleCustomers, visibleQuotes, visibleTransactions } from '../visible.ts';
 import { storeApiToken } from './api-token-records.ts';
 import { newCredentials } from './api-tokens.ts';
-import type { Caller } from './caller.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
-import type { Operation } from './operations.ts';
-import { runIdempotent } from './run-idempotent.ts';
 import { isDeletedOwner, lockMaker } from './token-locks.ts';
-import { visibleCustomers, visibleQuotes, visibleTransactions } from './visible.ts';
 
 /** The longest lifetime of a client token, in seconds: a day. */
 export const maxClientSeconds = 86_400;

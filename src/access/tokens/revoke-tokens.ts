@@ -1,13 +1,13 @@
-import { uuidOf } from '../core/ids.ts';
-import { Refusal } from '../core/refusal.ts';
-import { readClock } from '../database/clock.ts';
-import type { Database } from '../database/database.ts';
-import { type Queryable, statement } from '../database/statement.ts';
-import type { Transaction } from '../database/transaction.ts';
-import type { Caller } from './caller.ts';
-import { runIdempotent, type StoredResult } from './run-idempotent.ts';
+import { uuidOf } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { readClock } from '../../database/clock.ts';
+import type { Database } from '../../database/database.ts';
+import { type Queryable, statement } from '../../database/statement.ts';
+import type { Transaction } from '../../database/transaction.ts';
+import type { Caller } from '../caller.ts';
+import { runIdempotent, type StoredResult } from '../run-idempotent.ts';
+import { forCaller, visibleRow, visibleToPlatform } from '../visible.ts';
 import { lockTokens } from './token-locks.ts';
-import { forCaller, visibleRow, visibleToPlatform } from './visible.ts';
 
 /** The input of revokeApiToken. */
 export interface RevokeApiToken {

@@ -1,17 +1,17 @@
-import { type ApiTokenFilter as ApiTokenFilterOf, whereApiTokens } from '../../access/api-token-records.ts';
-import { createClientToken, issueApiToken, maxClientSeconds } from '../../access/issue-tokens.ts';
-import { revokeApiToken, revokeClientToken } from '../../access/revoke-tokens.ts';
-import { visibleApiTokens } from '../../access/visible.ts';
-import type { Given } from '../../core/conditions.ts';
-import { publicId } from '../../core/ids.ts';
-import type { ApiToken as ApiTokenRow } from '../../database/generated/client/client.ts';
-import { planned } from '../reading/planned.ts';
-import { leaf, pageOf, reads, typeReads } from '../reading/reads.ts';
-import { builder } from './builder.ts';
-import { ClientGrant, Permission } from './enums.ts';
-import { ApiTokenFilter } from './filters.ts';
-import { connection, listArgs } from './list.ts';
-import { mutation } from './mutation.ts';
+import { type ApiTokenFilter as ApiTokenFilterOf, whereApiTokens } from '../../../access/tokens/api-token-records.ts';
+import { createClientToken, issueApiToken, maxClientSeconds } from '../../../access/tokens/issue-tokens.ts';
+import { revokeApiToken, revokeClientToken } from '../../../access/tokens/revoke-tokens.ts';
+import { visibleApiTokens } from '../../../access/visible.ts';
+import type { Given } from '../../../core/conditions.ts';
+import { publicId } from '../../../core/ids.ts';
+import type { ApiToken as ApiTokenRow } from '../../../database/generated/client/client.ts';
+import { planned } from '../../reading/planned.ts';
+import { leaf, pageOf, reads, typeReads } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { ClientGrant, Permission } from '../enums.ts';
+import { ApiTokenFilter } from '../filters.ts';
+import { connection, listArgs } from '../list.ts';
+import { mutation } from '../mutation.ts';
 
 /** API tokens of servers, which last until they are revoked, and client tokens of apps, which are short-lived and bound to one customer or payment. */
 

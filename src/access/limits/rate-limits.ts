@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Rate, Rates } from './rates.ts';
+import type { Rate, Rates } from '../rates.ts';
+import type { Viewer } from '../viewer.ts';
 import { type Clock, secondsUntilToken, TokenBucket } from './token-bucket.ts';
-import type { Viewer } from './viewer.ts';
 
 /** The error of a request that was refused because of too many before it. Nothing has happened. */
 export class RateLimited extends Error {

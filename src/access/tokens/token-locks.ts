@@ -1,7 +1,7 @@
-import { Refusal } from '../core/refusal.ts';
-import type { Tenant } from '../core/tenant.ts';
-import { type Queryable, statement } from '../database/statement.ts';
-import type { Caller } from './caller.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { type Queryable, statement } from '../../database/statement.ts';
+import type { Caller } from '../caller.ts';
 
 // One lock for each platform decides between tokens that are made and API tokens that are revoked. Who makes a token
 // shares it, and who revokes one has it alone: so no token is made by one that ends, and of two revocations the second

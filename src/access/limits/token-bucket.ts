@@ -1,4 +1,4 @@
-import type { Rate } from './rates.ts';
+import type { Rate } from '../rates.ts';
 
 /** Returns the time in milliseconds. It only goes forward, and begins anywhere. */
 export type Clock = () => number;

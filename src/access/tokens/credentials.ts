@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { CredentialBrake } from '../limits/credential-brake.ts';
+import type { Viewer } from '../viewer.ts';
 import type { ApiTokens } from './api-tokens.ts';
 import type { ClientTokens } from './client-tokens.ts';
-import type { CredentialBrake } from './credential-brake.ts';
-import type { Viewer } from './viewer.ts';
 
 /** How many credentials that were right once are remembered, and for how many milliseconds. */
 const proven = { max: 20_000, ttl: 3_600_000 } as const;

@@ -1,5 +1,5 @@
+import type { Viewer } from '../viewer.ts';
 import { RateLimited } from './rate-limits.ts';
-import type { Viewer } from './viewer.ts';
 
 /** How many of a thing one API token and one client token may have at once. */
 export interface Cap {

@@ -1,6 +1,6 @@
-import { byId, byText, type Given } from '../core/conditions.ts';
-import { publicId } from '../core/ids.ts';
-import type { ApiToken, Permission, Prisma } from '../database/generated/client/client.ts';
+import { byId, byText, type Given } from '../../core/conditions.ts';
+import { publicId } from '../../core/ids.ts';
+import type { ApiToken, Permission, Prisma } from '../../database/generated/client/client.ts';
 import { hashSecret } from './api-tokens.ts';
 
 /** A filter of API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */

@@ -1,12 +1,12 @@
-import type { Viewer as ViewerShape } from '../../access/viewer.ts';
-import { publicId } from '../../core/ids.ts';
-import { feedCursor } from '../../events/cursor.ts';
-import { feedHead } from '../../events/reads.ts';
-import { readNode } from '../reading/planned.ts';
-import { builder } from './builder.ts';
-import { ClientGrant, Environment, Permission, ViewerKind } from './enums.ts';
-import { Customer } from './nouns.ts';
-import { serverTime } from './server-time.ts';
+import type { Viewer as ViewerShape } from '../../../access/viewer.ts';
+import { publicId } from '../../../core/ids.ts';
+import { feedCursor } from '../../../events/cursor.ts';
+import { feedHead } from '../../../events/reads.ts';
+import { readNode } from '../../reading/planned.ts';
+import { builder } from '../builder.ts';
+import { ClientGrant, Environment, Permission, ViewerKind } from '../enums.ts';
+import { Customer } from '../nouns.ts';
+import { serverTime } from '../server-time.ts';
 
 const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The caller, as its token says.',

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Database } from '../database/database.ts';
-import { statement } from '../database/statement.ts';
-import type { Viewer } from './viewer.ts';
+import type { Database } from '../../database/database.ts';
+import { statement } from '../../database/statement.ts';
+import type { Viewer } from '../viewer.ts';
 
 const aliveStatement = statement<{ id: string }>('tokens_alive', 'select find_live_tokens($1, $2) as id');
 

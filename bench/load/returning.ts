@@ -1,0 +1,90 @@
+import { WebSocket } from 'ws';
+import { percentile } from './latencies.ts';
+
+/** Clients with a socket and a subscription each, that come back by themselves when their socket breaks. */
+export interface ReturningJob {
+  readonly url: string;
+  readonly authorization: string;
+  /** Whose payments each follows. */
+  readonly customerIds: readonly string[];
+  /** Where each begins, and begins again: it is back when it has what came since then. */
+  readonly after: string;
+  /** How many changes of each customer came since then. */
+  readonly changes: number;
+}
+
+/** When they were back, in milliseconds after they were told that it begins. */
+export interface Returned {
+  readonly p50: number;
+  readonly last: number;
+  /** How often one tried and was not let in. */
+  readonly failures: number;
+}
+
+const query =
+  'subscription ($id: ID, $after: String) { transactionUpdates(customerId: $id, after: $after) { status cursor } }';
+/** How long a client waits before it tries again, as the client package does: longer after each failure, and never all at once. */
+function pauseMs(failed: number): number {
+  const ms = Math.min(30_000, 500 * 2 ** Math.min(failed, 6));
+  return ms / 2 + (Math.random() * ms) / 2;
+}
+
+let began = 0;
+let failures = 0;
+let back: number[] = [];
+let all = 0;
+
+process.on('message', (message: ReturningJob | 'begin') => {
+  if (message === 'begin') {
+    began = performance.now();
+    back = [];
+    failures = 0;
+    return;
+  }
+  all = message.customerIds.length;
+  openAll(message).catch((error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  });
+});
+
+/** A few hundred at a time are opened at first, so that nobody is refused before anything is measured. */
+async function openAll(job: ReturningJob): Promise<void> {
+  for (let from = 0; from < all; from += 200) {
+    await Promise.all(
+      job.customerIds.slice(from, from + 200).map((id) => new Promise<void>((done) => open(job, id, done))),
+    );
+  }
+}
+
+function open(job: ReturningJob, id: string, done?: () => void, failed = 0): void {
+  const socket = new WebSocket(job.url.replace('http', 'ws'), 'graphql-transport-ws', { perMessageDeflate: false });
+  const say = (message: object) => socket.send(JSON.stringify(message));
+  let left = job.changes;
+  socket.on('open', () => say({ type: 'connection_init', payload: { authorization: job.authorization } }));
+  socket.on('message', (data) => {
+    const { type } = JSON.parse(String(data));
+    if (type === 'connection_ack') {
+      say({ type: 'subscribe', id: '1', payload: { query, variables: { id, after: job.after } } });
+    } else if (type === 'ping') say({ type: 'pong' });
+    else if (type === 'next') {
+      left -= 1;
+      if (left === 0) arrive(done);
+    } else socket.terminate();
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    const again = left > 0 ? failed + 1 : 0;
+    failures += left > 0 ? 1 : 0;
+    setTimeout(() => open(job, id, done, again), pauseMs(again));
+  });
+}
+
+function arrive(done: (() => void) | undefined): void {
+  done?.();
+  back.push(performance.now() - began);
+  if (back.length < all) return;
+  const sorted = back.sort((a, b) => a - b);
+  const returned: Returned = { p50: percentile(sorted, 0.5), last: sorted.at(-1) ?? 0, failures };
+  process.send?.({ returned });
+}

@@ -1,0 +1,36 @@
+import type { CurrencyCode } from '../../core/currencies.ts';
+
+/** The payment rails that currencies are delivered by, with their names for people (specification 1, decision 16). */
+export const paymentRails = {
+  RTP: 'RTP: real-time payments in the United States.',
+  SEPA_INSTANT: 'SEPA Instant: the euro area.',
+  FASTER_PAYMENTS: 'Faster Payments: the United Kingdom.',
+  SPEI: 'SPEI: Mexico.',
+  PIX: 'Pix: Brazil.',
+  UPI: 'UPI: India.',
+  BANK_TRANSFER: 'A transfer between banks by what the country has.',
+  LIGHTNING: 'The Lightning network.',
+  SOLANA: 'Solana.',
+  TRON: 'Tron.',
+} as const;
+
+/** The name of a payment rail. */
+export type PaymentRail = keyof typeof paymentRails;
+
+/** The usual rail of each currency. */
+export const deliveryRails: Readonly<Record<CurrencyCode, PaymentRail>> = {
+  USD: 'RTP',
+  EUR: 'SEPA_INSTANT',
+  GBP: 'FASTER_PAYMENTS',
+  MXN: 'SPEI',
+  BRL: 'PIX',
+  INR: 'UPI',
+  NGN: 'BANK_TRANSFER',
+  CAD: 'BANK_TRANSFER',
+  PHP: 'BANK_TRANSFER',
+  SGD: 'BANK_TRANSFER',
+  JPY: 'BANK_TRANSFER',
+  BTC: 'LIGHTNING',
+  USDC: 'SOLANA',
+  USDT: 'TRON',
+};
