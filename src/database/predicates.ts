@@ -110,8 +110,7 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
         return [(row, find) => values.some((test) => test(row, find))];
       }
       case 'not':
-        if (value === null) return [(row) => row[name] !== null];
-        break;
+        return [value === null ? (row) => row[name] !== null : differentFrom(model, field, value)];
       case 'gt':
         return [compared(model, field, value, (order) => order > 0)];
       case 'gte':
@@ -132,6 +131,12 @@ function equalTo(model: string, field: ModelField, value: unknown): Test {
   if (!isPlain || field.type === 'Decimal' || field.type === 'Json') throw new NotFollowable(model, field.name);
   const { name } = field;
   return (row) => row[name] === value;
+}
+
+/** As in SQL, nothing is known to differ from null. */
+function differentFrom(model: string, field: ModelField, value: unknown): Test {
+  const isEqual = equalTo(model, field, value);
+  return (row, find) => row[field.name] !== null && !isEqual(row, find);
 }
 
 /** Compares as Postgres does: times, numbers and UUIDs. The order of other text is the collation's. */

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { buildSchema, type GraphQLInputObjectType, isInputObjectType } from 'graphql';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { act, ended, execute, mint, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -16,6 +18,18 @@ beforeAll(async () => {
   scene = await makeScene(t.platform);
 });
 afterAll(() => t.stop());
+
+const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+
+/** The type of the filter of a followed list. */
+function filterOf(field: string): GraphQLInputObjectType {
+  const type = schema
+    .getSubscriptionType()
+    ?.getFields()
+    [field]?.args.find(({ name }) => name === 'filter')?.type;
+  if (!isInputObjectType(type)) throw new Error(`${field} has no filter`);
+  return type;
+}
 
 /** The messages of a stream's field, without the envelope. */
 async function* messagesOf(
@@ -108,6 +122,83 @@ test('a filter that changes of the rows do not decide is refused by its name, an
     const { errors } = await nextOf(t.platform.watch(query, { filter }));
     expect(errors).toMatchObject([{ extensions: { code, field: `filter.${name}` } }]);
   }
+});
+
+test('a list is followed by every filter that it is read by, but for those that the page on streams names', async () => {
+  const moment = '2020-01-01T00:00:00Z';
+  const moments = { createdAfter: moment, createdBefore: moment };
+  const changed = { ...moments, updatedAfter: moment, updatedBefore: moment };
+  const { customerId, usd, outsideEur } = scene;
+  const lists = {
+    transactionChanges: {
+      ...changed,
+      customerId,
+      platformCustomerId: 'anybody',
+      senderAccountIdentifier: usd,
+      receiverAccountIdentifier: outsideEur,
+      status: ['COMPLETED'],
+      type: ['OUTGOING'],
+      failureReason: ['QUOTE_EXPIRED'],
+      reference: 'anything',
+      accountId: usd,
+      currency: 'USD',
+      amount: { currency: 'USD', min: 1, max: 2 },
+      executed: true,
+    },
+    quoteChanges: {
+      ...moments,
+      customerId,
+      sendingAccountId: usd,
+      receivingAccountId: outsideEur,
+      sendingUmaAddress: null,
+      receivingUmaAddress: '$ada@example.com',
+      status: ['PENDING'],
+    },
+    accountChanges: {
+      ...{ kind: 'EXTERNAL', currency: 'USD', customerId, platformOwned: true, isIncludingDeleted: true },
+      ...{ status: ['ACTIVE'], accountType: ['IBAN'], beneficiaryVerificationStatus: ['MATCHED'] },
+    },
+    customerChanges: {
+      ...changed,
+      platformCustomerId: 'anybody',
+      customerType: 'BUSINESS',
+      kycStatus: ['APPROVED'],
+      name: null,
+      umaAddress: '$ada@example.com',
+      isIncludingDeleted: true,
+    },
+  };
+  for (const [field, samples] of Object.entries(lists)) {
+    const type = filterOf(field);
+    expect(Object.keys(samples).toSorted()).toEqual(Object.keys(type.getFields()).toSorted());
+    const query = `subscription ($filter: ${type.name}) { ${field}(filter: $filter) { cursor } }`;
+    for (const [name, value] of Object.entries(samples)) {
+      if (value === null) continue;
+      const stream = t.platform.watch(query, { filter: { [name]: value } });
+      expect(await nextOf(stream), `${field} by ${name}`).toEqual({
+        data: { [field]: { cursor: expect.any(String) } },
+      });
+      await stream.return?.();
+    }
+  }
+});
+
+test('a payment enters the list of those that have begun when its quote is executed', async () => {
+  const { customerId, ...own } = await makeScene(t.platform);
+  const query = `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) {
+    snapshot { totalCount } changes { op node { id status } } } }`;
+  const [begun, waiting] = [true, false].map((executed) =>
+    messagesOf('transactionChanges', query, { filter: { customerId, executed } }),
+  ) as [AsyncGenerator<Data>, AsyncGenerator<Data>];
+  for (const stream of [begun, waiting])
+    expect(await nextOf(stream)).toEqual({ snapshot: { totalCount: 0 }, changes: [] });
+  const { id: quoteId, transaction } = await quote(t.platform, usdToEur({ customerId, ...own }));
+  const { id } = transaction;
+  expect(await nextOf(waiting)).toMatchObject({ changes: [{ op: 'ENTER', node: { id, status: 'PENDING' } }] });
+  await execute(t.platform, quoteId);
+  expect((await nextOf(waiting)).changes[0]).toMatchObject({ op: 'LEAVE', node: { id, status: 'PROCESSING' } });
+  expect((await nextOf(begun)).changes[0]).toMatchObject({ op: 'ENTER', node: { id, status: 'PROCESSING' } });
+  await Promise.all([begun.return(undefined), waiting.return(undefined)]);
 });
 
 test('a list of an app has what the app may see, and no more', async () => {

@@ -25,10 +25,14 @@ export function checkAccountInfo(
   const identifiers = rules.identifier.flatMap((name) => info[name] ?? []);
   const [identifier] = identifiers;
   if (identifier === undefined || identifiers.length > 1) {
-    throw new Refusal('INVALID_BANK_ACCOUNT', `exactly one of the details that identify a ${type} must be given`, {
-      path: at('details'),
-      oneOf: [...rules.identifier],
-    });
+    throw new Refusal(
+      'INVALID_BANK_ACCOUNT',
+      `exactly one of the details that identify an account of the type ${type} must be given`,
+      {
+        path: at('details'),
+        oneOf: [...rules.identifier],
+      },
+    );
   }
   return { info, identifier };
 }
@@ -37,7 +41,7 @@ function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: 
   if (rules.currencies.some((code) => code === currency)) return;
   throw new Refusal(
     'INVALID_CURRENCY',
-    `a ${type} is in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
+    `an account of the type ${type} is in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
     { path: at('currency') },
   );
 }
@@ -53,7 +57,8 @@ function checkDetail(
   const value = details[name] ?? undefined;
   const path = at('details', name);
   if (value === undefined) {
-    if (!rule?.optional) throw new Refusal('INVALID_BANK_ACCOUNT', `a ${type} must have this`, { path });
+    if (!rule?.optional)
+      throw new Refusal('INVALID_BANK_ACCOUNT', `an account of the type ${type} must have this`, { path });
     return [];
   }
   if ((rule?.pattern && !rule.pattern.test(value)) || (rule?.values && !rule.values.includes(value))) {

@@ -191,11 +191,15 @@ function checkBeneficiary(input: CreateExternalAccount) {
   const { beneficiary, accountType } = input;
   if (!accountTypes[accountType].beneficiary) {
     if (beneficiary)
-      throw new Refusal('INVALID_INPUT', `a ${accountType} has no beneficiary`, { path: at('beneficiary') });
+      throw new Refusal('INVALID_INPUT', `an account of the type ${accountType} has no beneficiary`, {
+        path: at('beneficiary'),
+      });
     return null;
   }
   if (!beneficiary)
-    throw new Refusal('INVALID_INPUT', `a ${accountType} needs its beneficiary`, { path: at('beneficiary') });
+    throw new Refusal('INVALID_INPUT', `an account of the type ${accountType} needs its beneficiary`, {
+      path: at('beneficiary'),
+    });
   checkOwner(beneficiary);
   return { ...beneficiary, address: beneficiary.address ? { ...beneficiary.address } : null };
 }

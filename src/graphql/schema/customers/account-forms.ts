@@ -14,23 +14,24 @@ interface Form {
   readonly type: AccountType;
 }
 
-interface Format {
-  readonly format?: string | undefined;
-  readonly pattern?: RegExp | undefined;
+interface FormatByValue {
+  readonly value: string;
+  readonly format: string;
+  readonly pattern: RegExp;
 }
 
 const formatFields = {
-  format: 'The form in words: "9 digits". Null for a closed set.',
+  format: 'The form in words: "9 digits".',
   pattern:
-    'The form as a regular expression of JavaScript with the flag u. Null for a closed set. What fits may still be refused by the bank.',
+    'The form as a regular expression of JavaScript with the flag u. What fits may still be refused by the bank.',
 } as const;
 
-const FormatBy = builder.objectRef<Format & { readonly value: string }>('ExternalAccountFieldFormat').implement({
+const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').implement({
   description: 'The form of a field where another field has a certain value.',
   fields: (t) => ({
     value: t.exposeString('value', { description: 'The value of the other field.' }),
-    format: t.string({ description: formatFields.format, resolve: ({ format }) => format ?? '' }),
-    pattern: t.string({ description: formatFields.pattern, resolve: ({ pattern }) => pattern?.source ?? '' }),
+    format: t.exposeString('format', { description: formatFields.format }),
+    pattern: t.string({ description: formatFields.pattern, resolve: ({ pattern }) => pattern.source }),
   }),
 });
 
@@ -49,12 +50,12 @@ const Field = builder
       }),
       format: t.string({
         nullable: true,
-        description: formatFields.format,
+        description: `${formatFields.format} Null for a closed set.`,
         resolve: ({ field }) => field.form ?? null,
       }),
       pattern: t.string({
         nullable: true,
-        description: formatFields.pattern,
+        description: `${formatFields.pattern} Null for a closed set.`,
         resolve: ({ field }) => field.pattern?.source ?? null,
       }),
       formatDependsOn: t.string({
