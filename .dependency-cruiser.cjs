@@ -77,7 +77,7 @@ const modules = {
   http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
   start: ['root', 'pages', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
-  cli: ['root', 'start', 'rails/conformance', 'access/tokens', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
+  cli: ['root', 'documents', 'start', 'rails/conformance', 'access/tokens', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 
 /** The files of a module, in a regular expression. A folder that is no module of its own belongs to the module around it. */

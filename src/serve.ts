@@ -10,6 +10,7 @@ import { ClientTokens } from './access/tokens/client-tokens.ts';
 import { Credentials } from './access/tokens/credentials.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
 import type { GatewaySettings } from './config.ts';
+import { DocumentUses } from './documents/document-uses.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
 import type { Feed } from './events/feed.ts';
 import { ResumePoints } from './events/resume-points.ts';
@@ -48,6 +49,8 @@ export interface ServingOptions {
     readonly statementMs?: number;
     readonly lockMs?: number;
     readonly idleMs?: number;
+    /** How often the uses of documents are written. */
+    readonly usesMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     /** The clock of the limits of rate. */
     readonly now?: Clock;
@@ -74,6 +77,7 @@ export async function startServing(
   const tokens = new ApiTokens(database);
   const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
   const trusted = new TrustedDocuments(database);
+  const uses = new DocumentUses(database, log, pace?.usesMs);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
   const caps = capsOf(config);
@@ -81,7 +85,7 @@ export async function startServing(
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   const graphql = createGraphqlServer({
-    ...{ payments, webhooks, feed, sessions, credentials, clientTokens, trusted, takeTurn, log },
+    ...{ payments, webhooks, feed, sessions, credentials, clientTokens, trusted, uses, takeTurn, log },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
@@ -120,7 +124,7 @@ export async function startServing(
     compresses: config.COMPRESS_SOCKETS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
-  return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+  return { http, sockets, uses, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
 /** Returns what the pages may show. */

@@ -217,6 +217,20 @@ CREATE TABLE "trusted_document" (
 );
 
 -- CreateTable
+CREATE TABLE "document_use" (
+    "platform_id" UUID NOT NULL,
+    "digest" BYTEA NOT NULL,
+    "text" TEXT NOT NULL,
+    "client_name" TEXT NOT NULL,
+    "client_version" TEXT NOT NULL,
+    "uses" BIGINT NOT NULL,
+    "first_used_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+    "last_used_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "document_use_pkey" PRIMARY KEY ("platform_id","digest","client_name","client_version")
+);
+
+-- CreateTable
 CREATE TABLE "currency" (
     "code" TEXT NOT NULL,
     "name" TEXT NOT NULL,
@@ -666,6 +680,9 @@ CREATE INDEX "client_token_platform_id_owner_id_expires_at_idx" ON "client_token
 CREATE INDEX "client_token_expires_at_idx" ON "client_token"("expires_at");
 
 -- CreateIndex
+CREATE INDEX "document_use_last_used_at_idx" ON "document_use"("last_used_at");
+
+-- CreateIndex
 CREATE INDEX "trusted_document_platform_id_digest_idx" ON "trusted_document"("platform_id", "digest");
 
 -- CreateIndex
@@ -796,6 +813,9 @@ ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_owner_id_fke
 
 -- AddForeignKey
 ALTER TABLE "trusted_document" ADD CONSTRAINT "trusted_document_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "document_use" ADD CONSTRAINT "document_use_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
 ALTER TABLE "customer" ADD CONSTRAINT "customer_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -2742,7 +2762,7 @@ GRANT USAGE ON SCHEMA "public" TO "gateway_serving", "gateway_work";
 -- What both read: all that a platform may see of itself, and which migrations were applied
 GRANT SELECT ON "platform", "uma_domain", "platform_fee", "api_token", "client_token", "currency", "customer", "account", "quote", "transaction",
   "journal", "posting", "idempotency_record", "rail_order", "lookup", "event", "feed_head", "webhook_endpoint", "webhook_delivery",
-  "webhook_attempt", "resume_point", "trusted_document" TO "gateway_serving";
+  "webhook_attempt", "resume_point", "trusted_document", "document_use" TO "gateway_serving";
 GRANT SELECT ON ALL TABLES IN SCHEMA "public" TO "gateway_work";
 DO $$
 BEGIN
@@ -2768,6 +2788,9 @@ GRANT SELECT, INSERT ON "key_in_use" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ON "webhook_delivery" TO "gateway_serving", "gateway_work";
 GRANT INSERT, UPDATE, DELETE ON "resume_point" TO "gateway_serving", "gateway_work";
 GRANT INSERT, DELETE ON "trusted_document" TO "gateway_serving", "gateway_work";
+GRANT INSERT ON "document_use" TO "gateway_serving";
+GRANT UPDATE ("uses", "last_used_at") ON "document_use" TO "gateway_serving", "gateway_work";
+GRANT DELETE ON "document_use" TO "gateway_work";
 
 -- Background work and the operator's commands
 GRANT INSERT ON "platform", "webhook_attempt", "rail_case", "rail_connection" TO "gateway_work";

@@ -67,6 +67,8 @@ export interface OperationsOptions {
   readonly reportsCost: boolean;
   /** Finds and checks the documents that are sent. */
   readonly sent: SentDocuments;
+  /** Counts a document that is executed. */
+  readonly countUse: (platformId: string, document: DocumentNode) => void;
   readonly sessions: Sessions;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
@@ -159,6 +161,7 @@ export class Operations {
 
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
+    this.#options.countUse(context.viewer.platformId, args.document);
     const onTimeout = () => {
       context.isAbandoned = () => true;
     };
@@ -180,6 +183,7 @@ export class Operations {
   /** Opens a subscription, unless its token has too many open. */
   async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { viewer } = args.contextValue as Context;
+    this.#options.countUse(viewer.platformId, args.document);
     const end = this.#options.streams.open(viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
     try {

@@ -7,6 +7,7 @@ import type { Credentials } from '../../access/tokens/credentials.ts';
 import type { Sessions } from '../../access/tokens/sessions.ts';
 import { databaseAway, refusalIn } from '../../core/refusal.ts';
 import type { TakeTurn } from '../../core/turn.ts';
+import type { DocumentUses } from '../../documents/document-uses.ts';
 import type { TrustedDocuments } from '../../documents/trusted-documents.ts';
 import type { Feed } from '../../events/feed.ts';
 import type { Payments } from '../../payments/command.ts';
@@ -29,6 +30,8 @@ export interface GraphqlOptions {
   readonly clientTokens: ClientTokens;
   /** The documents that platforms have registered. */
   readonly trusted: TrustedDocuments;
+  /** Counts the documents that are executed. */
+  readonly uses: DocumentUses;
   /** Whether clients may have documents remembered under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly sessions: Sessions;
@@ -62,6 +65,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
   const operations = new Operations({
     schema,
     sent: new SentDocuments(options.trusted, options.automaticPersistedQueries),
+    countUse: (platformId, document) => options.uses.count(platformId, document),
     introspection,
     operationMs,
     reportsCost,
