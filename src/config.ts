@@ -148,6 +148,7 @@ export const settings = {
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
   INTROSPECTION: onOff.optional(),
   OPENAPI: onOff.optional(),
+  AUTOMATIC_PERSISTED_QUERIES: onOff.optional(),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000).default(5_000),
   RAILS: z
     .string()
@@ -196,6 +197,7 @@ export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
   readonly GRAPHIQL: boolean;
   readonly INTROSPECTION: boolean;
   readonly OPENAPI: boolean;
+  readonly AUTOMATIC_PERSISTED_QUERIES: boolean;
   readonly WEBHOOK_LOOPBACK: boolean;
   readonly MIGRATE: 'on' | 'off' | 'verify';
   readonly ALLOW_UNSAFE: readonly Unsafe[];
@@ -236,6 +238,7 @@ export function readConfig(environment: Environment): Config {
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     INTROSPECTION: config.INTROSPECTION ?? !production,
     OPENAPI: config.OPENAPI ?? !production,
+    AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,
     WEBHOOK_LOOPBACK: config.WEBHOOK_LOOPBACK ?? !production,
     MIGRATE: config.MIGRATE ?? (production ? 'verify' : 'on'),
     ALLOW_UNSAFE: config.ALLOW_UNSAFE ?? (production ? [] : unsafeThings),

@@ -8,6 +8,7 @@ import type { Session, Sessions } from '../../access/tokens/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
+import type { ClientFacts } from '../../instruments/request-facts.ts';
 import type { Operations } from '../server/operations.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { maxOperations } from './operation.ts';
@@ -39,6 +40,8 @@ export type Extra = {
   readonly request: IncomingMessage;
   authorization?: string;
   session?: Session;
+  /** What the client calls itself. */
+  client?: ClientFacts | undefined;
   /** How many operations are under way, those too that the client has ended and the service has not yet. */
   operations?: number;
   /** Whether each subscription resumes by its own id, when it is sent again on another socket. */

@@ -13,7 +13,7 @@ import { planned } from '../../reading/planned.ts';
 import { jsonList, leaf, type Read, reads, typeReads } from '../../reading/reads.ts';
 import { literal } from '../../reading/sql.ts';
 import { builder } from '../builder.ts';
-import { Environment, TransactionType } from '../enums.ts';
+import { Environment, TransactionType, TrustedDocumentPolicy } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
 import { CurrencyType, currencyRead, MoneyType, money, moneyReadOf } from '../values/money.ts';
@@ -123,6 +123,10 @@ const Platform = builder.objectRef<PlatformRow>('Platform').implement({
       ...reads(leaf.of(() => [same(isRegulatedFinancialInstitution)])),
       resolve: () => isRegulatedFinancialInstitution,
     }),
+    trustedDocuments: t.expose('trustedDocuments', {
+      type: TrustedDocumentPolicy,
+      description: 'Whose tokens may send registered documents only (decision 74).',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its settings last changed.' }),
   }),
@@ -152,6 +156,10 @@ mutation('updatePlatform', {
     }),
     currencies: t.stringList({
       description: 'The codes of the currencies in which new customers get internal accounts: replaces the list.',
+    }),
+    trustedDocuments: t.field({
+      type: TrustedDocumentPolicy,
+      description: 'Whose tokens may send registered documents only. REST undoes what binds all tokens.',
     }),
   }),
   success: { platform: { type: Platform, description: 'The platform with its settings as they are now.' } },
