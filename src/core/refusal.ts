@@ -38,6 +38,7 @@ export const refusals = {
   CUSTOMER_IN_USE: 409,
   CUSTOMER_DELETED: 410,
   IDEMPOTENCY_MISMATCH: 422,
+  RATE_LIMITED: 429,
   SERVICE_UNAVAILABLE: 503,
   OUTCOME_UNKNOWN: 504,
 } as const satisfies Record<string, number>;

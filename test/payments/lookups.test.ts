@@ -104,10 +104,11 @@ test('a token has a bounded number of lookups that have not expired, whoever els
   const count = () => database.prisma.lookup.count();
   const before = await count();
   const refused = await rest.call('GET', path);
-  expect(refused).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+  expect(refused.headers.get('retry-after')).toBe('60');
   for (const key of [{}, { idempotencyKey: 'one-more' }]) {
-    expect(await lookUp(t.platform, input.umaAddress, key)).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const overGraphql = await lookUp(t.platform, input.umaAddress, key);
+    expect(overGraphql).toMatchObject({ __typename: 'UnavailableError', code: 'RATE_LIMITED', retryAfter: 60 });
   }
   expect(await count()).toBe(before);
   const { apiToken, secret } = await act(

@@ -108,7 +108,8 @@ describe('a production platform', () => {
     // One request may be processed at once (MAX_IN_FLIGHT): the one that waits is none of them.
     expect((await live.call('GET', '/config')).status).toBe(200);
     const second = await take(live, 'second.bank.com');
-    expect(second).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(second).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    expect(second.headers.get('retry-after')).toBe('1');
     end('FOUND');
     expect(await waiting).toMatchObject({ status: 200, body: { umaDomain: 'slow.bank.com' } });
   });

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { act } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -166,5 +167,29 @@ test('a URL to which events may not go is refused, and nothing of the request is
   const receiver = await startReceiver();
   await rest.ask('PATCH', '/config', { umaDomain: taken, webhookEndpoint: receiver.url }, 409);
   expect(await rest.ask('GET', '/config')).toEqual(before);
+  await receiver.stop();
+});
+
+test('of a platform’s tests sixteen wait for their receivers; one more is 429 on both APIs, and nothing was sent', async () => {
+  const silent: ServerResponse[] = [];
+  const receiver = await startReceiver((response) => silent.push(response));
+  await set(receiver.url);
+  const [endpoint] = await endpoints();
+  const send = () => act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
+  const tests = Array.from({ length: 17 }, send);
+  // None of them ends before the receiver answers, but the one too many.
+  const refused = await Promise.race(tests);
+  const overRest = await rest.call('POST', '/webhooks/test');
+  expect(refused).toMatchObject({ __typename: 'UnavailableError', code: 'RATE_LIMITED', retryAfter: 1 });
+  expect(overRest).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+  expect(overRest.headers.get('retry-after')).toBe('1');
+  receiver.answer = answer(200);
+  for (const response of silent) response.end();
+  const ends = await Promise.all(tests);
+  expect(ends.filter(({ __typename }) => __typename === 'SendTestWebhookSuccess')).toHaveLength(16);
+  await act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
+  // The test of the new endpoint, the sixteen, and the one after them.
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(18);
+  await set(null);
   await receiver.stop();
 });

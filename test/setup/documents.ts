@@ -13,7 +13,7 @@ export function mutationDocument(name: Operation, selection = ''): string {
     ? [', $sandboxScenario: SandboxScenarioInput', ', sandboxScenario: $sandboxScenario']
     : ['', ''];
   return `mutation ($input: ${typeName}Input!${declared}) { ${name}(input: $input${given}) { __typename
-    ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } } }`;
+    ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } ... on UnavailableError { retryAfter } } }`;
 }
 
 /** The variables of a mutation's document. A scenario lies beside the input of the mutations of production. */

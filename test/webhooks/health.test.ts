@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
+import { succeed } from '../setup/acts.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, readEndpoint, replay, tryCreate, updateEndpoint } from './endpoint.ts';
@@ -74,8 +76,49 @@ test('an endpoint that only fails is FAILING, then disabled after days with a no
     deliveries.every((delivery: { status: string }) => delivery.status === 'DELIVERED'),
   );
   expect(healed.status).toBe('ENABLED');
+
+  // A failure of an attempt that began after a success counts.
+  receiver.answer = answer(410);
+  await fund(fast.platform, scene.usd, 1n);
+  await endpointUntil(fast.platform, id, ({ status }) => status === 'DISABLED');
   await fast.stop();
   await receiver.stop();
+});
+
+test('a failure that comes late counts no more: after a later success, or when the endpoint has moved', async () => {
+  const SECRET_KEY = randomBytes(32);
+  const serving = await startTestGateway({ ROLE: 'serve', SECRET_KEY });
+  const late: ServerResponse[] = [];
+  const slow = await startReceiver((response) => late.push(response));
+  const silent = await startReceiver(() => undefined);
+  const [healthy, moved] = [
+    await createEndpoint(serving.platform, { url: slow.url }),
+    await createEndpoint(serving.platform, { url: slow.url }),
+  ];
+  const working = await startTestGateway({ ROLE: 'work', SECRET_KEY }, serving.databaseUrl);
+  await slow.until((received) => received.length === 2);
+
+  await updateEndpoint(serving.platform, { endpointId: moved.id, url: silent.url });
+  slow.answer = answer(200);
+  await succeed(serving.platform, 'sendTestWebhook', { endpointId: healthy.id }, 'delivered');
+  // The success is recorded in the endpoint a moment after the delivery.
+  const recorded = 'select from webhook_endpoint where id = $1 and failures_after is not null';
+  while ((await serving.owner.query(recorded, [healthy.id.split(':')[1]])).rowCount === 0);
+
+  for (const response of late) response.writeHead(410).end();
+  for (const { id } of [healthy, moved])
+    await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
+  // It ends when what its attempts came to is recorded. The test of the new URL is aborted.
+  await silent.until((received) => received.length === 1);
+  await working.gateway.stop();
+  for (const { id } of [healthy, moved]) {
+    const { deliveries, ...endpoint } = await readEndpoint(serving.platform, id);
+    expect(deliveries[0]).toMatchObject({ status: 'FAILED', attempts: [{ responseStatus: 410 }] });
+    expect(endpoint).toMatchObject({ status: 'ENABLED', failingSince: null, notice: null });
+  }
+  await serving.stop();
+  await slow.stop();
+  await silent.stop();
 });
 
 test('an event is attempted ten times over the schedule, and then given up, visibly', async () => {

@@ -603,6 +603,7 @@ CREATE TABLE "webhook_endpoint" (
     "position" BIGINT NOT NULL,
     "failures" INTEGER NOT NULL DEFAULT 0,
     "failing_since" TIMESTAMPTZ(3),
+    "failures_after" TIMESTAMPTZ(3),
     "disabled_at" TIMESTAMPTZ(3),
     "notice" TEXT,
 

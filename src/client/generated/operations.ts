@@ -656,6 +656,8 @@ export type RefusalCode =
   | 'QUOTE_NOT_FOUND'
   /** The receiving side gave no quote. */
   | 'QUOTE_REQUEST_FAILED'
+  /** The token or its platform does too much at once. Nothing has happened. */
+  | 'RATE_LIMITED'
   /** Source and destination are the same. */
   | 'SELF_PAYMENT'
   /** Not possible at the moment. Nothing has happened. */
@@ -829,6 +831,7 @@ export type AddPayeeMutation = { createExternalAccount:
         | { id: string }
         | { id: string }
         | { id: string }
+        | { id: string }
        | null }
     | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, accountEdge: { cursor: string, node:
           | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
@@ -867,6 +870,7 @@ export type CancelQuoteMutationVariables = Exact<{
 export type CancelQuoteMutation = { cancelQuote:
     | { __typename: 'CancelQuoteSuccess', quote: { id: string, status: QuoteStatus, version: number } }
     | { __typename: 'ConflictError', code: RefusalCode, message: string, existing:
+        | { id: string }
         | { id: string }
         | { id: string }
         | { id: string }
@@ -938,6 +942,7 @@ export type ExecuteQuoteMutationVariables = Exact<{
 
 export type ExecuteQuoteMutation = { executeQuote:
     | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, existing:
+        | { id: string }
         | { id: string }
         | { id: string }
         | { id: string }

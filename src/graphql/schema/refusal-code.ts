@@ -36,6 +36,7 @@ const meanings: Record<Code, string> = {
   CUSTOMER_IN_USE: 'The customer holds money here, or has payments under way.',
   CUSTOMER_DELETED: 'The customer is deleted.',
   IDEMPOTENCY_MISMATCH: 'The idempotency key was used before with another input.',
+  RATE_LIMITED: 'The token or its platform does too much at once. Nothing has happened.',
   SERVICE_UNAVAILABLE: 'Not possible at the moment. Nothing has happened.',
   OUTCOME_UNKNOWN: 'It may have happened or not.',
 };

@@ -110,6 +110,7 @@ const memberOf: Record<Code, MemberName> = {
   CUSTOMER_DELETED: 'ConflictError',
   CUSTOMER_IN_USE: 'CustomerInUseError',
   IDEMPOTENCY_MISMATCH: 'IdempotencyMismatchError',
+  RATE_LIMITED: 'UnavailableError',
   SERVICE_UNAVAILABLE: 'UnavailableError',
   OUTCOME_UNKNOWN: 'OutcomeUnknownError',
 };
@@ -125,6 +126,14 @@ export const memberTypes = Object.fromEntries(
     refs[name as MemberName].implement({ description, interfaces: [UserErrorType] }),
   ]),
 ) as typeof refs;
+
+builder.objectField(refs.UnavailableError, 'retryAfter', (t) =>
+  t.int({
+    nullable: true,
+    description: 'The seconds after which the same request may succeed; null when nobody can say.',
+    resolve: ({ refusal }) => refusal.details.retryAfter ?? null,
+  }),
+);
 
 /** Returns the value of the union member for a refusal of this input. */
 export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {

@@ -12,7 +12,8 @@ import { isFictional, isOfService, normalDomain } from '../uma-domains.ts';
  * domain is by asking.
  * @param path where the domain stands in the input
  * @throws Refusal INVALID_INPUT (no domain, or none for this environment), CONFLICT (a name of the service that is not this
- *   platform's; not proven), SERVICE_UNAVAILABLE (the proof cannot be looked up now)
+ *   platform's; not proven), RATE_LIMITED (another domain of the platform is being looked up), SERVICE_UNAVAILABLE (the proof cannot be looked
+ *   up now)
  */
 export async function checkUmaDomain(
   payments: Payments,
@@ -52,7 +53,7 @@ const searching = new Set<string>();
 
 /**
  * Refuses a domain whose owner has not published that it is the platform's.
- * @throws Refusal CONFLICT (it says what to publish), SERVICE_UNAVAILABLE
+ * @throws Refusal CONFLICT (it says what to publish), RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 async function requireProof(
   payments: Payments,
@@ -61,7 +62,7 @@ async function requireProof(
   path: FieldPath,
 ): Promise<void> {
   if (searching.has(platformId)) {
-    throw new Refusal('SERVICE_UNAVAILABLE', 'a domain of this platform is being checked already; try again', {
+    throw new Refusal('RATE_LIMITED', 'a domain of this platform is being checked already; try again', {
       retryAfter: 1,
     });
   }

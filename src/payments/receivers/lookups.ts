@@ -88,8 +88,8 @@ const at = pathsIn<LookUpReceiver>();
 /**
  * Looks up what the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a
  * receiver that the rail finds. The lookup is valid for ten minutes.
- * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, SERVICE_UNAVAILABLE (too many lookups of
- *   its token), IDEMPOTENCY_MISMATCH
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (its token has too many
+ *   lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
  */
 export async function lookUpReceiver(
   payments: Payments,
@@ -126,7 +126,7 @@ export async function lookUpReceiver(
 
 /**
  * Finds the receiver and returns the row of its lookup.
- * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, SERVICE_UNAVAILABLE
+ * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 async function findReceiver(
   payments: Payments,
@@ -143,7 +143,7 @@ async function findReceiver(
   if (!found) throw new Error(`no platform ${caller.platformId}`);
   if (found.isFull) {
     const message = `this token has ${maxLookups} lookups that have not expired; try again when some have`;
-    throw new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: 60 });
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: 60 });
   }
   if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 

@@ -155,8 +155,11 @@ export async function settleDelivery(
 
 const healedStatement = statement<object>(
   'webhook_endpoint_healed',
-  `update webhook_endpoint set failures = 0, failing_since = null, status = case status when 'FAILING' then 'ENABLED' else status end
-   where platform_id = $1 and id = $2 and failures > 0`,
+  // Every success writes, so nobody waits for the disk meanwhile: what a crash loses, the next success writes again.
+  `with relaxed as materialized (select set_config('synchronous_commit', 'off', true))
+   update webhook_endpoint set failures = 0, failing_since = null, failures_after = greatest(failures_after, $3),
+     status = case status when 'FAILING' then 'ENABLED' else status end
+   from relaxed where platform_id = $1 and id = $2 and (failures > 0 or failures_after is null or failures_after < $3)`,
 );
 
 const failedStatement = statement<{ status: string }>(
@@ -168,20 +171,23 @@ const failedStatement = statement<{ status: string }>(
      notice = case when $3::boolean then 'Disabled: the receiver answered 410, it wants no more.'
        when failing_since <= clock_timestamp() - $4::float8 * interval '1 millisecond'
        then 'Disabled: every attempt since ' || to_char(failing_since, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ' has failed, the last one: ' || $5::text end
-   where platform_id = $1 and id = $2 and status <> 'DISABLED'
+   where platform_id = $1 and id = $2 and status <> 'DISABLED' and (failures_after is null or failures_after < $6)
    returning status::text`,
 );
 
-/** Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. */
+/**
+ * Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. A failure
+ * counts only when its attempt began after every attempt that has succeeded: a late one says nothing about now.
+ */
 export async function recordHealth(
   { payments, pace }: Webhooks,
   delivery: LeasedDelivery,
   health: { readonly healthy: boolean; readonly gone: boolean; readonly error: string },
 ): Promise<void> {
   const { pool } = payments.database;
-  const { platformId, endpointId } = delivery;
+  const { platformId, endpointId, now: begunAt } = delivery;
   if (health.healthy) {
-    await healedStatement(pool, platformId, endpointId);
+    await healedStatement(pool, platformId, endpointId, begunAt);
     return;
   }
   const [endpoint] = await failedStatement(
@@ -191,6 +197,7 @@ export async function recordHealth(
     health.gone,
     pace.disableAfterMs,
     health.error,
+    begunAt,
   );
   if (endpoint?.status !== 'DISABLED') return;
   payments.log.warn({ platformId, endpointId, reason: health.error }, 'a webhook endpoint was disabled');

@@ -69,7 +69,7 @@ const enabledState = {
 } as const satisfies Prisma.WebhookEndpointUpdateInput;
 
 /**
- * Changes an endpoint. A new URL begins without failures and gets a test event. Enabling an endpoint does not send the
+ * Changes an endpoint. A new URL begins without failures, whatever attempts at the old one come to, and gets a test event. Enabling an endpoint does not send the
  * events that it missed: a replay of the range does.
  * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND
  */
@@ -92,7 +92,7 @@ export async function changeEndpoint(
       url: url ?? undefined,
       eventTypes: eventTypes ? [...eventTypes] : undefined,
       description,
-      ...((enables || (changesUrl && before.status === 'FAILING')) && enabledState),
+      ...((enables || (changesUrl && before.status !== 'DISABLED')) && { ...enabledState, failuresAfter: now }),
       ...(enables && { position: await endOfFeed(prisma, caller) }),
       ...(disables && { status: 'DISABLED', disabledAt: now, notice: 'Disabled by the platform.' }),
     },

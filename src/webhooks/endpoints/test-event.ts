@@ -45,8 +45,8 @@ export interface TestOutcome {
 
 /**
  * Sends a test event to an endpoint and waits for the outcome of its first attempt.
- * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), SERVICE_UNAVAILABLE (too many
- *   tests wait already), IDEMPOTENCY_MISMATCH
+ * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), RATE_LIMITED (too many tests
+ *   wait already), IDEMPOTENCY_MISMATCH
  */
 export function sendTest(
   webhooks: Webhooks,
@@ -83,7 +83,7 @@ async function sendAndWait(
 
 /**
  * Counts a platform's tests that wait for their receivers.
- * @throws Refusal SERVICE_UNAVAILABLE for one too many: nothing was sent
+ * @throws Refusal RATE_LIMITED for one too many: nothing was sent
  */
 async function limited<Result>(
   { waitingTests }: Webhooks,
@@ -93,7 +93,7 @@ async function limited<Result>(
   const waiting = waitingTests.get(platformId) ?? 0;
   if (waiting >= maxWaiting) {
     const message = `${maxWaiting} webhook tests of this platform wait for their receivers already; try again`;
-    throw new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
   }
   waitingTests.set(platformId, waiting + 1);
   try {

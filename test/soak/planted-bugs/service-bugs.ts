@@ -57,6 +57,47 @@ export const serviceBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'a late failure of a webhook counts after a later success',
+    file: 'src/webhooks/delivery/deliveries.ts',
+    find: 'and (failures_after is null or failures_after < $6)',
+    put: 'and ($6::timestamptz is not null)',
+    caughtBy: {
+      file: 'test/webhooks/health.test.ts',
+      title: 'a failure that comes late counts no more: after a later success, or when the endpoint has moved',
+    },
+  },
+  {
+    bug: 'failures at an old URL count against the new one',
+    file: 'src/webhooks/endpoints/endpoint-changes.ts',
+    find: '{ ...enabledState, failuresAfter: now }',
+    put: 'enabledState',
+    caughtBy: {
+      file: 'test/webhooks/health.test.ts',
+      title: 'a failure that comes late counts no more: after a later success, or when the endpoint has moved',
+    },
+  },
+  {
+    bug: 'a token has no bound of lookups',
+    file: 'src/payments/receivers/lookups.ts',
+    find: 'if (found.isFull) {',
+    put: 'if (found.isFull && caller.tokenId === undefined) {',
+    caughtBy: {
+      file: 'test/payments/lookups.test.ts',
+      title: 'a token has a bounded number of lookups that have not expired, whoever else has more',
+    },
+  },
+  {
+    bug: 'a seventeenth webhook test may wait',
+    file: 'src/webhooks/endpoints/test-event.ts',
+    find: 'if (waiting >= maxWaiting) {',
+    put: 'if (waiting > maxWaiting) {',
+    caughtBy: {
+      file: 'test/rest/webhook-endpoint.test.ts',
+      title:
+        'of a platform’s tests sixteen wait for their receivers; one more is 429 on both APIs, and nothing was sent',
+    },
+  },
+  {
     bug: 'after a rotation only the new secret signs',
     file: 'src/webhooks/delivery/signing.ts',
     find: "signature': secrets\n",
