@@ -122,6 +122,7 @@ export const settings = {
   RESERVATIONS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(20),
   COMPRESS_SOCKETS: onOff.default(false),
   COMPRESS_EVENT_STREAMS: onOff.default(false),
+  KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional(),
   ROLE: z.enum(['all', 'serve', 'work'], { error: 'must be all, serve or work' }).default('all'),
   LOG_LEVEL: z

@@ -17,7 +17,6 @@ import { ResumePoints } from './events/resume-points.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
 import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
-import { socketLimits } from './graphql/transports/socket-sessions.ts';
 import { createTickets } from './graphql/transports/tickets.ts';
 import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
@@ -81,7 +80,7 @@ export async function startServing(
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
   const caps = capsOf(config);
-  const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
+  const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   const graphql = createGraphqlServer({

@@ -20,7 +20,6 @@ export const socketLimits = {
   initSeconds: 3,
   /** How long a client may take to answer the close of its socket. */
   closeMs: 1_000,
-  keepAliveMs: 12_000,
   /** The most that may be buffered for one reader. */
   bufferedBytes: 1024 * 1024,
 } as const;
