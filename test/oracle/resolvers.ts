@@ -523,6 +523,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
         kind === 'CLIENT' && tokenId !== null ? await reads.clientTokens({ platformId, id: tokenId }) : [];
       return token?.grants ?? [];
     },
+    // No token of the oracle, and no platform, has the flag.
+    trustedDocumentsOnly: () => false,
     async feedCursor({ platformId }, _args, { reads }) {
       const [head] = await reads.feedHeads({ platformId });
       return feedCursor(platformId, head?.sequence ?? 0n);

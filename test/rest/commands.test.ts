@@ -148,6 +148,8 @@ describe('every command', () => {
       'updateExternalAccount.defaultUmaDepositAccount': true,
     };
     for (const { id, method, required } of withBodies()) {
+      // The members of a manifest are hashes: none is unknown, and what is wrong is said of a document.
+      if (id === 'registerTrustedDocuments') continue;
       const { path, body = {} } = await good(id);
       const fields = Object.keys(body).filter((field) => field !== 'customerType');
       for (const wrong of [null, true, [], { x: 1 }]) {
@@ -219,7 +221,12 @@ describe('every command', () => {
     const { rest, endpoints, good } = catalog;
     const keyed = endpoints.filter((endpoint) => endpoint.keyed);
     expect(keyed.map(({ id }) => id)).toEqual(
-      expect.arrayContaining(endpoints.filter(({ method }) => method === 'POST').map(({ id }) => id)),
+      expect.arrayContaining(
+        // A manifest needs no key: registering it again changes nothing.
+        endpoints
+          .filter(({ id, method }) => method === 'POST' && id !== 'registerTrustedDocuments')
+          .map(({ id }) => id),
+      ),
     );
     for (const { id, method } of keyed) {
       const { path, body } = await good(id);

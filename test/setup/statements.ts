@@ -1,14 +1,14 @@
 import type pg from 'pg';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from './gateway.ts';
 
-/** Finds out who asks, or whether they still may. It is sent now and then, not for each request. */
-const ofCredentials: ReadonlySet<string> = new Set([
+/** Finds out who asks, or whether they still may, or writes down what was asked. It is sent now and then, not for each request. */
+const ofNoRequest: ReadonlySet<string> = new Set([
   'api_token_by_client_id',
   'api_token_used',
   'client_token',
   'tokens_alive',
   'set_platform',
-  'tokens_alive',
+  'write_document_uses',
 ]);
 
 /** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */
@@ -42,7 +42,7 @@ export class Statements {
 
   #sent(statement: unknown): void {
     const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : partsOf(statement);
-    if (name !== undefined && ofCredentials.has(name)) return;
+    if (name !== undefined && ofNoRequest.has(name)) return;
     for (const reader of this.#readers) reader.push(text);
   }
 }
