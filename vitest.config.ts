@@ -1,16 +1,42 @@
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Processes that tests start, some hundred of them, share the compiled form of what they load.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, 'node_modules/.cache/compiled');
+
+/** The test files that take longest, longest first. */
+const long = [
+  'graphql/oracle',
+  'attack/matrix',
+  'start',
+  'database/embedded-supervision',
+  'database/embedded',
+  'http/stopping',
+  'rest/contract',
+  'faults/faults',
+  'browser/lab',
+  'access/token-parents',
+  'payments/suspense',
+  'webhooks/health',
+  'payments/model',
+].map((name) => path.join(import.meta.dirname, `test/${name}.test.ts`));
+
+/** Begins with the longest files, so that no worker has one of them left when the others have nothing to do any more. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => (long.includes(moduleId) ? long.indexOf(moduleId) : long.length);
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+  }
+}
 
 /** Test files that replace a module of the program. They have workers of their own: others would get what they replaced. */
 const mocking = ['test/access/database-wall.test.ts'];
 
 export default defineConfig({
   resolve: {
-    // Where it transforms modules, Vitest would load the ES module of graphql while the libraries load its CommonJS twin, and the two refuse each
-    // other's schemas ("from another module or realm").
+    // Where Vitest transforms modules, it would load the ES module of graphql while the libraries load its CommonJS twin, and
+    // the two refuse each other's schemas ("from another module or realm").
     alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
   },
   test: {
@@ -30,6 +56,7 @@ export default defineConfig({
     globalSetup: ['test/setup/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     // Files of one worker share what they import: loading the schema anew for each took more than half of the time.
     // Each gateway has a database of its own, and modules keep nothing that one test could change for another.
     isolate: false,
