@@ -9,7 +9,7 @@ const hooks = ['webhooks', 'webhooks/endpoints', 'webhooks/delivery'];
 const nouns = ['customers', 'payments', 'platform', 'streams', 'values', 'webhooks'].map((noun) => `graphql/schema/${noun}`);
 // Who may come in, and how fast: for the APIs.
 const gate = ['access/tokens', 'access/limits'];
-const apis = ['bodies', ...gate, ...hooks, 'records', ...allOfPayments];
+const apis = ['bodies', 'documents', ...gate, ...hooks, 'records', ...allOfPayments];
 
 const modules = {
   // For apps: nothing of the service.
@@ -35,6 +35,7 @@ const modules = {
   'rails/conformance': ['rails', ...base],
   ledger: ['events', ...base],
   access: base,
+  documents: ['access', ...base],
   'access/limits': ['access', ...base],
   'access/tokens': ['access/limits', 'access', ...base],
   payments: domain,
@@ -76,7 +77,7 @@ const modules = {
   http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
   start: ['root', 'pages', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
-  cli: ['root', 'start', 'rails/conformance', 'access/tokens', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
+  cli: ['root', 'documents', 'start', 'rails/conformance', 'access/tokens', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
 };
 
 /** The files of a module, in a regular expression. A folder that is no module of its own belongs to the module around it. */

@@ -19,8 +19,11 @@ const idle = [
   { subscriptions: 10_000, perSocket: 1 },
 ] as const;
 
-/** The clients that come back after a crash of their instance, in so many processes. */
-const returning = { clients: 10_000, processes: 2 } as const;
+/**
+ * The clients that come back after a crash of their instance, in so many processes, and the customers that they follow: each has
+ * one payment that they missed.
+ */
+const returning = { clients: 10_000, processes: 2, customers: 300 } as const;
 
 /** From this long a measurement on, all idle subscriptions are opened; in a shorter one, fewer. */
 const fullMs = 10_000;
@@ -186,10 +189,12 @@ async function measureFollowersOfAll(instance: Server, streams: Streams): Promis
 
 /** Clients by the thousand whose instance is killed, and started again at once where it was. */
 async function measureReturn(streams: Streams): Promise<Fact> {
-  const { gateway, authorization, transfers, customerIds, measureMs } = streams;
+  const { gateway, authorization, transfers, measureMs } = streams;
+  const customerIds = streams.customerIds.slice(0, returning.customers);
+  const missed = { ...transfers, bodies: transfers.bodies.slice(0, returning.customers), once: true, connections: 16 };
   const after = await feedEnd(gateway, { ...transfers.headers });
-  // One payment of each customer, which is two changes.
-  await measure(requests({ ...transfers, once: true, connections: 16 }, gateway), { warmUpMs: 0, measureMs: 60_000 });
+  // A payment is two changes.
+  await measure(requests(missed, gateway), { warmUpMs: 0, measureMs: 60_000 });
   await drained(streams.databaseUrl);
   const clients = Math.min(returning.clients, Math.ceil((returning.clients * measureMs) / fullMs));
   const first = await startInstance(streams);

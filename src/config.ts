@@ -122,6 +122,7 @@ export const settings = {
   RESERVATIONS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(20),
   COMPRESS_SOCKETS: onOff.default(false),
   COMPRESS_EVENT_STREAMS: onOff.default(false),
+  KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional(),
   ROLE: z.enum(['all', 'serve', 'work'], { error: 'must be all, serve or work' }).default('all'),
   LOG_LEVEL: z
@@ -148,6 +149,7 @@ export const settings = {
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
   INTROSPECTION: onOff.optional(),
   OPENAPI: onOff.optional(),
+  AUTOMATIC_PERSISTED_QUERIES: onOff.optional(),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000).default(5_000),
   RAILS: z
     .string()
@@ -196,6 +198,7 @@ export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
   readonly GRAPHIQL: boolean;
   readonly INTROSPECTION: boolean;
   readonly OPENAPI: boolean;
+  readonly AUTOMATIC_PERSISTED_QUERIES: boolean;
   readonly WEBHOOK_LOOPBACK: boolean;
   readonly MIGRATE: 'on' | 'off' | 'verify';
   readonly ALLOW_UNSAFE: readonly Unsafe[];
@@ -236,6 +239,7 @@ export function readConfig(environment: Environment): Config {
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     INTROSPECTION: config.INTROSPECTION ?? !production,
     OPENAPI: config.OPENAPI ?? !production,
+    AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,
     WEBHOOK_LOOPBACK: config.WEBHOOK_LOOPBACK ?? !production,
     MIGRATE: config.MIGRATE ?? (production ? 'verify' : 'on'),
     ALLOW_UNSAFE: config.ALLOW_UNSAFE ?? (production ? [] : unsafeThings),

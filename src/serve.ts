@@ -10,12 +10,13 @@ import { ClientTokens } from './access/tokens/client-tokens.ts';
 import { Credentials } from './access/tokens/credentials.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
 import type { GatewaySettings } from './config.ts';
+import { DocumentUses } from './documents/document-uses.ts';
+import { TrustedDocuments } from './documents/trusted-documents.ts';
 import type { Feed } from './events/feed.ts';
 import { ResumePoints } from './events/resume-points.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
 import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
 import { createSingleConnections } from './graphql/transports/single-connection.ts';
-import { socketLimits } from './graphql/transports/socket-sessions.ts';
 import { createTickets } from './graphql/transports/tickets.ts';
 import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
@@ -47,6 +48,8 @@ export interface ServingOptions {
     readonly statementMs?: number;
     readonly lockMs?: number;
     readonly idleMs?: number;
+    /** How often the uses of documents are written. */
+    readonly usesMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     /** The clock of the limits of rate. */
     readonly now?: Clock;
@@ -72,29 +75,26 @@ export async function startServing(
   const { database } = payments;
   const tokens = new ApiTokens(database);
   const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
+  const trusted = new TrustedDocuments(database);
+  const uses = new DocumentUses(database, log, pace?.usesMs);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
   const caps = capsOf(config);
-  const keepAliveMs = pace?.keepAliveMs ?? socketLimits.keepAliveMs;
+  const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   const graphql = createGraphqlServer({
-    payments,
-    feed,
-    credentials,
-    clientTokens,
-    sessions,
+    ...{ payments, webhooks, feed, sessions, credentials, clientTokens, trusted, uses, takeTurn, log },
+    automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
-    takeTurn,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
-    webhooks,
     introspection: config.INTROSPECTION,
     reportsCost: config.NODE_ENV !== 'production',
-    log,
   });
   const { operations } = graphql;
+  const problemIn = (text: string) => operations.documents.problemIn(text);
   const streaming = { operations, credentials, sessions, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS };
   const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: sandbox !== undefined, log });
   const http = await startHttpServer({
@@ -106,7 +106,10 @@ export async function startServing(
     tickets: createTickets({ operations, credentials, clientTokens }),
     singleConnections: createSingleConnections({ ...streaming, takeTurn, reservations: caps.reservations }),
     origins,
-    rest: createRestServer({ payments, webhooks, tokens, bodyBytes, log, openapi: config.OPENAPI }),
+    rest: createRestServer({
+      ...{ payments, webhooks, tokens, trusted, problemIn },
+      ...{ bodyBytes, log, openapi: config.OPENAPI },
+    }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
@@ -120,7 +123,7 @@ export async function startServing(
     compresses: config.COMPRESS_SOCKETS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
-  return { http, sockets, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+  return { http, sockets, uses, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
 /** Returns what the pages may show. */

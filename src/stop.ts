@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Sessions } from './access/tokens/sessions.ts';
 import type { Database } from './database/database.ts';
+import type { DocumentUses } from './documents/document-uses.ts';
 import type { Feed } from './events/feed.ts';
 import type { serveWebSockets } from './graphql/transports/websocket.ts';
 import type { HttpServer } from './http/server.ts';
@@ -13,6 +14,8 @@ import type { startWorkers } from './work/workers.ts';
 export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;
+  /** What has been counted and not written. */
+  readonly uses: Pick<DocumentUses, 'close'>;
   /** How many milliseconds requests are still taken after readiness says no, so that load balancers notice. */
   readonly delayMs: number;
   /** How many milliseconds a connection may stay idle after that: its client may have sent a request already. */
@@ -81,11 +84,12 @@ export async function stopInOrder({
 }
 
 /** Closes the port, then ends the streams and, at the same time, lets requests finish. */
-async function stopServing({ http, sockets, idleMs }: Serving, sessions: Sessions) {
+async function stopServing({ http, sockets, uses, idleMs }: Serving, sessions: Sessions) {
   await http.close();
   const requests = http.endConnections(idleMs);
   const streams = sessions.leave(Math.min(spread.mostMs, sessions.size * spread.eachMs));
   await Promise.all([requests, streams.then(() => sockets.close())]);
+  await uses.close();
 }
 
 /** Says whether `work` ends within `ms` milliseconds. */

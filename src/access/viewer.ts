@@ -9,6 +9,8 @@ export interface Viewer extends Caller {
   readonly subject: string;
   /** When the token expires; null for one that only ends when it is revoked. */
   readonly expiresAt: Date | null;
+  /** Whether it may send registered documents only. */
+  readonly trustedDocumentsOnly: boolean;
   /** The limits of rate of its platform's own; null where those of the settings hold. */
   readonly rates: Rates;
 }

@@ -74,6 +74,11 @@ export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): 
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
 
+/** Returns the condition for the platform that a caller may see: its own, also for an app (decision 73). */
+export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.PlatformWhereInput {
+  return { id: platformId };
+}
+
 /** Returns the condition for records of a platform's servers: webhook endpoints and tokens. */
 export function visibleToPlatform(scope: Scope): { readonly platformId: string } {
   return where(rules.ofPlatform, scope);

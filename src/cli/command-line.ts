@@ -85,7 +85,7 @@ async function toolsOf(database: Database, settings: Config): Promise<Tools> {
 export const answered = 'ops.answered';
 
 /** Makes what commander calls: it prints the answer, for people or as JSON. Errors exit with 1. */
-function actionOf<Args extends unknown[]>(work: (...args: Args) => Promise<Answer>) {
+export function actionOf<Args extends unknown[]>(work: (...args: Args) => Promise<Answer>) {
   return async (...all: [...Args, Command]): Promise<void> => {
     const command = all.at(-1) as Command;
     const asJson = command.optsWithGlobals<{ json?: true }>().json;

@@ -4,6 +4,7 @@ import { addCases } from './cases.ts';
 import { answered } from './command-line.ts';
 import { addConfig } from './config.ts';
 import { addDoctor } from './doctor.ts';
+import { addDocuments } from './documents.ts';
 import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
@@ -17,7 +18,7 @@ import { addWebhooks } from './webhooks.ts';
 /** Adds each command to the command line, in the order of its help. */
 const commands = [
   ...[addDoctor, addConfig, addMigrate, addKeys, addAudit],
-  ...[addPlatforms, addTokens, addOrders, addWebhooks, addSuspense, addCases, addRails, addStatement],
+  ...[addPlatforms, addTokens, addOrders, addWebhooks, addSuspense, addCases, addRails, addStatement, addDocuments],
 ];
 
 /** The exit code for arguments that are wrong. */

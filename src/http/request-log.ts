@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { asRequest, factsOf } from '../instruments/request-facts.ts';
+import { asRequest, clientIn, factsOf } from '../instruments/request-facts.ts';
 import type { AddressOf } from './client-address.ts';
 
 /** How requests are logged. */
@@ -20,7 +20,7 @@ export function asLoggedRequest<T>(
   { log, addressOf }: RequestLogOptions,
   work: () => T,
 ): T {
-  const facts = factsOf(request.headers['x-request-id']);
+  const facts = factsOf(request.headers['x-request-id'], clientIn(request.headers));
   response.setHeader('x-request-id', facts.requestId);
   if (log) {
     const start = performance.now();

@@ -11,6 +11,15 @@ export interface RequestFacts {
   token?: string;
   /** The kind and the root field of a GraphQL operation, or the method and the path of an endpoint. */
   operation?: string;
+  /** The client that sends it, where it says what it is. */
+  client?: ClientFacts;
+}
+
+/** What a client calls itself. */
+export interface ClientFacts {
+  readonly name: string;
+  /** Empty where it does not say. */
+  readonly version: string;
 }
 
 const scope = new AsyncLocalStorage<RequestFacts>();
@@ -18,9 +27,26 @@ const scope = new AsyncLocalStorage<RequestFacts>();
 /** What an id of a client may look like: it is written to the log and to headers. */
 const idForm = /^[\w.:/+=-]{1,128}$/;
 
+/** What the name and the version of a client may look like: they are written to the log and the database. */
+const clientForm = /^[\x20-\x7e]{1,64}$/;
+/** The names of headers before `-name` and `-version`: of Apollo's clients, and of those that follow GraphQL Hive. */
+const clientHeaders = ['apollographql-client', 'graphql-client', 'x-graphql-client'];
+
+/** Returns what a client calls itself, in its headers or, on a socket, in its connection parameters. */
+export function clientIn(given: Readonly<Record<string, unknown>>): ClientFacts | undefined {
+  for (const header of clientHeaders) {
+    const name = given[`${header}-name`];
+    if (typeof name !== 'string' || !clientForm.test(name)) continue;
+    const version = given[`${header}-version`];
+    return { name, version: typeof version === 'string' && clientForm.test(version) ? version : '' };
+  }
+  return undefined;
+}
+
 /** Makes the facts of a request. The id that it brings is used, unless it is malformed. */
-export function factsOf(given?: string | readonly string[]): RequestFacts {
-  return { requestId: typeof given === 'string' && idForm.test(given) ? given : randomUUID() };
+export function factsOf(given?: string | readonly string[], client?: ClientFacts): RequestFacts {
+  const requestId = typeof given === 'string' && idForm.test(given) ? given : randomUUID();
+  return client ? { requestId, client } : { requestId };
 }
 
 /** Runs `work`, and all that it starts, for a request. */

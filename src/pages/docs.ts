@@ -49,7 +49,16 @@ async function filePage(file: string): Promise<Page> {
 }
 
 /** The order of the first pages that a reader looks for. */
-const first = ['README.md', 'docs/streams.md', 'docs/rest.md', 'src/webhooks/README.md', 'src/rails/sandbox/README.md'];
+const first = [
+  'README.md',
+  'docs/guides/server.md',
+  'docs/guides/web.md',
+  'docs/guides/concepts.md',
+  'docs/streams.md',
+  'docs/rest.md',
+  'src/webhooks/README.md',
+  'src/rails/sandbox/README.md',
+];
 
 async function listPage(files: readonly string[]): Promise<Page> {
   const pages = files.filter((file) => file.endsWith('.md'));

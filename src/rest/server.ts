@@ -23,6 +23,7 @@ import { statementEndpoints } from './endpoints/statements.ts';
 import { tokenEndpoints } from './endpoints/tokens.ts';
 import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
+import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
 import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
 import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { presentError, RestError } from './errors.ts';
@@ -30,7 +31,7 @@ import { answerByFetch } from './node-adapter.ts';
 import { checkStorable, checkStorableQuery } from './text.ts';
 
 /** The dependencies and settings of the REST server. */
-export interface RestOptions extends RestModules {
+export interface RestOptions extends RestModules, DocumentModules {
   readonly tokens: ApiTokens;
   /** The most bytes that a body may have. */
   readonly bodyBytes: number;
@@ -52,13 +53,9 @@ export function createRestServer(options: RestOptions): RestServer {
   return (request, response, body) => answerByFetch(app.fetch, request, response, body);
 }
 
-function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOptions): RestApp {
-  const root = newRestApp();
-  root.onError((error, context) => presentError(error, context, log));
-  root.notFound((context) =>
-    presentError(new RestError('NOT_FOUND', `there is nothing at ${context.req.path}`), context, log),
-  );
-
+function restApp(options: RestOptions): RestApp {
+  const { payments, webhooks, tokens, bodyBytes, openapi, log } = options;
+  const root = rootApp(log);
   root.use('*', async (context, next) => {
     // The path as it is defined, with the names of its parameters: there are few.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
@@ -107,9 +104,20 @@ function restApp({ payments, webhooks, tokens, bodyBytes, openapi, log }: RestOp
   webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
   clientTokenEndpoints(app, payments);
+  trustedDocumentEndpoints(app, options);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
   setDocument?.(restDocument(app));
+  return root;
+}
+
+/** Makes the router of all paths, which presents errors. */
+function rootApp(log: Logger): RestApp {
+  const root = newRestApp();
+  root.onError((error, context) => presentError(error, context, log));
+  root.notFound((context) =>
+    presentError(new RestError('NOT_FOUND', `there is nothing at ${context.req.path}`), context, log),
+  );
   return root;
 }
 

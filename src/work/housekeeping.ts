@@ -58,9 +58,18 @@ const deleteTokensStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
+const deleteUsesStatement = statement<{ digest: Buffer }>(
+  'forget_document_uses',
+  `delete from document_use where (platform_id, digest, client_name, client_version) in (
+     select platform_id, digest, client_name, client_version from document_use
+     where last_used_at < clock_timestamp() - interval '90 days' limit $1 for update skip locked
+   ) returning digest`,
+);
+
 /**
  * Deletes a batch of rows past their retention: idempotency records; client tokens; webhook deliveries that have ended and whose last
- * attempt is as old, with their attempts; expired lookups without a quote, an hour old where no key names them; and resume points of streams that are gone.
+ * attempt is as old, with their attempts; expired lookups without a quote, an hour old where no key names them; resume points of streams that are gone; and uses of documents
+ * that were last sent 90 days ago.
  * Any number of processes may do it at once.
  * @returns whether there may be more
  */
@@ -70,5 +79,6 @@ export async function deleteExpired({ pool }: Database): Promise<boolean> {
   const lookups = await deleteLookupsStatement(pool, batchSize);
   const points = await deleteResumePointsStatement(pool, batchSize);
   const tokens = await deleteTokensStatement(pool, batchSize);
-  return [keys, deliveries, lookups, points, tokens].some((deleted) => deleted.length === batchSize);
+  const uses = await deleteUsesStatement(pool, batchSize);
+  return [keys, deliveries, lookups, points, tokens, uses].some((deleted) => deleted.length === batchSize);
 }

@@ -8,7 +8,7 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Operation } from '../../src/access/operations.ts';
+import { type Operation, operationNames, showsExisting } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
@@ -224,7 +224,7 @@ const answers = {
     ...['deleteCustomer', 'rotateWebhookSecret', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus'],
     'sandboxSetKycStatus',
     ...['deleteExternalAccount', 'resendWebhookDelivery', 'updateCustomer', 'updateExternalAccount'],
-    'updateWebhookEndpoint',
+    ...['updatePlatform', 'updateWebhookEndpoint'],
   ],
 };
 
@@ -241,6 +241,7 @@ test('of every mutation that answers a noun it is said whether the noun was ther
   const reading = ['lookUpReceiver'];
   const answering = mutationFields.map(({ name }) => name).filter((name) => nounOf(name) && !reading.includes(name));
   expect(answering.sort()).toEqual(Object.values(answers).flat().sort());
+  expect(operationNames.filter(showsExisting).toSorted()).toEqual(answers.wasThere.toSorted());
 });
 
 const existing = answers.wasThere.flatMap((mutation) => {
@@ -276,7 +277,10 @@ test.each(existing)('%s answers %s, which was there before, with VIEW only', asy
   const ask = (selection: string) =>
     act(blind, mutation as Operation, inputs[mutation] ?? {}, `${noun} { ${selection} }`);
   expect(await ask(selected)).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
-  expect((await ask('id')).code).toMatch(/_NOT_FOUND$/);
+  // There is one platform, which needs no name.
+  if (mutation === 'updatePlatform')
+    expect(await ask('id')).toMatchObject({ platform: { id: expect.stringMatching(/^Platform:/) } });
+  else expect((await ask('id')).code).toMatch(/_NOT_FOUND$/);
 });
 
 test('of what was there before, the id is answered without VIEW', async () => {

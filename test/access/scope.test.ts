@@ -60,6 +60,8 @@ beforeAll(async () => {
   ids.ApiToken = apiTokens.edges[0].node.id;
   ids.ClientToken = (await minted({ customerId: victim.customerId })).tokenId;
   secrets = Object.values(ids).map((id) => id.slice(id.indexOf(':') + 1));
+  // No secret to the other callers of the platform.
+  ids.Platform = `Platform:${t.platform.platformId}`;
 
   callers['another platform'] = await t.newPlatform('stranger');
   const bearer = (token: string) => connect(t.url, t.platform.platformId, `Bearer ${token}`);

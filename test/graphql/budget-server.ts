@@ -19,6 +19,7 @@ import { createYoga } from 'graphql-yoga';
 import { WebSocket, WebSocketServer } from 'ws';
 import { TokenCap } from '../../src/access/limits/token-caps.ts';
 import { Operations } from '../../src/graphql/server/operations.ts';
+import { SentDocuments } from '../../src/graphql/server/sent-documents.ts';
 import { useOperations } from '../../src/graphql/server/server.ts';
 import { asResults } from '../../src/graphql/server/stream-messages.ts';
 import { Turns } from '../../src/http/turns.ts';
@@ -49,6 +50,8 @@ export function startServer({ introspection }: { introspection: boolean }) {
     schema,
     introspection,
     rules: [...specifiedRules, countRule],
+    sent: new SentDocuments({} as never, false),
+    countUse: () => undefined,
     operationMs: 10_000,
     reportsCost: false,
     // Nothing here follows events or reads a database.
@@ -61,7 +64,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
   const yoga = createYoga({
     schema,
     parserAndValidationCache: false,
-    context: ({ params }) => operations.context({}, params),
+    context: ({ params }) => operations.context({}, { ...params, query: params.query ?? '' }),
     plugins: [useOperations(operations)],
     logging: false,
   });

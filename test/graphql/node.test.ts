@@ -84,7 +84,9 @@ function strangeIds(): string[] {
     `ExternalAccount:${uuidOf(ours.InternalAccount)}`,
     `InternalAccount:${uuidOf(ours.ExternalAccount)}`,
     `Account:${uuidOf(ours.InternalAccount)}`,
-    `Platform:${t.platform.platformId}`,
+    // The right uuid under the id that REST gives the settings.
+    `PlatformConfig:${t.platform.platformId}`,
+    `Platform:${uuidOf(ours.Quote)}`,
   ];
 }
 
@@ -159,6 +161,20 @@ test('a fragment on each type reads its fields through node', async () => {
   expect(await read('ExternalAccount', 'accountInfo { ... on UsAccountInfo { routingNumber } }')).toEqual({
     accountInfo: { routingNumber: '021000021' },
   });
+});
+
+test('a platform is read by its id by its own callers, and looks unknown to others', async () => {
+  const { platform } = await t.platform.ask('{ platform { id umaDomain supportedCurrencies { currency { code } } } }');
+  expect(platform.id).toBe(`Platform:${t.platform.platformId}`);
+  const query = `query ($id: ID!, $ids: [ID!]!) { node(id: $id) { id ... on Platform { umaDomain supportedCurrencies { currency { code } } } }
+    nodes(ids: $ids) { id } }`;
+  const asked = { id: platform.id, ids: [ours.Quote, platform.id] };
+  expect(await t.platform.ask(query, asked)).toEqual({
+    node: platform,
+    nodes: [{ id: ours.Quote }, { id: platform.id }],
+  });
+  const foreign = await t.newPlatform('foreign platform');
+  expect(await foreign.ask(query, asked)).toEqual({ node: null, nodes: [null, null] });
 });
 
 describe('events and deliveries', () => {

@@ -2,10 +2,13 @@ import {
   buildClientSchema,
   type GraphQLSchema,
   getIntrospectionQuery,
+  getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
+  isLeafType,
   isObjectType,
+  isSpecifiedScalarType,
   isUnionType,
 } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -107,3 +110,39 @@ test('arguments with a default also take null for it', async () => {
   );
   expect(accounts.edges[0].node.balance.formatted).toBe('$0.00');
 });
+
+test('no name clashes with what the generators of Apollo iOS and Kotlin reserve (docs/mobile.md)', () => {
+  const reservedTypes = new Set(
+    `Any Bool Class Companion DataDict DocumentType Double Enum Error Float Fragments FragmentContainer Interface Int Nothing
+    Object ParentType Protocol Schema Selection Self String Type Union Unit`.split(/\s+/),
+  );
+  const reservedFields = new Set([
+    '_',
+    '__data',
+    'fragments',
+    'Fragments',
+    'self',
+    'Self',
+    'init',
+    'hashCode',
+    'toString',
+  ]);
+  const own = ownTypes().filter(({ name }) => !isSpecifiedScalarType({ name } as never));
+  const clashes = own.filter(
+    ({ name }) => reservedTypes.has(name) || own.some((other) => isSameFile(name, other.name)),
+  );
+  expect(clashes.map(String)).toEqual([]);
+  for (const type of own) {
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
+    const names = Object.keys(type.getFields());
+    // A field with fields of its own becomes a type that is named as it, with a capital.
+    const wrong = names.filter(
+      (name) => reservedFields.has(name) || reservedTypes.has(`${name.charAt(0).toUpperCase()}${name.slice(1)}`),
+    );
+    expect(wrong.filter((name) => !isLeafType(getNamedType(type.getFields()[name]?.type)))).toEqual([]);
+    expect(wrong.filter((name) => reservedFields.has(name))).toEqual([]);
+  }
+});
+
+/** Names that differ in capitals alone share a file on the disks of macOS. */
+const isSameFile = (one: string, other: string) => one !== other && one.toLowerCase() === other.toLowerCase();

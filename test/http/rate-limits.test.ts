@@ -210,6 +210,7 @@ describe('the buckets', () => {
     bound: { kind: 'PLATFORM' as const },
     subject: 'Platform:one',
     expiresAt: null,
+    trustedDocumentsOnly: false,
     tokenId,
     rates: { ...none, ...own },
   });

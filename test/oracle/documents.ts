@@ -48,6 +48,7 @@ const rootWeights: Readonly<Record<string, number>> = {
   account: 2,
   transactionTotals: 1,
   viewer: 2,
+  platform: 1,
   webhookEndpoints: 2,
   apiTokens: 1,
   clientTokens: 1,

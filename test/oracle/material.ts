@@ -31,7 +31,7 @@ const lists: Readonly<Record<string, readonly [field: string, selection: string]
 
 /** Reads all lists of a platform, page after page. */
 export async function readMaterial(platform: TestPlatform, keys: Material['keys']): Promise<Material> {
-  const ids: Record<string, string[]> = {};
+  const ids: Record<string, string[]> = { Platform: [`Platform:${platform.platformId}`] };
   const cursors: Record<string, string[]> = { WebhookDelivery: [], LedgerEntry: [] };
   const nodes: Data[] = [];
   for (const [type, [field, selection]] of Object.entries(lists)) {

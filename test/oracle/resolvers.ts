@@ -10,6 +10,7 @@ import {
   type Event,
   type Journal,
   type Lookup,
+  type Platform,
   type Posting,
   type Prisma,
   type Quote,
@@ -23,6 +24,7 @@ import { feedCursor, sequenceOf } from '../../src/events/cursor.ts';
 import { displayName, maskedNumber } from '../../src/payments/accounts/account-names.ts';
 import { accountTypes } from '../../src/payments/accounts/account-types.ts';
 import type { Payments } from '../../src/payments/command.ts';
+import { deliveryRails } from '../../src/payments/pricing/delivery-rails.ts';
 import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts';
 import type { Data } from '../setup/gateway.ts';
 import {
@@ -114,6 +116,8 @@ const nodeSeen: Readonly<Record<string, (uuid: string, asking: Asking) => Promis
     typed('WebhookDelivery', (await reads.deliveries({ AND: [{ id }, { endpoint: endpointsSeenBy(viewer) }] }))[0]),
   Event: async (id, { viewer, reads }) =>
     typed('Event', (await reads.events({ AND: [{ id }, eventsSeenBy(viewer)] }))[0]),
+  Platform: async (id, { viewer, reads }) =>
+    id === viewer.platformId ? typed('Platform', (await reads.platforms({ id }))[0]) : null,
 };
 
 async function node(id: string, asking: Asking, types: readonly string[] = Object.keys(nodeSeen)) {
@@ -474,6 +478,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     customer: (_root, { id }, asking) => node(id, asking, ['Customer']),
     quote: (_root, { id }, asking) => node(id, asking, ['Quote']),
     transaction: (_root, { id }, asking) => node(id, asking, ['Transaction']),
+    platform: (_root, _args, asking) => nodeSeen.Platform?.(asking.viewer.platformId, asking),
     node: (_root, { id }, asking) => node(id, asking),
     nodes(_root, { ids }, asking) {
       if (ids.length > 100) throw invalidInput('at most 100 ids');
@@ -650,6 +655,21 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       if (text instanceof Error) throw invalidInput('unknown locale');
       return text;
     },
+  }),
+  Platform: fieldsOf<Platform>({
+    id: ({ id }) => publicId('Platform', id),
+    isRegulatedFinancialInstitution: () => false,
+    supportedCurrencies: ({ currencies: codes }) => codes.map((code) => ({ code })),
+  }),
+  PlatformCurrency: fieldsOf<{ code: string }>({
+    currency: ({ code }) => currencyOf(code),
+    minAmount: ({ code }) => money(1n, code),
+    maxAmount: ({ code }) => money(9_000_000_000_000_000n, code),
+    enabledTransactionTypes: () => ['INCOMING', 'OUTGOING'],
+    deliveryRail: ({ code }) => new Map<string, string>(Object.entries(deliveryRails)).get(code),
+    requiredCounterpartyFields: () => [],
+    providerRequiredCustomerFields: () => [],
+    providerRequiredCounterpartyCustomerFields: () => [],
   }),
   Lookup: fieldsOf<Lookup>({
     id: ({ id }) => publicId('Lookup', id),

@@ -30,6 +30,7 @@ beforeAll(async () => {
     bound: { kind: 'PLATFORM' },
     subject: `Platform:${t.platform.platformId}`,
     expiresAt: null,
+    trustedDocumentsOnly: false,
     rates: { platform: null, apiToken: null, clientToken: null },
   };
   const { payments } = t.gateway;

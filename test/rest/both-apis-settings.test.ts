@@ -82,22 +82,28 @@ test('settings of REST are what GraphQL’s customers and webhook endpoints have
       nil: undefined,
     }),
     umaDomain: fc.constantFrom(undefined, 'one.example.com', 'two.example.com'),
+    trustedDocuments: fc.constantFrom(undefined, 'OPTIONAL', 'APPS'),
     endpoint: fc.constantFrom(undefined, null, '/one', '/two'),
     overRest: fc.boolean(),
   });
   await fc.assert(
-    fc.asyncProperty(acts, async ({ currencies, umaDomain, endpoint, overRest }) => {
+    fc.asyncProperty(acts, async ({ currencies, umaDomain, trustedDocuments, endpoint, overRest }) => {
       const before = await rest.ask('GET', '/config');
       const webhookEndpoint = typeof endpoint === 'string' ? `${receiver.url}${endpoint}` : endpoint;
       const supportedCurrencies = currencies?.map((currencyCode) => ({ currencyCode }));
       // The endpoint is set over REST alone: GraphQL makes endpoints by themselves.
       const changed = await rest.ask('PATCH', '/config', {
-        ...(overRest && { umaDomain, supportedCurrencies }),
+        ...(overRest && { umaDomain, supportedCurrencies, trustedDocuments }),
         webhookEndpoint,
       });
       const key = randomUUID();
       const overGraphql = () =>
-        sendMutation(t.platform, 'updatePlatform', { umaDomain, currencies, idempotencyKey: key }, platformFields);
+        sendMutation(
+          t.platform,
+          'updatePlatform',
+          { umaDomain, currencies, trustedDocuments, idempotencyKey: key },
+          platformFields,
+        );
       if (!overRest) expect(await overGraphql()).toMatchObject({ replayed: false });
       const { webhookSecret, ...shown } = changed;
       const after = overRest ? shown : await rest.ask('GET', '/config');
@@ -108,6 +114,7 @@ test('settings of REST are what GraphQL’s customers and webhook endpoints have
       const expected = webhookEndpoint === undefined ? before.webhookEndpoint : (webhookEndpoint ?? undefined);
       expect(after.webhookEndpoint).toBe(expected);
       expect(after.umaDomain).toBe(umaDomain ?? before.umaDomain);
+      expect(after.trustedDocuments).toBe(trustedDocuments ?? before.trustedDocuments);
       expect(webhookSecret !== undefined).toBe(expected !== undefined && before.webhookEndpoint === undefined);
 
       const { webhookEndpoints } = await t.platform.ask('{ webhookEndpoints { edges { node { url } } } }');
@@ -127,7 +134,7 @@ test('settings of REST are what GraphQL’s customers and webhook endpoints have
 
 const currencyTerms =
   'currency { code } minAmount { amount } maxAmount { amount } enabledTransactionTypes requiredCounterpartyFields { name mandatory } providerRequiredCustomerFields providerRequiredCounterpartyCustomerFields';
-const platformFields = `platform { id umaDomain isRegulatedFinancialInstitution createdAt updatedAt supportedCurrencies { ${currencyTerms} } }`;
+const platformFields = `platform { id umaDomain trustedDocuments isRegulatedFinancialInstitution createdAt updatedAt supportedCurrencies { ${currencyTerms} } }`;
 
 /** What GraphQL shows of a platform, in the form of REST's settings without the endpoint. */
 const platformAsRest = ({ id, supportedCurrencies, ...others }: Data) => ({

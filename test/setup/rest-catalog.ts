@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { hashSecret, newCredentials } from '../../src/access/tokens/api-tokens.ts';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { openDatabase } from '../../src/database/database.ts';
@@ -63,6 +64,8 @@ export async function openCatalog(): Promise<Catalog> {
   const requests = goodRequests(rest, scene, receiver);
   const { quoteId, transactionId } = await rest.ask('POST', '/quotes', quoteBody(scene), 201);
   await mint(t.platform, { customerId: scene.customer.id });
+  const document = '{ viewer { kind } }';
+  await rest.ask('POST', '/trusted-documents', { [hash('sha256', document)]: document });
   const token = await rest.ask('POST', '/tokens', { name: 'catalog', permissions: ['VIEW'] }, 201);
   return {
     t,
@@ -214,6 +217,11 @@ function goodRequests(
       path: `/transactions/${await announced()}/reject`,
       body: { reason: `Reason ${next()}` },
     }),
+    registerTrustedDocuments: () => {
+      const text = `{ viewer { kind } } # ${next()}`;
+      return { path: '/trusted-documents', body: { [hash('sha256', text)]: text } };
+    },
+    deleteTrustedDocument: () => ({ path: `/trusted-documents/${'0'.repeat(64)}` }),
     updateConfig: () => ({ path: '/config', body: { umaDomain: `contract-${next()}.example.com` } }),
     createToken: () => ({ path: '/tokens', body: { name: `contract ${next()}`, permissions: ['VIEW'] } }),
     deleteToken: async () => {

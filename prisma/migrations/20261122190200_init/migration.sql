@@ -75,6 +75,9 @@ CREATE TYPE "permission" AS ENUM ('VIEW', 'TRANSACT', 'MANAGE');
 CREATE TYPE "client_grant" AS ENUM ('LOOK_UP_RECEIVERS', 'ADD_BENEFICIARIES');
 
 -- CreateEnum
+CREATE TYPE "trusted_document_policy" AS ENUM ('OPTIONAL', 'APPS', 'ALL');
+
+-- CreateEnum
 CREATE TYPE "customer_type" AS ENUM ('INDIVIDUAL', 'BUSINESS');
 
 -- CreateEnum
@@ -141,6 +144,7 @@ CREATE TABLE "platform" (
     "api_token_rate_burst" INTEGER,
     "client_token_rate_limit" INTEGER,
     "client_token_rate_burst" INTEGER,
+    "trusted_documents" "trusted_document_policy" NOT NULL DEFAULT 'OPTIONAL',
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
 
@@ -191,6 +195,7 @@ CREATE TABLE "client_token" (
     "transaction_id" UUID,
     "permissions" "permission"[],
     "grants" "client_grant"[] DEFAULT ARRAY[]::"client_grant"[],
+    "trusted_documents_only" BOOLEAN NOT NULL DEFAULT false,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "revoked_at" TIMESTAMPTZ(3),
@@ -198,6 +203,31 @@ CREATE TABLE "client_token" (
     "owner_id" UUID,
 
     CONSTRAINT "client_token_pkey" PRIMARY KEY ("platform_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "trusted_document" (
+    "platform_id" UUID NOT NULL,
+    "hash" TEXT NOT NULL,
+    "text" TEXT NOT NULL,
+    "digest" BYTEA NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "trusted_document_pkey" PRIMARY KEY ("platform_id","hash")
+);
+
+-- CreateTable
+CREATE TABLE "document_use" (
+    "platform_id" UUID NOT NULL,
+    "digest" BYTEA NOT NULL,
+    "text" TEXT NOT NULL,
+    "client_name" TEXT NOT NULL,
+    "client_version" TEXT NOT NULL,
+    "uses" BIGINT NOT NULL,
+    "first_used_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+    "last_used_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
+
+    CONSTRAINT "document_use_pkey" PRIMARY KEY ("platform_id","digest","client_name","client_version")
 );
 
 -- CreateTable
@@ -651,6 +681,12 @@ CREATE INDEX "client_token_platform_id_owner_id_expires_at_idx" ON "client_token
 CREATE INDEX "client_token_expires_at_idx" ON "client_token"("expires_at");
 
 -- CreateIndex
+CREATE INDEX "document_use_last_used_at_idx" ON "document_use"("last_used_at");
+
+-- CreateIndex
+CREATE INDEX "trusted_document_platform_id_digest_idx" ON "trusted_document"("platform_id", "digest");
+
+-- CreateIndex
 CREATE INDEX "customer_platform_id_platform_customer_id_idx" ON "customer"("platform_id", "platform_customer_id");
 
 -- CreateIndex
@@ -775,6 +811,12 @@ ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_created_by_i
 
 -- AddForeignKey
 ALTER TABLE "client_token" ADD CONSTRAINT "client_token_platform_id_owner_id_fkey" FOREIGN KEY ("platform_id", "owner_id") REFERENCES "customer"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "trusted_document" ADD CONSTRAINT "trusted_document_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "document_use" ADD CONSTRAINT "document_use_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- AddForeignKey
 ALTER TABLE "customer" ADD CONSTRAINT "customer_platform_id_fkey" FOREIGN KEY ("platform_id") REFERENCES "platform"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -1839,12 +1881,12 @@ begin
 end
 $$;
 
--- Finds a valid API token by its client id, with the hash of its secret and the limits of rate of its platform: nobody
+-- Finds a valid API token by its client id, with the hash of its secret and the settings of its platform: nobody
 -- knows the platform before. Runs with the rights of the owner, since the serving role sees no row before it has named one.
 create or replace function find_api_token(p_client_id text) returns table (
   id uuid, platform_id uuid, secret_hash bytea, permissions text[], environment environment,
   rate_limit int, rate_burst int, api_token_rate_limit int, api_token_rate_burst int, client_token_rate_limit int,
-  client_token_rate_burst int
+  client_token_rate_burst int, trusted_documents trusted_document_policy
 )
   language plpgsql stable
   security definer set search_path = public, pg_temp
@@ -1852,7 +1894,8 @@ as $$
 begin
   return query
   select t.id, t.platform_id, t.secret_hash, t.permissions::text[], p.environment, p.rate_limit, p.rate_burst,
-    p.api_token_rate_limit, p.api_token_rate_burst, p.client_token_rate_limit, p.client_token_rate_burst
+    p.api_token_rate_limit, p.api_token_rate_burst, p.client_token_rate_limit, p.client_token_rate_burst,
+    p.trusted_documents
   from api_token t join platform p on p.id = t.platform_id
   where t.client_id = p_client_id and t.revoked_at is null;
 end
@@ -2720,7 +2763,7 @@ GRANT USAGE ON SCHEMA "public" TO "gateway_serving", "gateway_work";
 -- What both read: all that a platform may see of itself, and which migrations were applied
 GRANT SELECT ON "platform", "uma_domain", "platform_fee", "api_token", "client_token", "currency", "customer", "account", "quote", "transaction",
   "journal", "posting", "idempotency_record", "rail_order", "lookup", "event", "feed_head", "webhook_endpoint", "webhook_delivery",
-  "webhook_attempt", "resume_point" TO "gateway_serving";
+  "webhook_attempt", "resume_point", "trusted_document", "document_use" TO "gateway_serving";
 GRANT SELECT ON ALL TABLES IN SCHEMA "public" TO "gateway_work";
 DO $$
 BEGIN
@@ -2736,7 +2779,7 @@ GRANT INSERT ON "api_token", "client_token", "idempotency_record", "lookup", "we
   TO "gateway_serving", "gateway_work";
 GRANT SELECT ("event_id") ON "outbox" TO "gateway_serving";
 GRANT USAGE ON SEQUENCE "outbox_id_seq" TO "gateway_serving", "gateway_work";
-GRANT UPDATE ("uma_domain", "currencies", "updated_at") ON "platform" TO "gateway_serving", "gateway_work";
+GRANT UPDATE ("uma_domain", "currencies", "trusted_documents", "updated_at") ON "platform" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ("last_used_at", "revoked_at") ON "api_token" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ("revoked_at") ON "client_token" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ("result") ON "idempotency_record" TO "gateway_serving", "gateway_work";
@@ -2745,6 +2788,10 @@ GRANT UPDATE, DELETE ON "webhook_endpoint" TO "gateway_serving", "gateway_work";
 GRANT SELECT, INSERT ON "key_in_use" TO "gateway_serving", "gateway_work";
 GRANT UPDATE ON "webhook_delivery" TO "gateway_serving", "gateway_work";
 GRANT INSERT, UPDATE, DELETE ON "resume_point" TO "gateway_serving", "gateway_work";
+GRANT INSERT, DELETE ON "trusted_document" TO "gateway_serving", "gateway_work";
+GRANT INSERT ON "document_use" TO "gateway_serving";
+GRANT UPDATE ("uses", "last_used_at") ON "document_use" TO "gateway_serving", "gateway_work";
+GRANT DELETE ON "document_use" TO "gateway_work";
 
 -- Background work and the operator's commands
 GRANT INSERT ON "platform", "webhook_attempt", "rail_case", "rail_connection" TO "gateway_work";

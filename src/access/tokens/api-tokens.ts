@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { publicId } from '../../core/ids.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { Database } from '../../database/database.ts';
-import type { Environment, Permission } from '../../database/generated/client/client.ts';
+import type { Environment, Permission, TrustedDocumentPolicy } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
 import { ownRates, type RateColumns } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
@@ -27,6 +27,7 @@ interface TokenRow extends RateColumns {
   secretHash: Buffer;
   permissions: Permission[];
   environment: Environment;
+  trustedDocuments: TrustedDocumentPolicy;
 }
 
 const tokenStatement = statement<TokenRow>('api_token_by_client_id', 'select * from find_api_token($1)');
@@ -79,6 +80,7 @@ export class ApiTokens {
       bound: { kind: 'PLATFORM' },
       subject: publicId('Platform', row.platformId),
       expiresAt: null,
+      trustedDocumentsOnly: row.trustedDocuments === 'ALL',
       rates: ownRates(row),
     };
     this.#viewers.set(digest, viewer);

@@ -33,6 +33,7 @@ export interface ClientTokenRecord {
   readonly transactionId?: string;
   readonly permissions: Permission[];
   readonly grants: ClientGrant[];
+  readonly trustedDocumentsOnly: boolean;
   readonly createdAt: string;
   readonly expiresAt: string;
   readonly revokedAt?: string;
@@ -48,6 +49,7 @@ export function clientTokenRecord(row: ClientToken): ClientTokenRecord {
     ...(transactionId !== null && { transactionId: publicId('Transaction', transactionId) }),
     permissions: row.permissions,
     grants: row.grants,
+    trustedDocumentsOnly: row.trustedDocumentsOnly,
     createdAt: row.createdAt.toISOString(),
     expiresAt: row.expiresAt.toISOString(),
     ...(revokedAt !== null && { revokedAt: revokedAt.toISOString() }),

@@ -25,6 +25,7 @@ interface Row extends RateColumns {
   transactionId: string | null;
   boundQuoteId: string | null;
   boundTransactionId: string | null;
+  trustedDocumentsOnly: boolean;
 }
 
 /** Finds a valid token. The database's clock decides what has expired, as everywhere. */
@@ -33,7 +34,7 @@ const tokenStatement = statement<Row>(
   `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.grants::text[] as grants, t.expires_at,
      t.customer_id, t.quote_id, t.transaction_id,
      coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id,
-     ${rateColumns}
+     t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL' as trusted_documents_only, ${rateColumns}
    from client_token t
    join platform p on p.id = t.platform_id
    left join quote q on q.platform_id = t.platform_id and (q.id = t.quote_id or q.transaction_id = t.transaction_id)
@@ -235,6 +236,7 @@ function viewerOf(row: Row): Viewer {
     subject,
     keySpace: subject,
     expiresAt: row.expiresAt,
+    trustedDocumentsOnly: row.trustedDocumentsOnly,
     rates: ownRates(row),
   };
 }

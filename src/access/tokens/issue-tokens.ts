@@ -27,6 +27,8 @@ export interface NewClientToken {
   readonly permissions: readonly Permission[];
   /** What the app of a customer may do besides. */
   readonly grants?: readonly ClientGrant[] | null | undefined;
+  /** Whether it may send registered documents only, whatever the setting of the platform. */
+  readonly trustedDocumentsOnly?: boolean | null | undefined;
   readonly expiresInSeconds: number;
 }
 
@@ -157,6 +159,7 @@ async function storeClientToken(
       [name]: uuid,
       permissions: [...new Set(input.permissions)],
       grants: [...new Set(input.grants ?? [])],
+      trustedDocumentsOnly: input.trustedDocumentsOnly ?? false,
       expiresAt: new Date(now.getTime() + input.expiresInSeconds * 1_000),
       createdById,
       ownerId,

@@ -831,6 +831,7 @@ export type AddPayeeMutation = { createExternalAccount:
         | { id: string }
         | { id: string }
         | { id: string }
+        | { id: string }
        | null }
     | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, accountEdge: { cursor: string, node:
           | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
@@ -869,6 +870,7 @@ export type CancelQuoteMutationVariables = Exact<{
 export type CancelQuoteMutation = { cancelQuote:
     | { __typename: 'CancelQuoteSuccess', quote: { id: string, status: QuoteStatus, version: number } }
     | { __typename: 'ConflictError', code: RefusalCode, message: string, existing:
+        | { id: string }
         | { id: string }
         | { id: string }
         | { id: string }
@@ -940,6 +942,7 @@ export type ExecuteQuoteMutationVariables = Exact<{
 
 export type ExecuteQuoteMutation = { executeQuote:
     | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, existing:
+        | { id: string }
         | { id: string }
         | { id: string }
         | { id: string }

@@ -172,6 +172,7 @@ export const possibleTypes: Record<string, string[]> = {
     "ExternalAccount",
     "InternalAccount",
     "Lookup",
+    "Platform",
     "Quote",
     "Transaction",
     "WebhookDelivery",

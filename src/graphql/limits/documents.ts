@@ -55,6 +55,16 @@ export class Documents {
     return refusals.length > 0 ? refusals : this.#validate(document);
   }
 
+  /** Returns why a document can never be executed, whatever its variables: undefined where it can. */
+  problemIn(text: string): string | undefined {
+    try {
+      return this.#validate(this.parse(text))[0]?.message;
+    } catch (error) {
+      if (error instanceof GraphQLError) return error.message;
+      throw error;
+    }
+  }
+
   #validate(document: DocumentNode): readonly GraphQLError[] {
     const cached = this.#errors.get(document);
     if (cached) return cached;

@@ -239,14 +239,13 @@ export class Planner implements DocumentWalker {
       rowsOf: (name, uuidsOf) => {
         const type = this.#objectType(name);
         const { model, visible, only } = typeReadOf(type) ?? {};
-        if (!model) throw new Error(`${name} has no table`);
+        if (!model || !visible) throw new Error(`${name} has no table, or no rule for who may see its rows`);
         const alias = this.alias();
         const json = this.#row(type, below, { row: alias });
         const conditions = (run: Run) => {
           const uuids = uuidsOf(run);
           const id = uuids.length === 1 ? uuids[0] : { in: uuids };
-          const where = { platformId: run.viewer.platformId, id, AND: [visible?.(run.viewer) ?? {}] };
-          return conditionsOf(model, alias, where, run);
+          return conditionsOf(model, alias, { id, AND: [visible(run.viewer)] }, run);
         };
         return sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${conditions}${only ? sql` and ${only(alias)}` : ''}`;
       },

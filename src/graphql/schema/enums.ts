@@ -21,6 +21,15 @@ export const ClientGrant = builder.enumType('ClientGrant', {
   }),
 });
 
+export const TrustedDocumentPolicy = builder.enumType('TrustedDocumentPolicy', {
+  description: 'Whose tokens may send registered documents only.',
+  values: describe({
+    OPTIONAL: 'Nobody: any document may be sent.',
+    APPS: 'Client tokens.',
+    ALL: 'All tokens, those of servers as well.',
+  }),
+});
+
 export const LedgerParty = builder.enumType('LedgerParty', {
   description: "A party of a ledger entry that is no account of the caller's.",
   values: describe({

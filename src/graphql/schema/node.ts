@@ -14,6 +14,7 @@ export const nodeTypes = [
   'WebhookEndpoint',
   'WebhookDelivery',
   'Event',
+  'Platform',
 ] as const;
 
 const maxIds = 100;

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import {
   createSourceEventStream,
+  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   execute,
@@ -25,6 +26,7 @@ import { TextAnswer } from '../reading/text-answer.ts';
 import { costReport } from './cost-report.ts';
 import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
+import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { SharedResults } from './shared-results.ts';
 import { type StreamMessage, streamMessages } from './stream-messages.ts';
 import { type Farewell, superviseStream } from './supervise-stream.ts';
@@ -37,14 +39,6 @@ import { timeOperation } from './time-operation.ts';
  * once, all would wait for the database until they time out.
  */
 const maxOpenings = 256;
-
-/** The parameters of an operation, as a client sends them. */
-export interface OperationParams {
-  readonly query: string;
-  readonly operationName?: string | null | undefined;
-  readonly variables?: Record<string, unknown> | null | undefined;
-  readonly extensions?: Record<string, unknown> | null | undefined;
-}
 
 /** The connection of an operation: its credentials, and how to close it. */
 export interface Transport {
@@ -71,6 +65,10 @@ export interface OperationsOptions {
   readonly operationMs: number;
   /** Whether every answer has its document's cost, or only those of requests with `"extensions": { "cost": true }`. */
   readonly reportsCost: boolean;
+  /** Finds and checks the documents that are sent. */
+  readonly sent: SentDocuments;
+  /** Counts a document that is executed. */
+  readonly countUse: (platformId: string, document: DocumentNode) => void;
   readonly sessions: Sessions;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
@@ -107,9 +105,10 @@ export class Operations {
   }
 
   /** Parses, validates and authenticates an operation. Returns what to run, or the errors of an operation that cannot run. */
-  async prepare(transport: Transport, params: OperationParams): Promise<Prepared | readonly GraphQLError[]> {
-    const { query, operationName, variables } = params;
+  async prepare(transport: Transport, sent: SentOperation): Promise<Prepared | readonly GraphQLError[]> {
     try {
+      const params = await this.complete(transport, sent);
+      const { query, operationName, variables } = params;
       const document = this.documents.parse(query);
       const errors = this.documents.check({ document, operationName, variables });
       if (errors.length > 0) return errors;
@@ -122,7 +121,7 @@ export class Operations {
         document,
         operationName: operationName ?? undefined,
         variableValues: variables ?? undefined,
-        contextValue: await this.context(transport, params),
+        contextValue: await this.context(transport, params, document),
         isSubscription: operation.operation === 'subscription',
       };
     } catch (error) {
@@ -131,9 +130,20 @@ export class Operations {
     }
   }
 
-  /** Creates the context of resolvers. Throws a GraphQLError where the credentials are not valid. */
-  async context(transport: Transport, { extensions }: Pick<OperationParams, 'extensions'>): Promise<Context> {
+  /** Returns an operation with the text of its document. Throws a GraphQLError where there is none, or no caller to find it for. */
+  complete(transport: Transport, sent: SentOperation): OperationParams | Promise<OperationParams> {
+    return this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
+  }
+
+  /**
+   * Creates the context of resolvers. Throws a GraphQLError where the credentials are not valid, and where the caller may not send
+   * this document.
+   */
+  async context(transport: Transport, params: OperationParams, document?: DocumentNode): Promise<Context> {
+    const { query, extensions } = params;
     const context = await this.#options.contextOf(transport);
+    if (context.viewer.trustedDocumentsOnly)
+      await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query), query);
     context.reportsCost = this.#options.reportsCost || extensions?.cost === true;
     return context;
   }
@@ -151,6 +161,7 @@ export class Operations {
 
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
+    this.#options.countUse(context.viewer.platformId, args.document);
     const onTimeout = () => {
       context.isAbandoned = () => true;
     };
@@ -172,6 +183,7 @@ export class Operations {
   /** Opens a subscription, unless its token has too many open. */
   async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { viewer } = args.contextValue as Context;
+    this.#options.countUse(viewer.platformId, args.document);
     const end = this.#options.streams.open(viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
     try {

@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { createYoga, type Plugin, type YogaInitialContext } from 'graphql-yoga';
+import { createYoga, type GraphQLParams, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from 'pino';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { ClientTokens } from '../../access/tokens/client-tokens.ts';
@@ -7,6 +7,8 @@ import type { Credentials } from '../../access/tokens/credentials.ts';
 import type { Sessions } from '../../access/tokens/sessions.ts';
 import { databaseAway, refusalIn } from '../../core/refusal.ts';
 import type { TakeTurn } from '../../core/turn.ts';
+import type { DocumentUses } from '../../documents/document-uses.ts';
+import type { TrustedDocuments } from '../../documents/trusted-documents.ts';
 import type { Feed } from '../../events/feed.ts';
 import type { Payments } from '../../payments/command.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
@@ -14,7 +16,9 @@ import type { Context } from '../context.ts';
 import { badRequest, failure } from '../failure.ts';
 import { Operations, type Transport } from './operations.ts';
 import { presentError } from './present-error.ts';
+import { operationOf } from './read-operation.ts';
 import { schema } from './schema.ts';
+import { SentDocuments } from './sent-documents.ts';
 import { asResults } from './stream-messages.ts';
 import { useRequests } from './use-requests.ts';
 
@@ -24,6 +28,12 @@ export interface GraphqlOptions {
   readonly feed: Feed;
   readonly credentials: Credentials;
   readonly clientTokens: ClientTokens;
+  /** The documents that platforms have registered. */
+  readonly trusted: TrustedDocuments;
+  /** Counts the documents that are executed. */
+  readonly uses: DocumentUses;
+  /** Whether clients may have documents remembered under their hashes. */
+  readonly automaticPersistedQueries: boolean;
   readonly sessions: Sessions;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
@@ -54,6 +64,8 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
   const { introspection, operationMs, reportsCost, sessions, streams, takeTurn, log } = options;
   const operations = new Operations({
     schema,
+    sent: new SentDocuments(options.trusted, options.automaticPersistedQueries),
+    countUse: (platformId, document) => options.uses.count(platformId, document),
     introspection,
     operationMs,
     reportsCost,
@@ -99,10 +111,28 @@ function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 
     logging: false,
     maskedErrors: { maskError: (error) => presentError(error, log) },
     graphiql: false,
+    extraParamNames: ['documentId'],
     context: ({ request, res, params }: YogaInitialContext & YogaContext) =>
-      operations.context({ authorization: request.headers.get('authorization') ?? undefined, response: res }, params),
-    plugins: [useRequests(), useOperations(operations), refuseSubscriptions],
+      operations.context(
+        { authorization: request.headers.get('authorization') ?? undefined, response: res },
+        { ...params, query: params.query ?? '' },
+      ),
+    plugins: [useRequests(), useSentDocuments(operations), useOperations(operations), refuseSubscriptions],
   });
+}
+
+/** Returns a plugin that finds the text of documents that are sent by their hashes. */
+function useSentDocuments(operations: Operations): Plugin {
+  return {
+    async onParams({ request, params, setParams }) {
+      // Yoga refuses what is no request of GraphQL, after the plugins.
+      const sent = operationOf(params);
+      if (!sent) return;
+      const authorization = request.headers.get('authorization') ?? undefined;
+      const { documentId: _found, ...complete } = await operations.complete({ authorization }, sent);
+      setParams(complete as GraphQLParams);
+    },
+  };
 }
 
 /** Returns a plugin that makes Yoga run operations as all other transports do. */

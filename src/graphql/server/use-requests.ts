@@ -2,6 +2,7 @@ import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
 import { badRequest } from '../failure.ts';
+import type { SentOperation } from './sent-documents.ts';
 
 /**
  * Returns a plugin that parses the requests that Yoga answers as src/bodies parses all others: numbers keep their digits, and
@@ -20,13 +21,14 @@ export function useRequests(): Plugin {
  * Reads an operation from the parameters of a URL.
  * @throws GraphQLError where one of them is malformed
  */
-export function readQuery(params: URLSearchParams): GraphQLParams {
+export function readQuery(params: URLSearchParams): GraphQLParams & Pick<SentOperation, 'documentId'> {
   const json = (name: string) => {
     const text = params.get(name);
     return text ? parseJsonPart(text, name) : undefined;
   };
   return {
     query: params.get('query') || undefined,
+    documentId: params.get('documentId') || undefined,
     operationName: params.get('operationName') || undefined,
     variables: json('variables') as Record<string, unknown>,
     extensions: json('extensions') as Record<string, unknown>,

@@ -3,10 +3,12 @@ import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { withoutStatus } from '../failure.ts';
-import type { OperationParams, Operations } from '../server/operations.ts';
+import type { Operations } from '../server/operations.ts';
+import { operationOf, readOperation } from '../server/read-operation.ts';
+import type { SentOperation } from '../server/sent-documents.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';
 import { readQuery } from '../server/use-requests.ts';
-import { operationOf, readOperation, statusOf } from './json-requests.ts';
+import { statusOf } from './json-requests.ts';
 import { beginMultipart, errorsPart, multipartEnd, resultPart } from './multipart.ts';
 import { beginEventStream, compressEvents, endStream, sendEvent, sendText } from './server-events.ts';
 
@@ -98,7 +100,7 @@ function multipartMessages(response: ServerResponse, keepAliveMs: number): Messa
 }
 
 /** Reads the operation of a request. Undefined where it is malformed. */
-function readParams(request: IncomingMessage, body: Buffer): OperationParams | undefined {
+function readParams(request: IncomingMessage, body: Buffer): SentOperation | undefined {
   if (request.method === 'GET') {
     try {
       return operationOf(readQuery(new URL(request.url ?? '/', 'http://localhost').searchParams));

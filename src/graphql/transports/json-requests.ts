@@ -2,10 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { sendAnswer } from '../../bodies/answer.ts';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
-import { parseJson } from '../../bodies/json.ts';
 import { withoutStatus } from '../failure.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
-import type { OperationParams } from '../server/operations.ts';
+import { readOperation } from '../server/read-operation.ts';
 import type { GraphqlServer } from '../server/server.ts';
 
 type MediaType = 'application/json' | 'application/graphql-response+json';
@@ -50,34 +49,6 @@ function mediaType(accept: string | undefined): MediaType | undefined {
   if (/event-stream|multipart|charset/.test(accept)) return undefined;
   const [first] = accept.split(/[,;]/, 1);
   return first === 'application/json' || first === 'application/graphql-response+json' ? first : undefined;
-}
-
-/** Reads the operation from a body. Undefined where the body is no GraphQL request. */
-export function readOperation(body: string): OperationParams | undefined {
-  try {
-    return operationOf(parseJson(body));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Checks the parameters of a request. Undefined where they are not those of GraphQL. */
-export function operationOf(json: unknown): OperationParams | undefined {
-  if (!isObject(json) || Array.isArray(json)) return undefined;
-  for (const name in json) if (!requestMembers.has(name)) return undefined;
-  const { query, variables, operationName, extensions } = json;
-  if (typeof query !== 'string') return undefined;
-  if (operationName != null && typeof operationName !== 'string') return undefined;
-  if (variables != null && (!isObject(variables) || Array.isArray(variables))) return undefined;
-  if (extensions !== undefined && !isObject(extensions)) return undefined;
-  return { query, variables, operationName, extensions };
-}
-
-/** The members that a request may have. */
-const requestMembers: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 /** Tells whether the operation had no effect because the database was out of reach. */

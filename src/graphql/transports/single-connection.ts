@@ -11,7 +11,8 @@ import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
 import { inTurn, type TakeTurn } from '../../core/turn.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
-import type { OperationParams, Operations, Prepared } from '../server/operations.ts';
+import type { Operations, Prepared } from '../server/operations.ts';
+import type { SentOperation } from '../server/sent-documents.ts';
 import { unauthenticated } from '../server/server.ts';
 import { EventStream } from './event-stream.ts';
 import { maxOperations, tooManyOperations } from './operation.ts';
@@ -20,7 +21,8 @@ import { compressEvents } from './server-events.ts';
 const tokenHeader = 'x-graphql-event-stream-token';
 
 const operationBody = z.object({
-  query: z.string(),
+  query: z.string().nullish(),
+  documentId: z.string().nullish(),
   operationName: z.string().nullish(),
   variables: z.record(z.string(), z.unknown()).nullish(),
   extensions: z.looseObject({ operationId: z.string().min(1).max(200) }),
@@ -134,7 +136,8 @@ class Handler {
       return refuse(response, 415, 'UNSUPPORTED_MEDIA_TYPE', unsupported.message);
     }
     const parsed = operationBody.safeParse(parseBody(body));
-    if (!parsed.success) return refuse(response, 400, 'INVALID_INPUT', 'the body has query and extensions.operationId');
+    if (!parsed.success)
+      return refuse(response, 400, 'INVALID_INPUT', 'the body has query or documentId, and extensions.operationId');
     const params = parsed.data;
     const id = params.extensions.operationId;
     if (!isOwner(stream, viewer)) return refuseStranger(response);
@@ -147,7 +150,7 @@ class Handler {
 
   async #run(
     stream: EventStream,
-    params: OperationParams,
+    params: SentOperation,
     caller: { readonly authorization: string; readonly isGone: () => boolean },
   ): Promise<object> {
     const { operations, takeTurn } = this.#options;

@@ -3,7 +3,8 @@ import type { GraphQLError } from 'graphql';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { ResumeKey } from '../../events/resume-point.ts';
 import { invalidInput } from '../failure.ts';
-import type { OperationParams, Prepared } from '../server/operations.ts';
+import type { Prepared } from '../server/operations.ts';
+import type { SentOperation } from '../server/sent-documents.ts';
 import type { Extra } from './socket-sessions.ts';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -17,8 +18,8 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 export function resumeKeyOf(
   { resumes }: Extra,
   id: string,
-  { query, operationName, variables, extensions }: OperationParams,
-  { contextValue: { viewer }, isSubscription }: Prepared,
+  { operationName, variables, extensions }: SentOperation,
+  { contextValue: { viewer }, isSubscription, document }: Prepared,
   streams: TokenCap,
 ): ResumeKey | GraphQLError | undefined {
   if (!isSubscription) return undefined;
@@ -28,6 +29,8 @@ export function resumeKeyOf(
   const key = given ?? (resumes && uuidForm.test(id) ? id : undefined);
   if (key === undefined) return undefined;
   const { platformId, subject } = viewer;
+  // Whether the client sent this text or its hash.
+  const query = document.loc?.source.body;
   const text = JSON.stringify([platformId, subject, key, query, operationName ?? null, variables ?? null]);
   return { platformId, subject, digest: hash('sha256', text, 'buffer'), most: streams.mostOf(viewer) };
 }

@@ -8,6 +8,7 @@ import type { Session, Sessions } from '../../access/tokens/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
+import type { ClientFacts } from '../../instruments/request-facts.ts';
 import type { Operations } from '../server/operations.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { maxOperations } from './operation.ts';
@@ -19,7 +20,6 @@ export const socketLimits = {
   initSeconds: 3,
   /** How long a client may take to answer the close of its socket. */
   closeMs: 1_000,
-  keepAliveMs: 12_000,
   /** The most that may be buffered for one reader. */
   bufferedBytes: 1024 * 1024,
 } as const;
@@ -39,6 +39,8 @@ export type Extra = {
   readonly request: IncomingMessage;
   authorization?: string;
   session?: Session;
+  /** What the client calls itself. */
+  client?: ClientFacts | undefined;
   /** How many operations are under way, those too that the client has ended and the service has not yet. */
   operations?: number;
   /** Whether each subscription resumes by its own id, when it is sent again on another socket. */

@@ -4,9 +4,10 @@ import type { Credentials } from '../../access/tokens/credentials.ts';
 import { bodyText } from '../../bodies/body.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { withoutStatus } from '../failure.ts';
-import type { OperationParams, Operations } from '../server/operations.ts';
+import type { Operations } from '../server/operations.ts';
+import { readOperation } from '../server/read-operation.ts';
+import type { SentOperation } from '../server/sent-documents.ts';
 import { unauthenticated } from '../server/server.ts';
-import { readOperation } from './json-requests.ts';
 
 /**
  * Tickets for event streams: a browser's own EventSource sends a GET without credentials, so an app that has a token gets an
@@ -70,8 +71,12 @@ export function createTickets({ operations, credentials, clientTokens }: TicketO
 }
 
 /** Writes an operation as the parameters of a URL. */
-function searchOf({ query, operationName, variables }: OperationParams): URLSearchParams {
-  const search = new URLSearchParams({ query });
+function searchOf({ query, documentId, operationName, variables, extensions }: SentOperation): URLSearchParams {
+  const search = new URLSearchParams();
+  if (query) search.set('query', query);
+  if (documentId) search.set('documentId', documentId);
+  const { persistedQuery } = extensions ?? {};
+  if (persistedQuery !== undefined) search.set('extensions', JSON.stringify({ persistedQuery }));
   if (operationName != null) search.set('operationName', operationName);
   if (variables != null) search.set('variables', JSON.stringify(variables));
   return search;

@@ -5,9 +5,9 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { reviveExact } from '../../bodies/json.ts';
 import { inTurn } from '../../core/turn.ts';
-import { asRequest, factsOf, noteCaller, type RequestFacts } from '../../instruments/request-facts.ts';
+import { asRequest, clientIn, factsOf, noteCaller, type RequestFacts } from '../../instruments/request-facts.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
-import type { OperationParams } from '../server/operations.ts';
+import type { SentOperation } from '../server/sent-documents.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import { tooManyOperations } from './operation.ts';
 import { openSocketStream, type SocketOperation } from './socket-messages.ts';
@@ -70,8 +70,8 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
 }
 
 /** Makes the facts of an operation: each has an id of its own. */
-function factsOfOperation({ session }: Extra): RequestFacts {
-  const facts = factsOf();
+function factsOfOperation({ session, client }: Extra): RequestFacts {
+  const facts = factsOf(undefined, client);
   if (session) asRequest(facts, () => noteCaller(session.viewer));
   return facts;
 }
@@ -111,6 +111,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     jsonMessageReviver: reviveExact,
     onConnect: ({ extra, connectionParams }) => {
       extra.resumes = connectionParams?.resume === true;
+      extra.client = clientIn({ ...extra.request.headers, ...connectionParams });
       extra.acknowledgements = new Acknowledgements((payload) => {
         if (extra.socket.readyState === extra.socket.OPEN) extra.socket.send(JSON.stringify({ type: 'ping', payload }));
       });
@@ -155,7 +156,7 @@ interface Begun {
 async function prepare(
   options: SocketOptions,
   { extra, id, isGone }: Begun,
-  params: OperationParams,
+  params: SentOperation,
 ): Promise<SocketOperation | readonly GraphQLError[]> {
   const refusal = await countOperation(options, extra);
   if (refusal) return [rateLimited(refusal)];

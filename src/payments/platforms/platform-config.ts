@@ -8,7 +8,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../database/clock.ts';
 import { sqlState } from '../../database/faults.ts';
-import { type Platform, TransactionType } from '../../database/generated/client/client.ts';
+import { type Platform, TransactionType, type TrustedDocumentPolicy } from '../../database/generated/client/client.ts';
 import type { Transaction } from '../../database/transaction.ts';
 import { commitPlanOn } from '../../ledger/commit.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
@@ -22,6 +22,8 @@ export interface PlatformSettings {
   readonly umaDomain?: string | null | undefined;
   /** The currencies of the internal accounts of new customers; replaces the list. */
   readonly currencies?: readonly string[] | null | undefined;
+  /** Whose tokens may send registered documents only (decision 74). */
+  readonly trustedDocuments?: TrustedDocumentPolicy | null | undefined;
 }
 
 const at = pathsIn<PlatformSettings>();
@@ -94,13 +96,13 @@ export async function updatePlatform<Besides = undefined>(
 async function checkSettings(
   payments: Payments,
   caller: Caller,
-  { umaDomain, currencies }: PlatformSettings,
+  { umaDomain, currencies, trustedDocuments }: PlatformSettings,
 ): Promise<PlatformSettings> {
   if (currencies) checkCurrencies(currencies);
   return {
     umaDomain:
       typeof umaDomain === 'string' ? await checkUmaDomain(payments, caller, umaDomain, at('umaDomain')) : undefined,
-    currencies,
+    ...{ currencies, trustedDocuments },
   };
 }
 
@@ -108,14 +110,19 @@ async function changeSettings(
   payments: Payments,
   transaction: Transaction,
   caller: Caller,
-  { umaDomain, currencies }: PlatformSettings,
+  { umaDomain, currencies, trustedDocuments }: PlatformSettings,
 ): Promise<Platform> {
   const { client, prisma } = transaction;
   await lockPlatform(client, caller);
   const { now: updatedAt } = await readClock(client);
   const platform = await prisma.platform.update({
     where: { id: caller.platformId },
-    data: { umaDomain: umaDomain ?? undefined, currencies: currencies ? [...currencies] : undefined, updatedAt },
+    data: {
+      umaDomain: umaDomain ?? undefined,
+      currencies: currencies ? [...currencies] : undefined,
+      trustedDocuments: trustedDocuments ?? undefined,
+      updatedAt,
+    },
   });
   if (currencies) await openAccounts(payments, transaction, caller, currencies);
   return platform;

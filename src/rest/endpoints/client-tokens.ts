@@ -16,6 +16,9 @@ const ClientTokenSchema = z
     transactionId: id('Transaction', 'The transaction that it is bound to.').optional(),
     permissions: z.array(z.enum(Permission)).openapi({ description: 'What it may do.' }),
     grants: z.array(z.enum(ClientGrant)).openapi({ description: 'What it may do besides, for its customer.' }),
+    trustedDocumentsOnly: z
+      .boolean()
+      .openapi({ description: 'Whether it was made for registered documents only; the settings may say so, too.' }),
     createdAt: time('When it was made.'),
     expiresAt: time('When it expires.'),
     revokedAt: time('When it was revoked; absent when it was not.').optional(),

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Caller } from '../../access/caller.ts';
 import { publicId } from '../../core/ids.ts';
-import { TransactionType } from '../../database/generated/client/client.ts';
+import { TransactionType, TrustedDocumentPolicy } from '../../database/generated/client/client.ts';
 import {
   currencySettings,
   isRegulatedFinancialInstitution,
@@ -58,6 +58,11 @@ const webhookEndpoint = z.string().openapi({
   example: 'https://example.com/webhooks',
 });
 
+const trustedDocuments = z.enum(TrustedDocumentPolicy).openapi({
+  description:
+    'Who may send registered documents only over GraphQL: nobody (OPTIONAL), client tokens (APPS), or every token (ALL).',
+});
+
 const ConfigSchema = z
   .object({
     id: id('PlatformConfig', 'Its id.'),
@@ -79,6 +84,7 @@ const ConfigSchema = z
         }),
       )
       .openapi({ description: 'The currencies in which new customers get internal accounts.' }),
+    trustedDocuments,
     isRegulatedFinancialInstitution: z.boolean().openapi({
       description: 'Whether customers count as verified by the platform itself. Set by the operator.',
     }),
@@ -131,6 +137,7 @@ const UpdateConfigBody = z
       .min(1)
       .optional()
       .openapi({ description: 'Replaces the list.' }),
+    trustedDocuments: trustedDocuments.optional(),
   })
   .openapi('UpdatePlatformConfig');
 
@@ -186,6 +193,7 @@ async function configRecord(
     umaDomain: platform.umaDomain,
     ...(endpoint && { webhookEndpoint: endpoint.url }),
     supportedCurrencies: platform.currencies.map((code) => ({ currencyCode: code, ...settings })),
+    trustedDocuments: platform.trustedDocuments,
     isRegulatedFinancialInstitution,
     createdAt: platform.createdAt.toISOString(),
     updatedAt: platform.updatedAt.toISOString(),
@@ -200,14 +208,16 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
 
   app.openapi(update, async (context) => {
     const viewer = context.get('viewer');
-    const { umaDomain, supportedCurrencies, webhookEndpoint: url } = context.req.valid('json');
+    const body = context.req.valid('json');
+    const { umaDomain, supportedCurrencies, trustedDocuments, webhookEndpoint: url } = body;
     supportedCurrencies?.forEach(checkOffered);
-    if (umaDomain === undefined && supportedCurrencies === undefined && url === undefined) {
+    if (Object.values(body).every((value) => value === undefined)) {
       return context.json(await configRecord(modules, viewer), 200);
     }
     const change = async () => {
       if (typeof url === 'string') checkUrl(webhooks, viewer, url);
-      const changes = { umaDomain, currencies: supportedCurrencies?.map((entry) => entry.currencyCode) };
+      const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
+      const changes = { umaDomain, currencies, trustedDocuments };
       return updatePlatform(payments, viewer, changes, undefined, async (transaction) =>
         url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url),
       );

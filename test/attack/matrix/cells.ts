@@ -26,6 +26,9 @@ export interface Named {
   readonly unknown: string;
 }
 
+/** What belongs to all callers of a platform alike. */
+const ofWholePlatform: readonly Kind[] = ['cursor:feed', 'Platform'];
+
 /** Everything of the victim's that can be named at a place. */
 export function victimsAt(
   world: MatrixWorld,
@@ -39,7 +42,7 @@ export function victimsAt(
   }
   const all = meaning === 'node' ? nodeTypes().map(({ name }) => kindOfNode(name)) : meaning;
   return all
-    .filter((kind) => !(isOfPlatform && kind === 'cursor:feed'))
+    .filter((kind) => !(isOfPlatform && ofWholePlatform.includes(kind)))
     .map((kind) => ({
       what: kind,
       value: world.victim[kind],

@@ -345,6 +345,7 @@ export const kindsOfNodes: Readonly<Record<string, Kind>> = {
   ExternalAccount: 'ExternalAccount',
   InternalAccount: 'InternalAccount',
   Lookup: 'Lookup',
+  Platform: 'Platform',
   Quote: 'Quote',
   Transaction: 'Transaction',
   WebhookDelivery: 'WebhookDelivery',

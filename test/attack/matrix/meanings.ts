@@ -127,13 +127,15 @@ const publicNames: Readonly<Record<string, string>> = {
   'InternalAccount.ledgerEntries.before': 'as above',
   'MetadataInput.key': 'what a platform notes is compared with nothing',
   'UpdatePlatformInput.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
+  'deleteTrustedDocument.hash': 'the hash of a text: which platform has registered it, no answer says',
+  'registerTrustedDocuments.id': 'as above',
   'updateConfig.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
 };
 
 /** Texts that describe, and name nothing that the service has. */
 const descriptions: ReadonlySet<string> = new Set(
-  `address bankCode bankName bolt12 branchCode city clabeNumber country currencies currency currencyCode description
-  destinationCurrency destinations emailAddress fullName iban invoice legalName lightningAddress line1 line2 locale metadata name
+  `address bankCode body bankName bolt12 branchCode city clabeNumber country currencies currency currencyCode description
+  destinationCurrency destinations emailAddress format fullName iban invoice legalName lightningAddress line1 line2 locale metadata name
   nationality operation phoneNumber pixKey postalCode providerRequiredCounterpartyCustomerFields
   providerRequiredCustomerFields reason receiverCustomerInfo receivingCurrencyCode registrationNumber
   requestedReceiverFields routingNumber senderCustomerInfo senderUserInfo sendingCurrencyCode sortCode source

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import { base } from '../../setup/rest.ts';
 import {
@@ -55,6 +56,8 @@ const receipt = {
 const facts = { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1986-12-09' };
 const receiver = '%24success.usd%40sandbox.uma.money';
 
+const manifestOf = (text: string) => ({ [hash('sha256', text)]: text });
+
 /** Requests of each operation, by its id in the document, in which the caller names things of its own. */
 export const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
   listCustomerInternalAccounts: [() => ({})],
@@ -68,6 +71,9 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
   listClientTokens: [() => ({})],
   listExchangeRates: [() => ({ query: { sourceCurrency: 'USD' } })],
   getConfig: [() => ({})],
+  listTrustedDocuments: [() => ({})],
+  registerTrustedDocuments: [() => ({ body: manifestOf(`{ viewer { kind environment } } # ${fresh('document')}`) })],
+  deleteTrustedDocument: [() => ({ path: { hash: '0'.repeat(64) } })],
   getCustomer: [(own) => ({ path: { customerId: own.Customer } })],
   getQuote: [(own) => ({ path: { quoteId: own.Quote } })],
   getAccountStatement: [

@@ -5,6 +5,26 @@ const visible = 'src/access/visible.ts';
 /** Bugs in who sees and does what, and in the pages of lists. */
 export const accessBugs: readonly Bug[] = [
   {
+    bug: 'a token for registered documents sends any',
+    file: 'src/graphql/server/operations.ts',
+    find: 'if (context.viewer.trustedDocumentsOnly)',
+    put: "if (context.viewer.trustedDocumentsOnly && query === '')",
+    caughtBy: {
+      file: 'test/graphql/trusted-documents.test.ts',
+      title: 'a token for registered documents only sends no other, neither its text nor its hash',
+    },
+  },
+  {
+    bug: 'a document is registered under a hash that is not its own',
+    file: 'src/documents/manifest.ts',
+    find: "return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;",
+    put: 'return algorithm !== undefined;',
+    caughtBy: {
+      file: 'test/graphql/trusted-documents.test.ts',
+      title: '%s is refused as a whole',
+    },
+  },
+  {
     bug: 'transactions are visible to every platform',
     file: visible,
     find: 'return where(rules.transaction, scope);',

@@ -46,6 +46,9 @@ const ClientToken = builder.objectRef<ClientTokenRow>('ClientToken').implement({
     }),
     permissions: t.expose('permissions', { type: [Permission], description: 'What it may do.' }),
     grants: t.expose('grants', { type: [ClientGrant], description: 'What it may do besides, for its customer.' }),
+    trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
+      description: 'Whether it was made for registered documents only; the setting of the platform may say so, too.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it expires.' }),
     revokedAt: t.expose('revokedAt', {

@@ -120,6 +120,12 @@ mutation('createClientToken', {
       defaultValue: [],
       description: 'What it may do besides, for a customer alone. None by default.',
     }),
+    trustedDocumentsOnly: t.boolean({
+      required: true,
+      defaultValue: false,
+      description:
+        'Whether it may send registered documents only. A setting of the platform may say so for all tokens.',
+    }),
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 900,

@@ -18,6 +18,9 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       type: [ClientGrant],
       description: 'What a client token may do besides; empty for others.',
     }),
+    trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
+      description: 'Whether the token may send registered documents only.',
+    }),
     environment: t.expose('environment', { type: Environment, description: 'Sandbox or production.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',

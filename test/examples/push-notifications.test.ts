@@ -1,0 +1,65 @@
+import { expect, test, vi } from 'vitest';
+import { handleWebhook, type Notification } from '../../docs/examples/push-notifications.ts';
+import { pay } from '../setup/acts.ts';
+import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+import { createEndpoint, readEndpoint, resend } from '../webhooks/endpoint.ts';
+import { answer, startReceiver } from '../webhooks/receiver.ts';
+
+test('a webhook becomes one push notification, though the push service fails once and the event comes again', async () => {
+  // Webhooks are sent again within milliseconds.
+  const t = await startTestGateway({ WEBHOOK_TIME_SCALE: 1_000 });
+  const receiver = await startReceiver(answer(202));
+  const { id, secret } = await createEndpoint(t.platform, {
+    url: receiver.url,
+    eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'],
+  });
+  const versions = new Map<string, number>();
+  const [sent, failed]: [Notification[], Notification[]] = [[], []];
+  const answers: number[] = [];
+  const server = {
+    secret,
+    isNewer: async (id: string, version: number) => {
+      if (version <= (versions.get(id) ?? 0)) return false;
+      versions.set(id, version);
+      return true;
+    },
+    forget: async (id: string) => void versions.delete(id),
+    send: async (notification: Notification) => {
+      if (failed.length > 0) return void sent.push(notification);
+      failed.push(notification);
+      throw new Error('the push service is away');
+    },
+  };
+  receiver.answer = async (response, { raw, headers }) => {
+    answers.push(await handleWebhook(server, raw, headers));
+    response.writeHead(answers.at(-1) ?? 500).end();
+  };
+  const { id: transactionId } = await pay(t.platform, await makeScene(t.platform));
+  await vi.waitFor(() => expect(sent).toHaveLength(1), { timeout: 10_000 });
+  expect(sent).toEqual([
+    {
+      id: failed[0]?.id,
+      platformCustomerId: expect.any(String),
+      title: 'Your payment has arrived',
+      transactionId,
+    },
+  ]);
+  expect(answers).toContain(503);
+
+  const completed = receiver.received.find(({ body }) => body.transaction?.status === 'COMPLETED');
+  const delivery = await vi.waitFor(async () => {
+    const { deliveries } = await readEndpoint(t.platform, id);
+    const found = deliveries.find((one: Data) => one.event.id === completed?.body.eventId);
+    expect(found.status).toBe('DELIVERED');
+    return found;
+  });
+  const before = answers.length;
+  await resend(t.platform, delivery.id);
+  await vi.waitFor(() => expect(answers.length).toBeGreaterThan(before), { timeout: 10_000 });
+  expect(sent).toHaveLength(1);
+  const forged = { ...completed?.headers, 'webhook-signature': 'v1,AAAA' };
+  expect(await handleWebhook(server, completed?.raw ?? '', forged)).toBe(401);
+  await t.stop();
+  await receiver.stop();
+});

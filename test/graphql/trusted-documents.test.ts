@@ -1,0 +1,303 @@
+import { hash } from 'node:crypto';
+import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ended as endOf, mint, pay } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { nextOf, openEventStream } from '../setup/streams.ts';
+
+/** Documents that a platform registers, and tokens that may send no others. */
+
+const sha256 = (text: string) => hash('sha256', text);
+const queryText = 'query Kind { viewer { kind } }';
+const streamText = 'subscription Follow($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
+
+let t: TestGateway;
+let rest: RestClient;
+let scene: Scene;
+/** A payment that has ended: its stream has one message, and ends. */
+let ended: string;
+/** An app that may send registered documents only. */
+let bound: TestPlatform;
+beforeAll(async () => {
+  t = await startTestGateway({ AUTOMATIC_PERSISTED_QUERIES: false });
+  rest = await restClient(t.url, t.platform.authorization);
+  scene = await makeScene(t.platform);
+  ended = (await pay(t.platform, scene)).id;
+  await endOf(t.platform, ended);
+  await register(queryText, streamText);
+  bound = await appWith({ trustedDocumentsOnly: true });
+});
+afterAll(() => t.stop());
+
+const register = (...texts: readonly string[]) =>
+  rest.ask('POST', '/trusted-documents', Object.fromEntries(texts.map((text) => [sha256(text), text])));
+
+async function appWith(more: object): Promise<TestPlatform> {
+  const { token } = await mint(t.platform, { customerId: scene.customerId, ...more });
+  return connect(t.url, t.platform.platformId, `Bearer ${token}`);
+}
+
+/** What a client sends in place of a document: its text, or its hash. */
+type Sent = { readonly query?: string; readonly documentId?: string; readonly extensions?: Data };
+type Send = (platform: TestPlatform, sent: Sent) => Promise<Data>;
+
+const json = { 'content-type': 'application/json' };
+
+/** Sends an operation to a path, and returns the response. */
+function post(platform: TestPlatform, path: string, body: object, headers: Record<string, string> = {}) {
+  const all = { authorization: platform.authorization, ...json, ...headers };
+  return fetch(`${t.url}${path}`, { method: 'POST', headers: all, body: JSON.stringify(body) });
+}
+
+async function get(platform: TestPlatform, { extensions, ...sent }: Sent): Promise<Data> {
+  const search = new URLSearchParams({ ...sent, ...(extensions && { extensions: JSON.stringify(extensions) }) });
+  const response = await fetch(`${t.url}/graphql?${search}`, { headers: { authorization: platform.authorization } });
+  return response.json();
+}
+
+/** Returns the first message of an event stream, or the body of a refusal. */
+async function firstEvent(stream: Awaited<ReturnType<typeof openEventStream>>): Promise<Data> {
+  const { data } = await nextOf(stream.events);
+  stream.cut();
+  return data;
+}
+
+async function onOneConnection(platform: TestPlatform, sent: Sent): Promise<Data> {
+  const path = '/graphql/stream';
+  const headers = { authorization: platform.authorization };
+  const reserved = await fetch(`${t.url}${path}`, { method: 'PUT', headers });
+  const token = { 'x-graphql-event-stream-token': await reserved.text() };
+  const stream = await openEventStream(`${t.url}${path}`, platform.authorization, undefined, token);
+  const extensions = { ...sent.extensions, operationId: 'one' };
+  expect((await post(platform, path, { ...sent, variables: { id: ended }, extensions }, token)).status).toBe(202);
+  return (await firstEvent(stream)).payload;
+}
+
+async function onSocket(platform: TestPlatform, { query = '', ...sent }: Sent): Promise<Data> {
+  const client = platform.socket();
+  try {
+    return await new Promise<Data>((resolve, reject) => {
+      const operation = { query, ...sent, variables: { id: ended } };
+      client.subscribe(operation, { next: resolve, error: reject, complete: () => undefined });
+    });
+  } catch (errors) {
+    return { errors };
+  } finally {
+    await client.dispose();
+  }
+}
+
+async function withTicket(platform: TestPlatform, sent: Sent): Promise<Data> {
+  const made = await post(platform, '/graphql/stream/ticket', { ...sent, variables: { id: ended } });
+  const body = (await made.json()) as Data;
+  if (!body.url) return body;
+  return firstEvent(await openEventStream(`${t.url}${body.url}`, ''));
+}
+
+async function asParts(platform: TestPlatform, sent: Sent): Promise<Data> {
+  const accept = { accept: 'multipart/mixed;subscriptionSpec="1.0", application/json' };
+  const response = await post(platform, '/graphql', { ...sent, variables: { id: ended } }, accept);
+  const text = await response.text();
+  if (!text.startsWith('--')) return JSON.parse(text);
+  const [first] = text.split('\r\n').filter((line) => line.startsWith('{') && line !== '{}');
+  return JSON.parse(first ?? '').payload;
+}
+
+const queries: Readonly<Record<string, Send>> = {
+  POST: async (platform, sent) => (await post(platform, '/graphql', sent)).json(),
+  GET: get,
+};
+const streams: Readonly<Record<string, Send>> = {
+  'an event stream': async (platform, sent) => {
+    const body = { query: undefined as unknown as string, ...sent, variables: { id: ended } };
+    const response = await openEventStream(`${t.url}/graphql`, platform.authorization, body);
+    return response.headers.get('content-type')?.startsWith('text/event-stream')
+      ? firstEvent(response)
+      : (await post(platform, '/graphql', body)).json();
+  },
+  'an event stream for several operations': onOneConnection,
+  'an event stream with a ticket': withTicket,
+  'a socket': onSocket,
+  'a multipart response': asParts,
+};
+const transports = [
+  ...Object.entries(queries).map(([name, send]) => [name, send, queryText, { viewer: { kind: 'CLIENT' } }] as const),
+  ...Object.entries(streams).map(
+    ([name, send]) => [name, send, streamText, { transactionUpdates: { status: 'COMPLETED' } }] as const,
+  ),
+];
+
+const persisted = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: sha256(text) } } });
+
+describe.each(transports)('over %s', (_name, send, text, data) => {
+  test('a registered document is executed, by either form of its hash, and by its text', async () => {
+    const forms: readonly Sent[] = [{ documentId: `sha256:${sha256(text)}` }, persisted(text), { query: text }];
+    for (const sent of forms) expect(await send(bound, sent)).toMatchObject({ data });
+    // White space is nothing.
+    expect(await send(bound, { query: text.replace('{', '{\n  # the same\n') })).toMatchObject({ data });
+  });
+
+  test('a token for registered documents only sends no other, neither its text nor its hash', async () => {
+    const other = text.replace('{ ', '{ other: ');
+    const notRegistered = { query: other };
+    expect(await send(bound, notRegistered)).toMatchObject({
+      errors: [{ extensions: { code: 'QUERY_NOT_IN_SAFELIST' } }],
+    });
+    const unknown = { errors: [{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' } }] };
+    expect(await send(bound, { documentId: sha256(other) })).toMatchObject(unknown);
+    expect(await send(bound, persisted(other))).toMatchObject(unknown);
+    // Nor does it register one by sending both, as automatic persisted queries do.
+    expect(await send(bound, { ...notRegistered, ...persisted(other) })).toMatchObject({
+      errors: [{ extensions: { code: 'QUERY_NOT_IN_SAFELIST' } }],
+    });
+    expect(await send(bound, persisted(other))).toMatchObject(unknown);
+  });
+});
+
+describe('a manifest', () => {
+  const [relay, codegen, apollo] = ['relay', 'codegen', 'apollo'].map((name) => `query Of { ${name}: __typename }`) as [
+    string,
+    string,
+    string,
+  ];
+
+  test.each([
+    ['relay-compiler', { [hash('md5', relay)]: relay }, hash('md5', relay)],
+    ['GraphQL Code Generator', { [hash('sha1', codegen)]: codegen }, hash('sha1', codegen)],
+    [
+      'Apollo',
+      {
+        format: 'apollo-persisted-query-manifest',
+        version: 1,
+        operations: [{ id: sha256(apollo), name: 'Of', type: 'query', body: apollo }],
+      },
+      sha256(apollo),
+    ],
+  ])('of %s is registered as the tool writes it, once', async (_tool, manifest, id) => {
+    expect(await rest.ask('POST', '/trusted-documents', manifest)).toEqual({ registered: 1, existing: 0 });
+    expect(await rest.ask('POST', '/trusted-documents', manifest)).toEqual({ registered: 0, existing: 1 });
+    const { data } = await rest.ask('GET', '/trusted-documents');
+    expect(data.map((one: Data) => one.hash)).toContain(id);
+    expect(await get(bound, { documentId: id })).toMatchObject({ data: expect.anything() });
+  });
+
+  test.each([
+    ['whose hash is that of another text', { [sha256('{ a }')]: '{ viewer { kind } }' }, /is not the SHA-256/],
+    ['with a document that the schema does not have', { [sha256('{ nothing }')]: '{ nothing }' }, /Cannot query field/],
+    ['with a document that is malformed', { [sha256('{')]: '{' }, /Syntax Error/],
+    ['in another form', { documents: ['{ viewer { kind } }'] }, /no manifest/],
+  ])('%s is refused as a whole', async (_what, wrong, message) => {
+    const good = `query Good { ${_what.replaceAll(/\W/g, '_')}: __typename }`;
+    const refused = await rest.ask('POST', '/trusted-documents', { [sha256(good)]: good, ...wrong }, 400);
+    expect(refused).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringMatching(message) });
+    const { data } = await rest.ask('GET', '/trusted-documents');
+    expect(data.map((one: Data) => one.hash)).not.toContain(sha256(good));
+  });
+
+  test('is of one platform: another one knows none of its hashes', async () => {
+    const stranger = await t.newPlatform('stranger');
+    expect(await get(stranger, { documentId: sha256(queryText) })).toMatchObject({
+      errors: [{ message: 'PersistedQueryNotSupported' }],
+    });
+    const others = await restClient(t.url, stranger.authorization);
+    expect(await others.ask('GET', '/trusted-documents')).toEqual({ data: [] });
+    await others.ask('DELETE', `/trusted-documents/${sha256(queryText)}`, undefined, 204);
+    expect(await get(bound, { documentId: sha256(queryText) })).toMatchObject({ data: expect.anything() });
+  });
+
+  test('leaves no document behind that has been deleted', async () => {
+    const text = 'query Short { lived: __typename }';
+    await register(text);
+    expect(await get(bound, { documentId: sha256(text) })).toMatchObject({ data: { lived: 'Query' } });
+    await rest.ask('DELETE', `/trusted-documents/${sha256(text)}`, undefined, 204);
+    for (const sent of [{ documentId: sha256(text) }, { query: text }])
+      expect(await get(bound, sent)).toMatchObject({ errors: [expect.anything()] });
+  });
+});
+
+test('the setting of a platform binds its apps, or all its tokens, and REST undoes it', async () => {
+  const own = await t.newPlatform('strict');
+  const settings = await restClient(t.url, own.authorization);
+  await settings.ask('PATCH', '/config', { trustedDocuments: 'ALL' });
+  const text = '{ viewer { trustedDocumentsOnly } }';
+  // Credentials are cached for two seconds; a token that has just been made is not.
+  const { clientId, clientSecret } = await settings.ask('POST', '/tokens', { name: 'new', permissions: ['VIEW'] }, 201);
+  const server = connect(t.url, own.platformId, `Basic ${btoa(`${clientId}:${clientSecret}`)}`);
+  expect(await server.send(text)).toMatchObject({
+    status: 403,
+    errors: [{ extensions: { code: 'QUERY_NOT_IN_SAFELIST' } }],
+  });
+  await settings.ask('POST', '/trusted-documents', { [sha256(text)]: text });
+  expect(await server.ask(text)).toEqual({ viewer: { trustedDocumentsOnly: true } });
+  expect(await settings.ask('PATCH', '/config', { trustedDocuments: 'APPS' })).toMatchObject({
+    trustedDocuments: 'APPS',
+  });
+  const another = await settings.ask('POST', '/tokens', { name: 'newer', permissions: ['VIEW'] }, 201);
+  const free = connect(t.url, own.platformId, `Basic ${btoa(`${another.clientId}:${another.clientSecret}`)}`);
+  expect(await free.ask('{ viewer { kind trustedDocumentsOnly } }')).toEqual({
+    viewer: { kind: 'PLATFORM', trustedDocumentsOnly: false },
+  });
+});
+
+describe('automatic persisted queries', () => {
+  /** Queries twice with Apollo's link, and returns the bodies that it has sent. */
+  async function apolloSends(gateway: TestGateway): Promise<Data[]> {
+    const bodies: Data[] = [];
+    const client = new ApolloClient({
+      cache: new InMemoryCache(),
+      link: ApolloLink.from([
+        new PersistedQueryLink({ sha256: async (text: string) => sha256(text) }),
+        new HttpLink({
+          uri: `${gateway.url}/graphql`,
+          headers: { authorization: gateway.platform.authorization },
+          fetch: (url, init) => {
+            bodies.push(JSON.parse(String(init?.body)));
+            return fetch(url, init);
+          },
+        }),
+      ]),
+    });
+    for (let time = 0; time < 2; time += 1) {
+      const query = gql`
+        query Automatic {
+          viewer {
+            kind
+          }
+        }
+      `;
+      const { data } = await client.query<Data>({ query, fetchPolicy: 'network-only' });
+      expect(data.viewer.kind).toBe('PLATFORM');
+    }
+    client.stop();
+    return bodies.map(({ query, extensions }) => ({ query: query !== undefined, hash: !!extensions?.persistedQuery }));
+  }
+
+  test('are remembered in development: Apollo sends the text once, and then the hash alone', async () => {
+    const development = await startTestGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
+    expect(await apolloSends(development)).toEqual([
+      { query: false, hash: true },
+      { query: true, hash: true },
+      { query: false, hash: true },
+    ]);
+    const wrong = { query: '{ viewer { kind } }', ...persisted('{ viewer { platformId } }') };
+    const answer = await fetch(`${development.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: development.platform.authorization, ...json },
+      body: JSON.stringify(wrong),
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ errors: [{ message: 'provided sha does not match query' }] });
+    await development.stop();
+  });
+
+  test('are not offered in production: Apollo sends no further hash', async () => {
+    expect(await apolloSends(t)).toEqual([
+      { query: false, hash: true },
+      { query: true, hash: false },
+      { query: true, hash: false },
+    ]);
+  });
+});

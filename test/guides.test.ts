@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { refusals } from '../src/core/refusal.ts';
+import { startTestGateway, type TestGateway } from './setup/gateway.ts';
+import { makeScene, type Scene } from './setup/scene.ts';
+
+/** The guides in docs/guides, whose programs run as they stand there. */
+
+const root = path.resolve(import.meta.dirname, '..');
+const run = promisify(execFile);
+const guides = globSync('docs/guides/*.md', { cwd: root });
+const read = (guide: string) => readFileSync(path.join(root, guide), 'utf8');
+
+/** The blocks of JavaScript of a guide: one program. */
+const programOf = (guide: string) =>
+  [...read(guide).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code).join('\n');
+
+let t: TestGateway;
+let scene: Scene;
+let folder: string;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform, 100_000n);
+  // Inside of the repository: programs find the packages of an app there.
+  folder = await mkdtemp(path.join(root, 'node_modules/.cache/guides-'));
+  await run(process.execPath, [path.join(root, 'src/client/build/package.ts')]);
+  await mkdir(path.join(folder, 'node_modules'));
+  await symlink(path.join(root, 'dist/client'), path.join(folder, 'node_modules/payments-client'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await t.stop();
+});
+
+/** Runs a guide's program against the gateway of this file, and returns what it printed. */
+async function runGuide(guide: string): Promise<string> {
+  const [, credentials = ''] = t.platform.authorization.split(' ');
+  const program = programOf(guide)
+    .replaceAll('http://127.0.0.1:4000', t.url)
+    .replaceAll('sandbox:sandbox', Buffer.from(credentials, 'base64').toString());
+  const file = path.join(folder, `${path.basename(guide, '.md')}.mjs`);
+  await writeFile(file, program);
+  const { stdout } = await run(process.execPath, ['--preserve-symlinks', file], {
+    env: { ...process.env, CUSTOMER: scene.customerId, PAYEE: scene.outsideEur },
+    timeout: 30_000,
+  });
+  return stdout;
+}
+
+test('every guide with a program has a test here', () => {
+  expect(guides.filter((guide) => programOf(guide) !== '')).toEqual(['docs/guides/server.md', 'docs/guides/web.md']);
+});
+
+describe('the quickstart', () => {
+  test('for a server makes a customer and a payee, pays, and hears of the end by a webhook', async () => {
+    const printed = await runGuide('docs/guides/server.md');
+    expect(printed).toMatch(/^\$\d+\.\d\d buys €100\.00\nTransaction:[\w-]+ is COMPLETED\n$/);
+  });
+
+  test('for a web app shows a balance, pays, and follows the payment to its end', async () => {
+    const printed = await runGuide('docs/guides/web.md');
+    expect(printed).toMatch(
+      /^USD account \$1,000\.00\nGood for \d+ s: €\d+\.\d\d\n(PENDING\n)?(PROCESSING\n)?COMPLETED\n$/,
+    );
+  });
+});
+
+test('the worked rate of the guide to money obeys the law that it states', () => {
+  const [sent, fees, rate, received] = (
+    /\| sent \| ([\d.]+) USD \|\n\| fees \| ([\d.]+) USD \|\n\| .*? ÷ ([\d.]+) \| ([\d.]+) EUR \|/.exec(
+      read('docs/guides/money.md'),
+    ) ?? []
+  )
+    .slice(1)
+    .map(Number);
+  expect(((sent ?? 0) - (fees ?? 0)) / (rate ?? 0)).toBeCloseTo(received ?? 0, 2);
+});
+
+test('the guide to errors has every code of a refusal with its status, and no other', () => {
+  const rows = [...read('docs/guides/errors.md').matchAll(/^\| ([A-Z_]+) \| (\d+) \|/gm)];
+  expect(Object.fromEntries(rows.map(([, code, status]) => [code, Number(status)]))).toMatchObject(refusals);
+});
