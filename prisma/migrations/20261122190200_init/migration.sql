@@ -1233,7 +1233,7 @@ begin
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.rail_order[*]');
   if v_rows <> '[]' then
     insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)
-    select r.platform_id, r.id, r.transaction_id, r.kind, uuid_v7_time(r.id),
+    select r.platform_id, free_order_id(r.platform_id, r.id), r.transaction_id, r.kind, clock_ms(),
       clock_ms() + coalesce(r.due_in_ms, 0) * interval '1 millisecond', 0, r.scenario
     from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, due_in_ms bigint,
       scenario jsonb);
@@ -1261,6 +1261,19 @@ begin
     raise exception 'no internal account % in %', new.account_id, new.currency using errcode = 'LG007';
   end if;
   return new;
+end
+$$;
+
+-- Returns the id of a new order: the one that derives from its idempotency key, or the next in its line where an earlier
+-- order has it. A key can be used anew 30 days after its first use; an order stays.
+create or replace function free_order_id(p_platform uuid, p_id uuid) returns uuid
+  language plpgsql
+as $$
+begin
+  while exists (select from rail_order o where o.platform_id = p_platform and o.id = p_id) loop
+    p_id := md5(p_id::text)::uuid;
+  end loop;
+  return p_id;
 end
 $$;
 
