@@ -1,6 +1,7 @@
 import { type FieldNode, GraphQLError, type GraphQLField } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
 import type { Binding } from '../../database/conditions.ts';
+import type { FeedPosition } from '../../events/cursor.ts';
 
 /** One run of a plan: its viewer and its variables. Values become parameters of the statement. */
 export interface Run extends Binding {
@@ -17,6 +18,11 @@ export interface Run extends Binding {
   once<Value>(owner: object, make: () => Value): Value;
   /** Stores a value until the answer is finished, and returns its number. */
   note(value: unknown): number;
+  /**
+   * Requires that the feed has the position that an argument names. Whether it has is found out before the statement runs.
+   * @throws GraphQLError CURSOR_EXPIRED where it has not
+   */
+  requirePosition(position: FeedPosition, argument: string): void;
   /** Returns SQL of the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;
 }
