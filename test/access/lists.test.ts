@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from '../../src/access/visible.ts';
+import {
+  maySeeEvent,
+  type Scope,
+  visibleAccounts,
+  visibleCustomers,
+  visibleEvents,
+  visibleQuotes,
+  visibleToPlatform,
+  visibleTransactions,
+} from '../../src/access/visible.ts';
 import { readRows } from '../../src/database/read-rows.ts';
 import { ended, lookUp, mint, pay, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
@@ -77,6 +86,38 @@ test.each([
     expect(await platformsOf(visible({ platformId, bound: { kind: 'PLATFORM' } }))).toEqual(new Set([platformId]));
   },
 );
+
+test('the application itself has no WebhookEndpoint of another platform, where the database would show all', async () => {
+  const { prisma } = t.gateway.payments.database;
+  const platformsOf = async (where: object) =>
+    new Set((await prisma.webhookEndpoint.findMany({ where })).map((row) => row.platformId));
+  const { platformId } = platforms[0];
+  expect(await platformsOf({})).toEqual(new Set(platforms.map((platform) => platform.platformId)));
+  expect(await platformsOf(visibleToPlatform({ platformId, bound: { kind: 'PLATFORM' } }))).toEqual(
+    new Set([platformId]),
+  );
+});
+
+// A stream reads only what it may show anyway, which would hide a fault of this rule.
+test('whoever asks, an event may be seen in a stream where a list has it, and nowhere else', async () => {
+  const { prisma } = t.gateway.payments.database;
+  const all = await prisma.event.findMany();
+  const { platformId } = platforms[0];
+  const paid = all.find((event) => event.platformId === platformId && event.transactionId && event.customerId);
+  const { transactionId, customerId } = paid ?? {};
+  const scopes: Scope[] = [
+    { platformId, bound: { kind: 'PLATFORM' } },
+    { platformId, bound: { kind: 'CUSTOMER', customerId: customerId ?? '' } },
+    { platformId, bound: { kind: 'PAYMENT', transactionId: transactionId ?? '', quoteId: null } },
+  ];
+  for (const scope of scopes) {
+    const listed = new Set((await prisma.event.findMany({ where: visibleEvents(scope) })).map(({ id }) => id));
+    const seen = all.filter((event) => maySeeEvent(scope, event)).map(({ id }) => id);
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen.length).toBeLessThan(all.length);
+    expect(new Set(seen)).toEqual(listed);
+  }
+});
 
 describe('over REST', () => {
   test.each([

@@ -23,7 +23,10 @@ export const attackBugs: readonly Bug[] = [
     file: 'src/access/visible.ts',
     find: 'return where(rules.ofPlatform, scope);',
     put: "return (scope.bound.kind === 'PLATFORM' ? {} : where(rules.ofPlatform, scope)) as { platformId: string };",
-    caughtBy: foreign,
+    caughtBy: {
+      file: 'test/access/lists.test.ts',
+      title: 'the application itself has no WebhookEndpoint of another platform, where the database would show all',
+    },
   },
   {
     bug: 'the app of a payment guesses by a filter whose payment it is',
@@ -53,8 +56,8 @@ export const attackBugs: readonly Bug[] = [
     find: "return event.platformId === scope.platformId && maySee('event', scope, event);",
     put: 'return event.platformId === scope.platformId;',
     caughtBy: {
-      file: matrix,
-      title: 'streams of others are silent about what happens meanwhile, and so are their webhooks',
+      file: 'test/access/lists.test.ts',
+      title: 'whoever asks, an event may be seen in a stream where a list has it, and nowhere else',
     },
   },
   {

@@ -3,7 +3,7 @@ import type { Channel } from '../../../events/channel.ts';
 import type { Finality } from '../../../payments/settlement/finality.ts';
 
 /** A rail that watches for a bank return is looked at when it is asked again, within these bounds, in milliseconds. */
-const lookMs = { least: 1_000, most: 60_000 } as const;
+const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /**
  * Ends a stream of one transaction when nothing can follow what its reader has been shown. The end of a watch changes no
@@ -28,7 +28,7 @@ export function endWhenFinal(
   const again = (ms: number) => {
     clearTimeout(timer);
     // A database that is out of reach is looked at again, too.
-    timer = setTimeout(() => check().catch(() => again(lookMs.most)), ms).unref();
+    timer = setTimeout(() => check().catch(() => again(lookMs.afterFailure)), ms).unref();
   };
   return (version) => {
     shown = Math.max(shown, version);
