@@ -56,7 +56,7 @@ beforeAll(async () => {
     firstLost = events.edges[0].cursor;
     expect((await gateway.owner.query('select epoch from feed_epoch')).rows).toEqual([{ epoch: null }]);
   });
-  t = await startTestGateway({}, restored.url);
+  t = await startTestGateway({ METRICS_PORT: 0 }, restored.url);
   platform = connect(t.url, platformId, authorization);
 });
 afterAll(async () => {
@@ -338,12 +338,18 @@ describe('the operator after a restore', () => {
   }
 
   test('is warned of a database that is not the one that it was, until the restore is marked', async () => {
+    const unmarked = async () =>
+      /^payments_database_restores_unmarked (\d+)$/m.exec(
+        await (await fetch(`${t.gateway.metricsUrl}/metrics`)).text(),
+      )?.[1];
+    expect(Number(await unmarked())).toBeGreaterThan(0);
     const words = expect.stringContaining('npm run ops -- restored');
     expect(await warnings()).toEqual([words]);
     expect(await finding()).toEqual({ check: 'restore', result: 'warning', detail: words });
     const { epoch } = await ops('restored');
     expect(await warnings()).toEqual([]);
     expect((await finding()).result).toBe('ok');
+    expect(await unmarked()).toBe('0');
 
     // What was good before the mark is good after it, and what follows is in the new epoch.
     const before = await feedEnd(platform);

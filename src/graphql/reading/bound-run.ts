@@ -1,19 +1,17 @@
 import { type FieldNode, type GraphQLError, type GraphQLField, getArgumentValues } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
 import { Binding } from '../../database/conditions.ts';
-import { type FeedPosition, feedCursor } from '../../events/cursor.ts';
-import { cursorUndone } from '../failure.ts';
 import { wrongArgument } from '../wrong-value.ts';
 import { errorJson, type Notes } from './finish.ts';
-import { literal, type Run } from './sql.ts';
+import { literal, type Requirement, type Run } from './sql.ts';
 
 /** The input of a run, beside the viewer. */
 export interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly row?: string | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** Whether the feed has positions, by their cursors, as far as that has been found out. */
-  readonly positions?: ReadonlyMap<string, boolean>;
+  /** Whether requirements hold, by their keys, as far as that has been found out. */
+  readonly known?: ReadonlyMap<string, boolean>;
   /** Further arguments of one field. */
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
 }
@@ -26,22 +24,22 @@ export class BoundRun extends Binding implements Run, Notes {
   readonly maxBytes: number;
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
-  /** The positions of the feed that the run needs, and of which it is not known yet whether the feed has them. */
-  readonly unknownPositions: FeedPosition[] = [];
+  /** The requirements of which it is not known yet whether they hold. */
+  readonly unknown: Requirement[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
-  readonly #positions: RunInput['positions'];
+  readonly #known: RunInput['known'];
   readonly #given: RunInput['given'];
   /** The results of `once`. Not in a WeakMap of the plan's: V8's young collections keep the values of those (bench/LOG.md). */
   readonly #cache = new Map<object, unknown>();
 
-  constructor(viewer: Viewer, { variables, row, ids = [], positions, given }: RunInput, maxBytes: number) {
+  constructor(viewer: Viewer, { variables, row, ids = [], known, given }: RunInput, maxBytes: number) {
     super();
     this.viewer = viewer;
     this.maxBytes = maxBytes;
     this.ids = ids;
     this.row = row;
     this.#variables = variables;
-    this.#positions = positions;
+    this.#known = known;
     this.#given = given;
   }
 
@@ -67,10 +65,10 @@ export class BoundRun extends Binding implements Run, Notes {
     return this.notes.push(value) - 1;
   }
 
-  requirePosition(position: FeedPosition, argument: string): void {
-    const isThere = this.#positions?.get(feedCursor(this.viewer.platformId, position));
-    if (isThere === undefined) this.unknownPositions.push(position);
-    else if (!isThere) throw cursorUndone(argument);
+  require(requirement: Requirement): void {
+    const holds = this.#known?.get(requirement.key);
+    if (holds === undefined) this.unknown.push(requirement);
+    else if (!holds) throw requirement.refusal();
   }
 
   refuse(error: GraphQLError): string {

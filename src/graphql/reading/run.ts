@@ -11,8 +11,6 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
-import { feedCursor } from '../../events/cursor.ts';
-import { hasPosition } from '../../events/reads.ts';
 import type { Context } from '../context.ts';
 import { abandoned, failure } from '../failure.ts';
 import { planCache } from '../limits/document-cache.ts';
@@ -230,16 +228,13 @@ async function runStatement(
   // Checked for every read: at the root of a query, and below the result of a mutation.
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
   const deadline = Date.now() + sequencingTimeoutMs;
-  const positions = new Map<string, boolean>();
+  const known = new Map<string, boolean>();
   for (;;) {
     if (context.isAbandoned()) throw abandoned();
-    const run = new BoundRun(viewer, { ...input, positions }, context.maxAnswerBytes);
+    const run = new BoundRun(viewer, { ...input, known }, context.maxAnswerBytes);
     const text = statement.textFor(run);
-    if (run.unknownPositions.length > 0) {
-      for (const position of run.unknownPositions) {
-        const isThere = await hasPosition(payments.database.pool, viewer.platformId, position);
-        positions.set(feedCursor(viewer.platformId, position), isThere);
-      }
+    if (run.unknown.length > 0) {
+      for (const { key, holds } of run.unknown) known.set(key, await holds(payments.database.pool));
       continue;
     }
     try {

@@ -1,4 +1,6 @@
 import { positionOf } from '../../../events/cursor.ts';
+import { hasPosition } from '../../../events/reads.ts';
+import { cursorUndone } from '../../failure.ts';
 import type { CursorArgument } from '../../paging.ts';
 import { base64Url, byNumber, leaf, type PageKey } from '../../reading/reads.ts';
 import { type Run, sql } from '../../reading/sql.ts';
@@ -23,7 +25,13 @@ export const feedOrder: PageKey = {
  * would skip others.
  */
 function sequenceIn(run: Run, cursor: string, argument: CursorArgument): bigint | undefined {
-  const position = positionOf(run.viewer.platformId, cursor);
-  if (position) run.requirePosition(position, argument);
-  return position?.sequence;
+  const { platformId } = run.viewer;
+  const position = positionOf(platformId, cursor);
+  if (!position) return undefined;
+  run.require({
+    key: cursor,
+    holds: (on) => hasPosition(on, platformId, position),
+    refusal: () => cursorUndone(argument),
+  });
+  return position.sequence;
 }
