@@ -73,6 +73,9 @@ const modules = {
   lab: ['client'],
   console: [],
   wallet: ['client', 'client/generated'],
+  // A client of the APIs that runs in a terminal.
+  terminal: ['terminal/generated', 'client', 'cli'],
+  'terminal/generated': ['client'],
   pages: ['bodies'],
   http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
   work: [...hooks, ...allOfPayments],
@@ -112,6 +115,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/(graphql|rest|http)/' },
       to: { path: '^src/access/platform-itself.ts' },
+    },
+    {
+      name: 'terminal-is-a-client',
+      comment: 'The command line of developers knows the service by its public API alone; it shares how tables are written.',
+      severity: 'error',
+      from: { path: '^src/terminal/' },
+      to: { path: '^src/cli/', pathNot: '^src/cli/answer[.]ts$' },
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {

@@ -82,11 +82,16 @@ export function rowFromSnapshot<M extends keyof SnapshotRows>(
   return row as unknown as SnapshotRows[M];
 }
 
+/** The rows that statements make whole, by model. */
+interface WholeRows extends SnapshotRows {
+  Event: Event;
+}
+
 /**
  * Lists the columns of a model under the names of its fields, for JSON that `rowFromFields` completes. Integers and
  * decimals become text: a JSON number is rounded when it is parsed.
  */
-export function fieldsOf(model: keyof SnapshotRows, alias: string): string {
+export function fieldsOf(model: keyof WholeRows, alias: string): string {
   return (revivers.get(model) ?? [])
     .map(([field, column, , isNumber]) => `${alias}.${column}${isNumber ? '::text' : ''} as "${field}"`)
     .join(', ');
@@ -103,13 +108,10 @@ const fieldRevivers = new Map(
  * Makes a row, as Prisma would read it, from the JSON of a statement that selects `fieldsOf` it. Changes the parsed object
  * itself, since copying each row took a tenth of the time of a list.
  */
-export function rowFromFields<M extends keyof SnapshotRows>(
-  model: M,
-  fields: Record<string, unknown>,
-): SnapshotRows[M] {
+export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Record<string, unknown>): WholeRows[M] {
   for (const [field, revive] of fieldRevivers.get(model) ?? []) {
     const value = fields[field];
     if (value !== null) fields[field] = revive(value);
   }
-  return fields as unknown as SnapshotRows[M];
+  return fields as unknown as WholeRows[M];
 }

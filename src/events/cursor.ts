@@ -1,6 +1,6 @@
 /**
  * A position in a platform's feed: the sequence of an event, and the epoch in which the event got it. After a restore of the
- * database another event gets the same sequence, in another epoch (decision 76).
+ * database another event gets the same sequence, in another epoch (decision 77).
  */
 export interface FeedPosition {
   readonly sequence: bigint;

@@ -44,7 +44,7 @@ const oldOfTypes = statement<{ old: boolean }>(
  * position is too old when an event that the stream wants lies after it and is older: a stream on which nothing happened may
  * resume however old its cursor is. A client with an expired cursor loses nothing: `events(after:)` still reads on from it,
  * page by page. A position that the feed does not have is undone: the database was restored to a moment before it. The stream
- * would skip what has happened since (decision 76).
+ * would skip what has happened since (decision 77).
  */
 export async function mayResume(
   { pool }: Pick<Database, 'pool'>,

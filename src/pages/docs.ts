@@ -58,6 +58,7 @@ const first = [
   'docs/rest.md',
   'src/webhooks/README.md',
   'src/rails/sandbox/README.md',
+  'docs/command-line.md',
 ];
 
 async function listPage(files: readonly string[]): Promise<Page> {

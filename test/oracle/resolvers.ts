@@ -26,6 +26,8 @@ import { accountTypes } from '../../src/payments/accounts/account-types.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { deliveryRails } from '../../src/payments/pricing/delivery-rails.ts';
 import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts';
+import { webhookText } from '../../src/webhooks/delivery/bodies.ts';
+import { webhookTypes } from '../../src/webhooks/webhook-types.ts';
 import type { Data } from '../setup/gateway.ts';
 import {
   accountsWanted,
@@ -718,6 +720,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       changed(event, 'Transaction') ?? transactionSeen(event.transactionId, asking),
     quote: (event, _args, asking) => changed(event, 'Quote') ?? quoteSeen(event.quoteId, asking),
     customer: (event, _args, asking) => changed(event, 'Customer') ?? customerSeen(event.customerId, asking),
+    webhookBody: (event, _args, asking) => (asking.viewer.bound.kind === 'PLATFORM' ? bodyOf(event, asking) : null),
   }),
   MutationReceipt: fieldsOf<{ made: Data }>({
     async result({ made }, _args, asking) {
@@ -728,6 +731,26 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     },
   }),
 };
+
+/** Returns the body of an event's webhook: the function that makes it, and what it needs read row by row. */
+async function bodyOf(event: Event, { reads }: Asking): Promise<string | null> {
+  if (!webhookTypes.some((type) => type === event.type)) return null;
+  const { platformId } = event;
+  const payment = changedBy[event.type] === 'Transaction' ? rowFromSnapshot('Transaction', event.snapshot) : null;
+  const accountOf = async (id: string | null | undefined) =>
+    id ? (await reads.accounts({ platformId, id }))[0] : undefined;
+  const source = await accountOf(payment?.sourceAccountId);
+  const destination = await accountOf(payment?.destinationAccountId);
+  const account = await accountOf(event.accountId);
+  const [customer] = event.customerId ? await reads.customers({ platformId, id: event.customerId }) : [];
+  return webhookText(event, {
+    platformCustomerId: customer?.platformCustomerId ?? null,
+    sourceKind: source?.kind ?? null,
+    sourceCurrency: source?.currency ?? null,
+    destinationKind: destination?.kind ?? null,
+    accountCurrency: account?.currency ?? null,
+  });
+}
 
 function forbidden(): GraphQLError {
   return new GraphQLError('a permission is missing', { extensions: { code: 'FORBIDDEN' } });

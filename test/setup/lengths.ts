@@ -31,7 +31,8 @@ function functionsIn(text: string): Length[] {
   // The parser counts bytes on from what it has parsed before: the statement in front tells where this text begins.
   const front = '0;\n';
   const bytes = Buffer.from(text);
-  const module = parseSync(front + text, { syntax: 'typescript' });
+  // The first line of a program may name its interpreter, which the parser takes at the very beginning only.
+  const module = parseSync(front + text.replace(/^#!/, '//'), { syntax: 'typescript' });
   const start = module.span.start + front.length;
   const found: Length[] = [];
   const visit = (node: unknown, name: string): void => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { ended, feedEnd, mint, pay } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from './endpoint.ts';
 import { type Answer, answer, type Received, startReceiver, verify } from './receiver.ts';
@@ -133,4 +134,42 @@ test('hanging receivers hold up nobody else, and have no more than eight request
   // An attempt ends after a second here; those that the hanging ones were sent meanwhile stay within their share.
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
   await Promise.all([...hanging, healthy].map((one) => one.stop()));
+});
+
+test('the feed has the body of each webhook, byte for byte as it was posted, in lists and in streams', async () => {
+  const platform = await t.newPlatform('reads bodies');
+  const receiver = await startReceiver();
+  await createEndpoint(platform, { url: receiver.url });
+  const fields = 'id type webhookBody';
+  const stream = platform.watch(`subscription ($after: String) { events(after: $after) { ${fields} } }`, {
+    after: await feedEnd(platform),
+  });
+  const scene = await makeScene(platform);
+  const { id } = await pay(platform, scene);
+  await ended(platform, id);
+  await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
+  const { events } = await platform.ask(`{ events(first: 100) { edges { node { ${fields} } } } }`);
+  const read = new Map<string, Data>(events.edges.map(({ node }: Data) => [node.id, node]));
+  const types = new Set(receiver.received.map(({ body }) => body.type));
+  expect([...types]).toEqual(expect.arrayContaining(['TEST', 'KYC_STATUS', 'ACCOUNT_STATUS', 'OUTGOING_PAYMENT']));
+  for (const { body, raw } of receiver.received) expect(read.get(body.eventId)?.webhookBody).toBe(raw);
+  for (const { type, webhookBody } of read.values()) {
+    if (type === 'QUOTE_STATUS' || type.endsWith('_CHANGE')) expect(webhookBody).toBe(null);
+  }
+  for await (const { data } of stream) {
+    const { id: eventId, webhookBody } = data.events;
+    expect(webhookBody).toBe(read.get(eventId)?.webhookBody);
+    if (webhookBody !== null && JSON.parse(webhookBody).transaction?.status === 'COMPLETED') break;
+  }
+  await receiver.stop();
+});
+
+test('the app of a customer reads no body of a webhook, which has what its platform notes', async () => {
+  const { customerId, usd } = await makeScene(t.platform);
+  await fund(t.platform, usd, 5n);
+  const { token } = await mint(t.platform, { customerId, permissions: ['VIEW'], expiresInSeconds: 600 });
+  const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
+  const { events } = await app.ask('{ events(first: 50) { edges { node { type webhookBody } } } }');
+  expect(events.edges).toContainEqual({ node: { type: 'ACCOUNT_STATUS', webhookBody: null } });
+  for (const { node } of events.edges) expect(node.webhookBody).toBe(null);
 });

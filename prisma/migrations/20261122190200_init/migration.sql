@@ -2041,7 +2041,7 @@ end
 $$;
 
 -- Begins an epoch of the feed where the database is not the one that it was: the cursors of events that a restore or a failover
--- has undone name another epoch than the events that got their numbers (decision 76). Each sequencer calls it on each new
+-- has undone name another epoch than the events that got their numbers (decision 77). Each sequencer calls it on each new
 -- connection before it numbers anything. Returns whether an operator has yet to see to the restore.
 create or replace function follow_server() returns boolean
   language plpgsql

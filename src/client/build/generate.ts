@@ -28,6 +28,11 @@ const heading = '// Made by `npm run client:generate`. Do not edit.\n';
 /** A folder of operations, and the file that they make. */
 const operations = [
   { from: 'src/client/operations', to: 'src/client/generated/operations.ts', documentModule: '../document.ts' },
+  {
+    from: 'src/terminal/operations',
+    to: 'src/terminal/generated/operations.ts',
+    documentModule: '../../client/document.ts',
+  },
 ];
 
 /** Lists what caches must know: which types an abstract type may be, how a connection is paged, which objects have no id. */

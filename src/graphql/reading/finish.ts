@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { currencyOf, formatMoney } from '../../core/currencies.ts';
 import { invalidInput } from '../failure.ts';
+import { type Sql, sql } from './sql.ts';
 
 /**
  * Placeholders in the JSON that the database writes, for what only this process can compute. Each stands between two control
@@ -18,6 +19,11 @@ export const notSequencedPlaceholder = `chr(1) || 'later' || chr(1)`;
 /** Writes SQL of the placeholder for an amount, formatted for people in the locale that `note` stored under this number. */
 export function formattedPlaceholder(amount: string, currency: string, locale: number): string {
   return `concat(chr(1), 'money ', ${amount}, ' ', ${currency}, ' ${locale}', chr(1))`;
+}
+
+/** Writes SQL of the placeholder for a text that a function makes, which `note` stored under this number, from a JSON value. */
+export function computedPlaceholder(json: Sql, compute: number): Sql {
+  return sql`concat(chr(1), 'computed ', ${json}, ' ${compute}', chr(1))`;
 }
 
 const placeholders = new RegExp(`${delimiter}([^${delimiter}]*)${delimiter}`, 'g');
@@ -50,11 +56,19 @@ export function fillPlaceholders(json: string, run: Notes, isLast: boolean): str
       if (isLast) return '';
       throw new NotSequenced();
     }
+    if (kind === 'computed') return computed(placeholder, run);
     const currency = currencyOf(code);
     if (!currency) throw new Error(`unknown currency ${code}`);
     const text = formatMoney(BigInt(amount), currency, String(run.notes[Number(note)]));
     return typeof text === 'string' ? JSON.stringify(text) : errorJson(invalidInput(text.message, 'locale'), run);
   });
+}
+
+/** Returns the text, as JSON, that the function of a placeholder makes of its JSON value. */
+function computed(placeholder: string, { notes }: Notes): string {
+  const end = placeholder.lastIndexOf(' ');
+  const compute = notes[Number(placeholder.slice(end))] as (value: unknown) => string;
+  return JSON.stringify(compute(JSON.parse(placeholder.slice('computed '.length, end))));
 }
 
 /** Parses an answer, with GraphQLErrors for the objects that stand for them: the executor throws those. */

@@ -5,7 +5,7 @@ import { keyedOperation } from '../../core/idempotency.ts';
 
 /**
  * The ids of orders are the idempotency keys of providers. They derive from what a client repeats, so that a payment that was
- * made before a database was restored, and is made again after it, has the same order (decision 75).
+ * made before a database was restored, and is made again after it, has the same order (decision 76).
  */
 
 /**

@@ -18,6 +18,26 @@ export interface RelatedFields {
   readonly accountCurrency: string | null;
 }
 
+const relatedSql = {
+  platformCustomerId: 'c.platform_customer_id',
+  sourceKind: 's.kind',
+  sourceCurrency: 's.currency',
+  destinationKind: 't.kind',
+  accountCurrency: 'a.currency',
+} as const satisfies Record<keyof RelatedFields, string>;
+
+/** Lists the related fields in SQL, of the rows that `relatedRows` joins. */
+export const relatedFields = Object.entries(relatedSql)
+  .map(([field, column]) => `${column} as "${field}"`)
+  .join(', ');
+
+/** Writes the joins that bring the rows related to an event. */
+export const relatedRows = (event: string) =>
+  `left join customer c on c.platform_id = ${event}.platform_id and c.id = ${event}.customer_id
+   left join account a on a.platform_id = ${event}.platform_id and a.id = ${event}.account_id
+   left join account s on s.platform_id = ${event}.platform_id and s.id = (${event}.snapshot ->> 'source_account_id')::uuid
+   left join account t on t.platform_id = ${event}.platform_id and t.id = (${event}.snapshot ->> 'destination_account_id')::uuid`;
+
 /** Returns the id of an event's webhook: the same for every attempt, endpoint and replay. */
 export function webhookId(event: Pick<Event, 'id'>): string {
   return publicId('Webhook', event.id);
@@ -38,6 +58,11 @@ export function webhookBody(event: Event, related: RelatedFields): Record<string
     version: event.version,
     ...payload(event, related),
   };
+}
+
+/** Returns the body as it is posted and signed. */
+export function webhookText(event: Event, related: RelatedFields): string {
+  return JSON.stringify(webhookBody(event, related));
 }
 
 function payload(event: Event, related: RelatedFields): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { trustedJson } from '../../database/trusted-json.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
 import { applyAnswer } from './apply-answer.ts';
 import { isAnswer, questionAnswer } from './approval.ts';
-import { webhookBody, webhookId } from './bodies.ts';
+import { webhookId, webhookText } from './bodies.ts';
 import {
   type DeliveryState,
   type LeasedDelivery,
@@ -100,7 +100,7 @@ export class Deliverer {
     if (!box) throw new Error('webhooks are not set up here');
     const secrets = this.#secretsOf(delivery, box);
     if (!secrets) return unreadableSecret;
-    const body = JSON.stringify(webhookBody(delivery.event, delivery));
+    const body = webhookText(delivery.event, delivery);
     return this.#sender.post({
       url: delivery.url,
       loopbackAllowed: loopbackAllowed(this.#webhooks, delivery.environment),

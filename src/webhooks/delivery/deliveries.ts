@@ -2,7 +2,7 @@ import type { Environment, Event } from '../../database/generated/client/client.
 import { columnsOf } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
-import type { RelatedFields } from './bodies.ts';
+import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import { dropPending } from './drop-pending.ts';
 import type { Outcome } from './sender.ts';
 
@@ -77,15 +77,12 @@ const leaseStatement = statement<LeasedRow>(
    )
    select ${columnsOf('Event', 'v')}, l.id as delivery_id, l.endpoint_id, l.begun, l.tries, l.question, e.url, p.environment, e.secret, case when e.previous_secret_until > clock_timestamp() then e.previous_secret end as previous_secret,
      clock_ms() as now,
-     c.platform_customer_id, s.kind as source_kind, s.currency as source_currency, t.kind as destination_kind, a.currency as account_currency
+     ${relatedFields}
    from leased l
    join webhook_endpoint e on e.platform_id = l.platform_id and e.id = l.endpoint_id
    join platform p on p.id = l.platform_id
    join event v on v.platform_id = l.platform_id and v.sequence = l.event_sequence
-   left join customer c on c.platform_id = v.platform_id and c.id = v.customer_id
-   left join account a on a.platform_id = v.platform_id and a.id = v.account_id
-   left join account s on s.platform_id = v.platform_id and s.id = (v.snapshot ->> 'source_account_id')::uuid
-   left join account t on t.platform_id = v.platform_id and t.id = (v.snapshot ->> 'destination_account_id')::uuid`,
+   ${relatedRows('v')}`,
 );
 
 /** Leases up to `limit` deliveries (and as many questions) that are due. */

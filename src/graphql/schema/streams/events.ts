@@ -38,6 +38,7 @@ import { modelOf, snapshotOf } from './event-models.ts';
 import { feedCursorRead, feedOrder } from './feed-order.ts';
 import { afterDescription, watchMany } from './stream.ts';
 import { visibleId } from './visible-ids.ts';
+import { webhookBodyRead } from './webhook-body.ts';
 
 /** The feed: every change, as a list and as a stream. */
 
@@ -151,6 +152,12 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       ...reads(changedOrNow('Customer', 'customer_id', visibleCustomers)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
+    }),
+    webhookBody: t.string({
+      nullable: true,
+      description:
+        'The body of its webhook, byte for byte as endpoints get it (decision 75). Null for a type that no webhook carries, and for client tokens.',
+      ...planned(webhookBodyRead),
     }),
   }),
 });

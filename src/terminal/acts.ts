@@ -1,0 +1,160 @@
+import { type Cast, findCast, fund, newCustomer } from './cast.ts';
+import { type EventTypeName, eventTypes, newKey } from './command.ts';
+import { onlyEndpoint } from './deliveries.ts';
+import {
+  type CreateQuoteInput,
+  Deposit,
+  NameAccount,
+  NoteOnCustomer,
+  Quote,
+  ReceiveUma,
+  type SandboxScenarioInput,
+  SetAccountStatus,
+  TestEndpoint,
+  TransferIn,
+  TransferOut,
+} from './generated/operations.ts';
+import { type Service, succeeded } from './service.ts';
+
+/** What an act works with. */
+export interface Stage {
+  readonly service: Service;
+  /** The amount, in major units of USD. */
+  readonly amount: string;
+  readonly scenario: SandboxScenarioInput | null;
+  readonly endpoint: string | undefined;
+}
+
+/** What an act made, or changed. */
+export interface Made {
+  readonly id: string;
+  readonly status?: string;
+}
+
+/** Something that can be made to happen. */
+export interface Act {
+  readonly about: string;
+  /** Whether it makes a payment, which a scenario can be about. */
+  readonly isPayment?: true;
+  readonly run: (stage: Stage) => Promise<Made>;
+}
+
+/** Makes an act of a customer with accounts; `withMoney` also funds its account. */
+const played = (run: (stage: Stage, cast: Cast) => Promise<Made>) => async (stage: Stage) =>
+  run(stage, await findCast(stage.service));
+const withMoney = (run: (stage: Stage, cast: Cast) => Promise<Made>) =>
+  played(async (stage, cast) => {
+    // A fee may be on top of what is sent.
+    await fund(stage.service, cast, '10.00');
+    await fund(stage.service, cast, stage.amount);
+    return run(stage, cast);
+  });
+
+async function quote(
+  { service, amount, scenario }: Stage,
+  { euros }: Cast,
+  more: Pick<CreateQuoteInput, 'source' | 'immediatelyExecute'>,
+) {
+  const input: CreateQuoteInput = {
+    destination: { account: { accountId: euros } },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmountDecimal: amount,
+    idempotencyKey: newKey(),
+    ...more,
+  };
+  return succeeded((await service.execute(Quote, { input, scenario })).createQuote).quote;
+}
+
+const outgoing = withMoney(async (stage, cast) => {
+  const source = { account: { accountId: cast.account } };
+  return (await quote(stage, cast, { source, immediatelyExecute: true })).transaction;
+});
+
+const realTime = played(async (stage, cast) => {
+  const source = { realtimeFunding: { customerId: cast.customer, currency: 'USD' } };
+  const { service, scenario } = stage;
+  const { id: quoteId } = await quote({ ...stage, scenario: null }, cast, { source });
+  return succeeded((await service.execute(Deposit, { quoteId, scenario, key: newKey() })).sandboxSend).transaction;
+});
+
+const transferOut = withMoney(async ({ service, amount, scenario }, { account, dollars }) => {
+  const input = {
+    sourceAccountId: account,
+    destinationAccountId: dollars,
+    amountDecimal: amount,
+    idempotencyKey: newKey(),
+  };
+  return succeeded((await service.execute(TransferOut, { input, scenario })).transferOut).transaction;
+});
+
+const transferIn = played(async ({ service, amount, scenario }, { account, dollars }) => {
+  const input = {
+    sourceAccountId: dollars,
+    destinationAccountId: account,
+    amountDecimal: amount,
+    idempotencyKey: newKey(),
+  };
+  return succeeded((await service.execute(TransferIn, { input, scenario })).transferIn).transaction;
+});
+
+const incoming = played(async ({ service, amount, scenario }, { customer }) => {
+  const input = {
+    customerId: customer,
+    senderUmaAddress: '$success.usd@sandbox.uma.money',
+    receivingCurrencyCode: 'USD',
+    receivingCurrencyAmountDecimal: amount,
+    // Without a decision of the platform it would fail after seconds.
+    sandboxScenario: { approval: 'APPROVE' as const, ...scenario },
+    idempotencyKey: newKey(),
+  };
+  return succeeded((await service.execute(ReceiveUma, { input })).sandboxReceiveUma).transaction;
+});
+
+const statusChange = played(async ({ service }, { euros: accountId }) => {
+  await service.execute(SetAccountStatus, { accountId, status: 'UNDER_REVIEW', key: newKey() });
+  const back = await service.execute(SetAccountStatus, { accountId, status: 'ACTIVE', key: newKey() });
+  return succeeded(back.sandboxSetExternalAccountStatus).account;
+});
+
+const accountChange = played(async ({ service }, { euros: accountId }) => {
+  const variables = { accountId, name: newKey(), key: newKey() };
+  return succeeded((await service.execute(NameAccount, variables)).updateExternalAccount).account;
+});
+
+const customerChange = played(async ({ service }, { customer: customerId }) => {
+  const variables = { customerId, value: new Date().toISOString(), key: newKey() };
+  return succeeded((await service.execute(NoteOnCustomer, variables)).updateCustomer).customer;
+});
+
+async function webhookTest({ service, endpoint }: Stage): Promise<Made> {
+  const id = endpoint ?? (await onlyEndpoint(service));
+  const sent = await service.execute(TestEndpoint, { endpointId: id, key: newKey() });
+  const { delivered, responseStatus } = succeeded(sent.sendTestWebhook);
+  return { id, status: delivered ? 'DELIVERED' : `answered ${responseStatus ?? 'nothing'}` };
+}
+
+/** The types of event, each with what makes it happen. Other events come with it. */
+const ofTypes: Readonly<Record<EventTypeName, Omit<Act, 'about'>>> = {
+  OUTGOING_PAYMENT: { isPayment: true, run: outgoing },
+  INCOMING_PAYMENT: { isPayment: true, run: incoming },
+  QUOTE_STATUS: {
+    run: withMoney((stage, cast) => quote(stage, cast, { source: { account: { accountId: cast.account } } })),
+  },
+  ACCOUNT_STATUS: { run: played(({ service, amount }, cast) => fund(service, cast, amount)) },
+  ACCOUNT_CHANGE: { run: accountChange },
+  EXTERNAL_ACCOUNT_STATUS: { run: statusChange },
+  KYC_STATUS: { run: async ({ service }) => ({ id: await newCustomer(service, newKey()) }) },
+  CUSTOMER_CHANGE: { run: customerChange },
+  WEBHOOK_DELIVERY: { run: webhookTest },
+  TEST: { run: webhookTest },
+};
+
+/** Everything that can be made to happen, by name: the types of event, and other ways to pay. */
+export const acts: Readonly<Record<string, Act>> = {
+  ...Object.fromEntries(
+    Object.entries(ofTypes).map(([type, act]) => [type, { ...act, about: eventTypes[type as EventTypeName] }]),
+  ),
+  TRANSFER_OUT: { about: 'money goes to a bank account in the same currency', isPayment: true, run: transferOut },
+  TRANSFER_IN: { about: 'money comes from a bank account in the same currency', isPayment: true, run: transferIn },
+  REAL_TIME_PAYMENT: { about: 'a deposit pays a quote, which executes by itself', isPayment: true, run: realTime },
+};

@@ -1,0 +1,73 @@
+import { newKey } from './command.ts';
+import {
+  AccountsOfCustomer,
+  AddAccount,
+  CreateCustomer,
+  type ExternalAccountInfoInput,
+  FindCustomer,
+  Fund,
+} from './generated/operations.ts';
+import { Failure } from './screen.ts';
+import { type Service, succeeded } from './service.ts';
+
+/** A customer of the sandbox with which things are made to happen. Ids are public ids. */
+export interface Cast {
+  readonly customer: string;
+  /** Its internal account in USD. */
+  readonly account: string;
+  /** Its bank accounts in USD and EUR. */
+  readonly dollars: string;
+  readonly euros: string;
+}
+
+/** The platform's own id of that customer. */
+const platformCustomerId = 'payments-cli';
+
+/** Finds the customer and its accounts, or makes what is not there. */
+export async function findCast(service: Service): Promise<Cast> {
+  const { customers } = await service.execute(FindCustomer, { platformCustomerId });
+  const customer = customers.edges[0]?.node.id ?? (await newCustomer(service, platformCustomerId));
+  const found = await service.execute(AccountsOfCustomer, { customerId: customer });
+  const account = found.internal.edges[0]?.node.id;
+  if (account === undefined) throw new Failure('The platform has no USD among its currencies, in which this pays.');
+  return {
+    customer,
+    account,
+    dollars: found.dollars.edges[0]?.node.id ?? (await newAccount(service, customer, 'USD')),
+    euros: found.euros.edges[0]?.node.id ?? (await newAccount(service, customer, 'EUR')),
+  };
+}
+
+/** Makes a customer. @returns its id */
+export async function newCustomer(service: Service, ownId: string): Promise<string> {
+  const variables = { platformCustomerId: ownId, fullName: 'Customer Of The Command Line', key: newKey() };
+  return succeeded((await service.execute(CreateCustomer, variables)).createCustomer).customer.id;
+}
+
+const digits = (count: number) =>
+  Array.from(crypto.getRandomValues(new Uint8Array(count)), (byte) => byte % 10).join('');
+
+/** The last three digits are those with which the sandbox pays without trouble. */
+const accountInfo: Readonly<Record<'USD' | 'EUR', () => ExternalAccountInfoInput>> = {
+  USD: () => ({
+    usAccount: { accountNumber: `${digits(7)}000`, routingNumber: '021000021', accountCategory: 'CHECKING' },
+  }),
+  EUR: () => ({ iban: { iban: germanIban(`37040044${digits(7)}000`), swiftBic: 'COBADEFF' } }),
+};
+
+async function newAccount(service: Service, customerId: string, currency: 'USD' | 'EUR'): Promise<string> {
+  const variables = { customerId, currency, info: accountInfo[currency](), key: newKey() };
+  return succeeded((await service.execute(AddAccount, variables)).createExternalAccount).account.id;
+}
+
+/** Completes the digits of a German account with their check digits (ISO 13616, modulo 97). */
+function germanIban(digits: string): string {
+  const rest = BigInt(`${digits}131400`) % 97n;
+  return `DE${String(98n - rest).padStart(2, '0')}${digits}`;
+}
+
+/** Lets an amount in USD arrive in the internal account. */
+export async function fund(service: Service, { account }: Cast, amount: string) {
+  return succeeded((await service.execute(Fund, { accountId: account, amount, key: newKey() })).sandboxFundAccount)
+    .account;
+}

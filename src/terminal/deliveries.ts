@@ -1,0 +1,118 @@
+import { tableOf } from '../cli/answer.ts';
+import { newKey, type Work } from './command.ts';
+import {
+  Deliveries,
+  Endpoints,
+  Replay,
+  Resend,
+  WebhookBody,
+  type WebhookDeliveryStatus,
+} from './generated/operations.ts';
+import { post, secretOf, targetOf } from './listen.ts';
+import { Failure } from './screen.ts';
+import { type Service, succeeded } from './service.ts';
+
+/** The options of `logs`. */
+export interface LogsOptions {
+  readonly last: number;
+  readonly status?: WebhookDeliveryStatus[];
+  readonly endpoint?: string;
+}
+
+/** Prints what was sent to the webhook endpoints, and what they answered. */
+export const logs: Work<[LogsOptions]> = async ({ service, screen, json }, { last, status, endpoint }) => {
+  const { webhookEndpoints } = await service.execute(Deliveries, { first: last, filter: status ? { status } : null });
+  const endpoints = webhookEndpoints.edges
+    .map(({ node }) => node)
+    .filter(({ id }) => endpoint === undefined || id === endpoint);
+  const [first] = endpoints;
+  if (!first) throw new Failure(endpoint === undefined ? noEndpoint : `There is no ${endpoint}.`);
+  const rows = endpoints
+    .flatMap(({ url, deliveries }) => deliveries.edges.map(({ node }) => ({ url, ...node })))
+    .sort((a, b) => b.event.occurredAt.localeCompare(a.event.occurredAt))
+    .slice(0, last)
+    .reverse();
+  if (json) {
+    screen.out(JSON.stringify(rows, null, 2));
+    return undefined;
+  }
+  const table = rows.map(({ id, url, event, attempts, nextAttemptAt, ...delivery }) => {
+    const latest = attempts.at(-1);
+    return {
+      occurredAt: event.occurredAt,
+      event: event.type,
+      delivery: id,
+      url,
+      status: delivery.status,
+      attempts: attempts.length,
+      answer: latest?.responseStatus,
+      ms: latest?.durationMs,
+      error: latest?.error,
+      nextAttemptAt,
+    };
+  });
+  for (const line of tableOf(table, 'Nothing was sent.')) screen.out(line);
+  return undefined;
+};
+
+const noEndpoint =
+  'This platform has no webhook endpoint. Make one with createWebhookEndpoint, or use `listen`, which needs none.';
+
+/** The options of `resend`. */
+export interface ResendOptions {
+  readonly to?: string;
+  readonly endpoint?: string;
+}
+
+/** Sends a delivery, or the webhook of an event, again: to its endpoint, or to a program on this machine. */
+export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpoint }) => {
+  const { service, screen, json } = job;
+  const [type, uuid] = id.split(':');
+  if (type === 'WebhookDelivery') {
+    if (to !== undefined)
+      throw new Failure('--to takes an event or a webhook: `logs --json` has the event of each delivery.');
+    const { delivery } = succeeded(
+      (await service.execute(Resend, { deliveryId: id, key: newKey() })).resendWebhookDelivery,
+    );
+    screen.out(json ? JSON.stringify(delivery) : `${delivery.id} is sent again. \`logs\` shows the attempt.`);
+    return undefined;
+  }
+  if (type !== 'Event' && type !== 'Webhook')
+    throw new Failure(`${id} cannot be sent again: name a WebhookDelivery:…, an Event:… or a Webhook:….`);
+  if (to !== undefined) {
+    const event = await eventOf(service, `Event:${uuid}`);
+    const { secret, isNew } = secretOf(job);
+    if (isNew && !json) screen.out(`It is signed with a new secret: ${secret}`);
+    return { exitCode: (await post(job, targetOf(to), secret, event)) ? 0 : 1 };
+  }
+  const endpointId = endpoint ?? (await onlyEndpoint(service));
+  const { count } = succeeded(
+    (await service.execute(Replay, { endpointId, eventId: `Event:${uuid}`, key: newKey() })).replayWebhookEvents,
+  );
+  screen.out(json ? JSON.stringify({ endpointId, count }) : `Event:${uuid} is sent to ${endpointId} again.`);
+  return undefined;
+};
+
+async function eventOf(service: Service, id: string) {
+  const { node } = await service.execute(WebhookBody, { id });
+  if (!node || !('webhookBody' in node)) throw new Failure(`There is no ${id}.`);
+  const { type, webhookBody } = node;
+  if (webhookBody === null) throw new Failure(`${id} is of the type ${type}, which no webhook carries.`);
+  return { id, type, webhookBody };
+}
+
+/** Returns the endpoint of a platform that has only one. Throws a Failure where there is a choice, or none. */
+export async function onlyEndpoint(service: Service): Promise<string> {
+  const { webhookEndpoints } = await service.execute(Endpoints, {});
+  const endpoints = webhookEndpoints.edges.map(({ node }) => node);
+  const [first, second] = endpoints;
+  if (!first) throw new Failure(noEndpoint);
+  if (second)
+    throw new Failure(
+      [
+        'There are several endpoints. Name one with --endpoint:',
+        ...tableOf(endpoints, '').map((line) => `  ${line}`),
+      ].join('\n'),
+    );
+  return first.id;
+}

@@ -1,0 +1,68 @@
+import type { Finished, Job, Work } from './command.ts';
+import {
+  FollowPayment,
+  type FollowPaymentSubscription,
+  PaymentOfQuote,
+  type StreamEnd,
+} from './generated/operations.ts';
+import { Failure, timeOfDay } from './screen.ts';
+
+type Payment = FollowPaymentSubscription['transactionUpdates']['transaction'];
+
+/** The options of `follow`. */
+export interface FollowingOptions {
+  readonly until: StreamEnd;
+}
+
+/** The exit code of a command that its user has stopped before its end. */
+const interrupted = 130;
+
+/** Prints the timeline of a payment, and each step as it happens, until the payment ends. */
+export const followCommand: Work<[string, FollowingOptions]> = async (job, id, { until }) =>
+  followPayment(job, await transactionOf(job, id), until);
+
+/** Follows a payment to its end. @returns the exit code: 0 when it is COMPLETED */
+export async function followPayment({ service, screen, json }: Job, id: string, until: StreamEnd): Promise<Finished> {
+  const printed = new Set<string>();
+  let began: number | undefined;
+  let last: { readonly status: string; readonly payment: Payment } | undefined;
+  await service.follow(FollowPayment, { id, until }, ({ transactionUpdates: { transaction, ...update } }) => {
+    last = { status: update.status, payment: transaction };
+    if (json) screen.out(JSON.stringify({ ...update, transaction }));
+    else if (began === undefined) screen.out(headOf(transaction));
+    for (const { cursor, status, reason, occurredAt } of transaction.timeline) {
+      if (printed.has(cursor)) continue;
+      printed.add(cursor);
+      began ??= Date.parse(occurredAt);
+      const seconds = ((Date.parse(occurredAt) - began) / 1_000).toFixed(1);
+      const line = `${timeOfDay(occurredAt)}  ${`+${seconds}s`.padStart(8)}  ${status}${reason ? `  ${reason}` : ''}`;
+      if (!json) screen.out(line);
+    }
+  });
+  if (screen.signal.aborted) return { exitCode: interrupted };
+  if (!last) throw new Failure(`The stream of ${id} ended without a word.`);
+  if (!json) screen.out(endOf(last.status, last.payment));
+  return { exitCode: last.status === 'COMPLETED' ? 0 : 1 };
+}
+
+async function transactionOf({ service }: Job, id: string): Promise<string> {
+  if (!id.startsWith('Quote:')) return id;
+  const { quote } = await service.execute(PaymentOfQuote, { id });
+  if (!quote) throw new Failure(`There is no ${id}.`);
+  return quote.transaction.id;
+}
+
+function headOf({ id, type, sentAmount, receivedAmount }: Payment): string {
+  const amounts = [sentAmount?.formatted, receivedAmount?.formatted].filter((one) => one !== undefined).join(' → ');
+  return `${id}  ${type}  ${amounts}\n`;
+}
+
+function endOf(status: string, { failureReason, fees, receivedAmount, refund }: Payment): string {
+  const facts = [
+    failureReason && `because of ${failureReason}`,
+    status === 'COMPLETED' && receivedAmount && `${receivedAmount.formatted} received`,
+    fees && `${fees.formatted} fees`,
+    refund && `${refund.amount.formatted} ${refund.settledAt ? 'given back' : 'to be given back'}`,
+  ].filter((fact) => typeof fact === 'string');
+  return `\n${status}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`;
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import type { Job, Work } from './command.ts';
+import { eventTypeOf } from './command.ts';
+import { WebhookBodies } from './generated/operations.ts';
+import { Failure, timeOfDay } from './screen.ts';
+
+/** The options of `listen`. */
+export interface ListenOptions {
+  readonly after?: string;
+  readonly type?: readonly string[];
+}
+
+/** An event with its webhook. */
+export interface Posted {
+  readonly id: string;
+  readonly type: string;
+  readonly webhookBody: string;
+}
+
+/** How long a receiver may take, in milliseconds: as long as the service waits. */
+const timeoutMs = 15_000;
+
+/**
+ * Posts each webhook to a program on this machine as it happens, signed, one after another in the order of the feed, until it is
+ * stopped. Each is posted once: `resend --to` posts one again.
+ */
+export const listen: Work<[string, ListenOptions]> = async (job, to, { after, type }) => {
+  const { service, screen, json } = job;
+  const target = targetOf(to);
+  const { secret, isNew } = secretOf(job);
+  const begin = after ?? (await service.whoami()).feedCursor;
+  if (json) screen.out(JSON.stringify({ target: target.href, ...(isNew && { secret }) }));
+  else {
+    screen.out(`Webhooks of ${service.origin} go to ${target.href}. Ctrl-C ends it.`);
+    screen.out(
+      isNew ? `They are signed with the secret of this session: ${secret}` : 'They are signed with WEBHOOK_SECRET.',
+    );
+  }
+  let posted = begin;
+  let posting = Promise.resolve();
+  const filter = type && { types: type.map(eventTypeOf) };
+  const onMessage = ({ events: { webhookBody, cursor, ...event } }: Message) => {
+    posting = posting.then(async () => {
+      if (screen.signal.aborted) return;
+      if (webhookBody !== null) await post(job, target, secret, { ...event, webhookBody });
+      posted = cursor;
+    });
+  };
+  await service.follow(WebhookBodies, { filter: filter ?? null }, onMessage, begin);
+  await posting;
+  if (!json) screen.err(`\nIt goes on with: listen ${to} --after ${posted}`);
+  return undefined;
+};
+
+interface Message {
+  readonly events: {
+    readonly id: string;
+    readonly type: string;
+    readonly cursor: string;
+    readonly webhookBody: string | null;
+  };
+}
+
+/** Posts a webhook, signed at this moment, and prints what came of it. @returns whether the receiver took it */
+export async function post(
+  { screen, json }: Job,
+  target: URL,
+  secret: string,
+  { id, type, webhookBody }: Posted,
+): Promise<boolean> {
+  const { webhookId } = JSON.parse(webhookBody) as { readonly webhookId: string };
+  const at = new Date();
+  const outcome = await fetch(target, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': webhookId,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': new Webhook(secret).sign(webhookId, at, webhookBody),
+    },
+    body: webhookBody,
+    redirect: 'manual',
+    signal: AbortSignal.any([screen.signal, AbortSignal.timeout(timeoutMs)]),
+  }).then(
+    async (response) => {
+      await response.body?.cancel();
+      return { status: response.status };
+    },
+    (error: unknown) => ({ error: reasonOf(error) }),
+  );
+  const isTaken = 'status' in outcome && ((outcome.status >= 200 && outcome.status < 300) || outcome.status === 409);
+  const durationMs = Date.now() - at.getTime();
+  if (json) screen.out(JSON.stringify({ eventId: id, type, ...outcome, durationMs }));
+  else {
+    const result = 'status' in outcome ? String(outcome.status) : outcome.error;
+    screen.out(`${timeOfDay(at.toISOString())}  ${type.padEnd(16)}  ${id}  ${result}  ${durationMs} ms`);
+  }
+  return isTaken;
+}
+
+/** Returns the address that a user names: a port, a port with a path, or a whole URL. Throws a Failure for anything else. */
+export function targetOf(to: string): URL {
+  const text = /^\d+(\/|$)/.test(to) ? `http://127.0.0.1:${to}` : to;
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new Failure(`${to} is no address of a receiver: write 3000, 3000/webhooks, or a URL.`);
+  return new URL(text);
+}
+
+/** Returns the signing secret: WEBHOOK_SECRET, or a new one in the form of Standard Webhooks. */
+export function secretOf({ screen }: Job): { readonly secret: string; readonly isNew: boolean } {
+  const { WEBHOOK_SECRET: secret } = screen.environment;
+  if (secret === undefined) return { secret: `whsec_${randomBytes(32).toString('base64')}`, isNew: true };
+  if (!/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret))
+    throw new Failure('WEBHOOK_SECRET is no signing secret: those begin with whsec_.');
+  return { secret, isNew: false };
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (!(cause instanceof Error)) return String(cause);
+  if (cause.name === 'TimeoutError') return `no answer within ${timeoutMs / 1_000} s`;
+  return 'code' in cause && cause.code === 'ECONNREFUSED' ? 'nothing listens there' : cause.message;
+}

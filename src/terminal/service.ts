@@ -1,0 +1,173 @@
+import { print } from 'graphql';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { type FollowOptions, follow, StreamRefusedError } from '../client/follow.ts';
+import { Whoami } from './generated/operations.ts';
+import { Failure, type Screen } from './screen.ts';
+
+/** An operation whose types are known. */
+export type Operation<Result, Variables> = FollowOptions<Result, Variables>['document'];
+
+/** Where the service is, as the options say it. */
+export interface Address {
+  readonly url: string;
+}
+
+const local = 'http://127.0.0.1:4000';
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** The service, as a server with an API token uses it: the GraphQL API alone. */
+export class Service {
+  readonly #graphql: URL;
+  readonly #authorization: string;
+  readonly #screen: Screen;
+
+  constructor(screen: Screen, { url }: Partial<Address>) {
+    const { environment } = screen;
+    const given = url ?? environment.PAYMENTS_URL ?? local;
+    if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
+      throw new Failure(`${given} is no address of a service: it begins with http:// or https://.`);
+    this.#screen = screen;
+    this.#graphql = new URL('/graphql', given);
+    this.#authorization = authorizationOf(environment, this.#graphql);
+  }
+
+  /** The address, for people. */
+  get origin(): string {
+    return this.#graphql.origin;
+  }
+
+  /** Sends a query or a mutation. Throws a Failure when it is refused, or when nobody answers. */
+  async execute<Result, Variables>(document: Operation<Result, Variables>, variables: Variables): Promise<Result> {
+    const response = await fetch(this.#graphql, {
+      method: 'POST',
+      headers: {
+        authorization: this.#authorization,
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json',
+        'apollographql-client-name': 'payments-cli',
+      },
+      body: JSON.stringify({ query: print(document), variables }),
+      signal: this.#screen.signal,
+    }).catch((error: unknown) => {
+      this.#screen.signal.throwIfAborted();
+      throw new Failure(
+        `Nothing answers at ${this.origin} (${reasonOf(error)}). \`npm start\` starts a sandbox; --url names another service.`,
+      );
+    });
+    const answer = (await response.json().catch(() => {
+      throw new Failure(`${this.#graphql} answers with ${response.status}, and not as this service does.`);
+    })) as Answer<Result>;
+    const [error] = answer.errors ?? [];
+    if (error || !answer.data) throw refused(error?.extensions?.code ?? String(response.status), error?.message);
+    return answer.data;
+  }
+
+  /** Reads who asks, and where the feed ends. So it also finds out whether somebody answers, and takes the credentials. */
+  async whoami() {
+    return (await this.execute(Whoami, {})).viewer;
+  }
+
+  /**
+   * Follows a subscription to its end, or until the user wants no more. When the connection is lost it says so, connects again
+   * and resumes after the last message.
+   * @param after the cursor to begin after
+   */
+  async follow<Result, Variables>(
+    document: Operation<Result, Variables>,
+    variables: Variables,
+    onMessage: (data: Result) => void,
+    after?: string,
+  ): Promise<void> {
+    // A connection is tried for ever. What is wrong from the start is said at once.
+    await this.whoami();
+    const client = createClient({
+      url: this.#graphql.href.replace(/^http/, 'ws'),
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: this.#authorization },
+      retryAttempts: 0,
+      keepAlive: 10_000,
+    });
+    let isLost = false;
+    client.on('closed', (event) => {
+      const { code } = event as { readonly code?: number };
+      if (code === 1000 || this.#screen.signal.aborted || isLost) return;
+      isLost = true;
+      this.#screen.err('The connection is lost. Connecting again …');
+    });
+    client.on('connected', () => {
+      if (isLost) this.#screen.err('Connected again; nothing is missing.');
+      isLost = false;
+    });
+    let resumeAfter = after ?? null;
+    const store = {
+      load: async () => resumeAfter,
+      save: async (cursor: string) => {
+        resumeAfter = cursor;
+      },
+    };
+    const refusal = new AbortController();
+    const begin = async () => {
+      refusal.abort();
+      return '';
+    };
+    const signal = AbortSignal.any([this.#screen.signal, refusal.signal]);
+    try {
+      await follow(client, { document, variables, onMessage, store, signal, ...(after !== undefined && { begin }) })
+        .done;
+      if (refusal.signal.aborted)
+        throw new Failure(`The service does not take the cursor ${after}: it is too old, or of another platform.`);
+    } catch (error) {
+      throw error instanceof StreamRefusedError ? refused(error.code, error.message) : error;
+    } finally {
+      await client.dispose();
+    }
+  }
+}
+
+interface Answer<Result> {
+  readonly data?: Result | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+}
+
+function refused(code: string, message = 'no data'): Failure {
+  if (code === 'UNAUTHENTICATED')
+    return new Failure(
+      'The service does not know these credentials. Set PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET to those of an API token.',
+      code,
+    );
+  return new Failure(`${message} (${code})`, code);
+}
+
+function authorizationOf(environment: Screen['environment'], { hostname }: URL): string {
+  const { PAYMENTS_CLIENT_ID: id, PAYMENTS_CLIENT_SECRET: secret } = environment;
+  if (id !== undefined && secret !== undefined) return basic(id, secret);
+  if (id === undefined && secret === undefined && loopback.test(hostname)) return basic('sandbox', 'sandbox');
+  throw new Failure(
+    'Set PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET to those of an API token. Only a sandbox on this machine needs none.',
+  );
+}
+
+function basic(id: string, secret: string): string {
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (cause instanceof AggregateError) return reasonOf(cause.errors[0]);
+  return cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause);
+}
+
+/** A refusal, as every mutation answers it. */
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly path: readonly string[] | null;
+}
+
+/** Returns the success of a mutation. Throws a Failure for its refusal. */
+export function succeeded<Result extends object>(result: Result): Exclude<Result, Refusal> {
+  if (!('code' in result)) return result as Exclude<Result, Refusal>;
+  const { code, message, path } = result as unknown as Refusal;
+  throw new Failure(`${message} (${code}${path ? `, ${path.join('.')}` : ''})`, code);
+}

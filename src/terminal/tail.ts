@@ -1,0 +1,52 @@
+import { eventTypeOf, type Work } from './command.ts';
+import { type EventPartsFragment, LatestEvents, Tail } from './generated/operations.ts';
+import { timeOfDay } from './screen.ts';
+
+/** The options of `tail`. */
+export interface TailOptions {
+  readonly last: number;
+  readonly after?: string;
+  readonly type?: readonly string[];
+  readonly customer?: string;
+  readonly transaction?: string;
+}
+
+/** Prints the latest events of the feed, and then each as it happens, until it is stopped. */
+export const tail: Work<[TailOptions]> = async ({ service, screen, json }, options) => {
+  const filter = {
+    ...(options.type && { types: options.type.map(eventTypeOf) }),
+    ...(options.customer !== undefined && { customerId: options.customer }),
+    ...(options.transaction !== undefined && { transactionId: options.transaction }),
+  };
+  let shown = options.after;
+  const show = (event: EventPartsFragment) => {
+    shown = event.cursor;
+    screen.out(json ? JSON.stringify(event) : lineOf(event));
+  };
+  if (options.after === undefined) {
+    const { viewer, events } = await service.execute(LatestEvents, { last: options.last, filter });
+    for (const { node } of events.edges) show(node);
+    shown = viewer.feedCursor;
+  }
+  await service.follow(Tail, { filter }, ({ events }) => show(events), shown);
+  if (!json && shown !== undefined) screen.err(`\nIt goes on with: tail --after ${shown}`);
+  return undefined;
+};
+
+/** Writes an event as a line: when, what kind, what changed, and to what. */
+function lineOf({ occurredAt, type, subject, transaction, quote, account, customer }: EventPartsFragment): string {
+  const state = {
+    OUTGOING_PAYMENT: [transaction?.status, transaction?.sentAmount?.formatted],
+    INCOMING_PAYMENT: [transaction?.status, transaction?.sentAmount?.formatted],
+    QUOTE_STATUS: [quote?.status],
+    ACCOUNT_STATUS: [account && 'balance' in account ? account.balance.formatted : undefined],
+    EXTERNAL_ACCOUNT_STATUS: [account && 'status' in account ? account.status : undefined],
+    KYC_STATUS: [customer?.kycStatus],
+    CUSTOMER_CHANGE: [],
+    ACCOUNT_CHANGE: [],
+    WEBHOOK_DELIVERY: [],
+    TEST: [],
+  }[type];
+  const words = [subject?.id ?? '-', ...state.filter((word) => word !== undefined && word !== null)];
+  return `${timeOfDay(occurredAt)}  ${type.padEnd(23)}  ${words.join('  ')}`;
+}

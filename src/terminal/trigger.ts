@@ -1,0 +1,51 @@
+import { tableOf } from '../cli/answer.ts';
+import { acts } from './acts.ts';
+import { schemaName, type Work } from './command.ts';
+import { followPayment } from './follow-payment.ts';
+import type { SandboxScenarioInput } from './generated/operations.ts';
+import { Failure } from './screen.ts';
+
+/** The options of `trigger`: the fields of a scenario, and its own. */
+export interface TriggerOptions extends SandboxScenarioInput {
+  readonly amount: string;
+  readonly endpoint?: string;
+  readonly follow?: true;
+}
+
+/** The names of a scenario's fields, which are options of the command. */
+const scenarioFields = [
+  'step',
+  'delayMs',
+  'failureReason',
+  'reject',
+  'approval',
+  'deposit',
+  'refundFails',
+  'returnAfterMs',
+] as const satisfies readonly (keyof SandboxScenarioInput)[];
+
+/** Makes something happen in the sandbox, so that its events come; without a name it lists what can happen. */
+export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, name, options) => {
+  const { service, screen, json } = job;
+  if (name === undefined) {
+    const rows = Object.entries(acts).map(([one, { about }]) => ({ name: one, about }));
+    screen.out(json ? JSON.stringify(rows, null, 2) : tableOf(rows, '').join('\n'));
+    return undefined;
+  }
+  const act = acts[schemaName(name)];
+  if (!act) throw new Failure(`There is no ${name} to trigger. There are ${Object.keys(acts).join(', ')}.`);
+  const given = scenarioFields.filter((field) => options[field] !== undefined);
+  if (!act.isPayment && (given.length > 0 || options.follow))
+    throw new Failure(`${name} makes no payment: scenarios and --follow are for those that do.`);
+  if ((await service.whoami()).environment !== 'SANDBOX')
+    throw new Failure('This token is of a platform in PRODUCTION. Things are made to happen in a sandbox only.');
+  const { amount, endpoint, follow } = options;
+  const scenario = given.length > 0 ? Object.fromEntries(given.map((field) => [field, options[field]])) : null;
+  const made = await act.run({ service, amount, scenario, endpoint });
+  screen.out(
+    json
+      ? JSON.stringify({ triggered: schemaName(name), ...made })
+      : [schemaName(name), made.id, made.status].filter(Boolean).join('  '),
+  );
+  return follow ? followPayment(job, made.id, 'TERMINAL') : undefined;
+};

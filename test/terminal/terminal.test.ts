@@ -1,0 +1,337 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { acts } from '../../src/terminal/acts.ts';
+import { schemaName } from '../../src/terminal/command.ts';
+import { runTerminal } from '../../src/terminal/program.ts';
+import { actOn, ended, feedEnd, succeed } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { startLoadBalancer } from '../setup/load-balancer.ts';
+import { fund, makeScene, newCustomer } from '../setup/scene.ts';
+import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
+import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });
+});
+afterAll(() => t.stop());
+
+/** A command that runs, and what it has printed so far. */
+interface Running {
+  readonly out: readonly string[];
+  readonly err: readonly string[];
+  /** Waits for a line, and returns it. */
+  line(wanted: RegExp): Promise<string>;
+  /** Does what Ctrl-C does. */
+  stop(): void;
+  /** Its exit code. */
+  readonly done: Promise<number>;
+}
+
+/** Starts a command as a platform. */
+function start(args: readonly string[], platform: TestPlatform, environment: Record<string, string> = {}): Running {
+  const [, credentials = ''] = platform.authorization.split(' ');
+  const [id = '', secret = ''] = Buffer.from(credentials, 'base64').toString().split(':');
+  const settings = { PAYMENTS_URL: t.url, PAYMENTS_CLIENT_ID: id, PAYMENTS_CLIENT_SECRET: secret, ...environment };
+  return startIn(settings, args);
+}
+
+function startIn(environment: Record<string, string>, args: readonly string[]): Running {
+  const control = new AbortController();
+  const [out, err]: [string[], string[]] = [[], []];
+  const looks = new Set<() => void>();
+  const print = (to: string[]) => (text: string) => {
+    to.push(...text.split('\n'));
+    for (const look of looks) look();
+  };
+  const done = runTerminal(args, { environment, out: print(out), err: print(err), signal: control.signal });
+  return {
+    out,
+    err,
+    line(wanted) {
+      const line = new Promise<string>((resolve) => {
+        const look = () => {
+          const found = [...out, ...err].find((one) => wanted.test(one));
+          if (found !== undefined) resolve(found);
+        };
+        looks.add(look);
+        look();
+      });
+      const never = done.then((code) => {
+        throw new Error(`it ended with ${code}, and never printed ${wanted}:\n${[...out, ...err].join('\n')}`);
+      });
+      return Promise.race([line, never]);
+    },
+    stop: () => control.abort(),
+    done,
+  };
+}
+
+/** Runs a command to its end. */
+async function run(args: readonly string[], platform = t.platform, environment?: Record<string, string>) {
+  const running = start(args, platform, environment);
+  return { code: await running.done, out: running.out.join('\n'), err: running.err.join('\n') };
+}
+
+/** Runs a command that must succeed, and returns its answer for machines. */
+async function json(
+  args: readonly string[],
+  platform = t.platform,
+  environment?: Record<string, string>,
+): Promise<Data> {
+  const { code, out, err } = await run(['--json', ...args], platform, environment);
+  expect({ code, err, out }).toMatchObject({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+describe('the command line', () => {
+  test('has help for every command, and exits with 2 for wrong arguments', async () => {
+    const { code, out } = await run(['--help']);
+    expect(code).toBe(0);
+    for (const name of ['follow', 'tail', 'listen', 'logs', 'resend', 'trigger']) {
+      expect(out).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+      const help = await run([name, '--help']);
+      expect(help).toMatchObject({ code: 0, out: expect.stringContaining(`Usage: npm run cli -- ${name}`) });
+    }
+    for (const args of [[], ['watch'], ['follow'], ['tail', '--last', 'many'], ['listen']]) {
+      expect(await run(args)).toMatchObject({ code: 2, err: expect.stringContaining('Usage: npm run cli --') });
+    }
+  });
+
+  test('has every command and option that its page names', async () => {
+    const page = readFileSync('docs/command-line.md', 'utf8');
+    const lines = [...page.matchAll(/^ +npm run cli -- (.+?)(?: +#.*)?$/gm)].map(([, line = '']) => line);
+    expect(lines.length).toBeGreaterThan(10);
+    for (const line of lines) {
+      const [name = '', ...words] = line.split(' ');
+      const { code, out } = await run(name === '--help' ? [name] : [name, '--help']);
+      expect({ line, code }).toEqual({ line, code: 0 });
+      for (const option of words.filter((word) => word.startsWith('--'))) expect(out).toContain(`${option} `);
+      if (name === 'trigger' && words[0] !== undefined) expect(acts).toHaveProperty(schemaName(words[0]));
+    }
+  });
+
+  test('is a program, which Ctrl-C ends', async () => {
+    const [, credentials = ''] = t.platform.authorization.split(' ');
+    const [PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET] = Buffer.from(credentials, 'base64').toString().split(':');
+    const { bin } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const program = spawn(bin.payments, ['listen', '3000', '--url', t.url], {
+      env: { ...process.env, PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(program, 'exit');
+    for await (const text of program.stdout) if (String(text).includes('whsec_')) program.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test('says what is wrong with an address, with credentials and with what is not there, and exits with 1', async () => {
+    const failing = async (args: string[], environment?: Record<string, string>) =>
+      expect((await run(args, t.platform, environment)).err);
+    (await failing(['tail', '--url', 'nowhere'])).toMatch('nowhere is no address of a service');
+    (await failing(['tail', '--url', 'http://127.0.0.1:65530'])).toMatch(
+      /^Nothing answers at \S+:65530 \(ECONNREFUSED\)/,
+    );
+    (await failing(['tail'], { PAYMENTS_CLIENT_SECRET: 'wrong' })).toMatch('does not know these credentials');
+    (await failing(['listen', 'x', '--after', 'y'])).toMatch('x is no address of a receiver');
+    (await failing(['listen', '1', '--after', 'y'])).toMatch('does not take the cursor y');
+    (await failing(['listen', '1'], { WEBHOOK_SECRET: 'mine' })).toMatch('WEBHOOK_SECRET is no signing secret');
+    (await failing(['follow', 'Transaction:1'])).toMatch('NOT_FOUND');
+    (await failing(['follow', 'Quote:1'])).toMatch('There is no Quote:1.');
+    (await failing(['trigger', 'rain'])).toMatch('There is no rain to trigger. There are OUTGOING_PAYMENT');
+    (await failing(['trigger', 'kyc-status', '--reject'])).toMatch('kyc-status makes no payment');
+    (await failing(['tail', '--type', 'RAIN'])).toMatch('There is no type of event RAIN');
+    (await failing(['resend', 'Quote:1'])).toMatch('Quote:1 cannot be sent again');
+    const away = startIn({}, ['tail', '--url', 'https://payments.example']);
+    expect(await away.done).toBe(1);
+    expect(away.err).toEqual([expect.stringContaining('Only a sandbox on this machine needs none.')]);
+    expect(JSON.parse((await run(['--json', 'follow', 'Transaction:1'])).out)).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('makes nothing happen in production', async () => {
+    const live = await t.newPlatform('live', 'PRODUCTION');
+    expect(await run(['trigger', 'KYC_STATUS'], live)).toMatchObject({ code: 1, err: /PRODUCTION/ });
+  });
+});
+
+describe('trigger', () => {
+  test('makes each type of event happen, and each other way to pay, however often', async () => {
+    const platform = await t.newPlatform('triggers');
+    const receiver = await startReceiver();
+    await createEndpoint(platform, { url: receiver.url });
+    const listed = await json(['trigger'], platform);
+    expect(listed.map(({ name }: Data) => name)).toEqual(Object.keys(acts));
+    for (const name of [...Object.keys(acts), 'OUTGOING_PAYMENT']) {
+      const after = await feedEnd(platform);
+      const { triggered, id } = await json(['trigger', name.toLowerCase().replaceAll('_', '-')], platform);
+      expect(triggered).toBe(name);
+      const tail = start(['tail', '--after', after, '--json'], platform);
+      if (acts[name]?.isPayment) await tail.line(new RegExp(`(OUT|IN)(GO|COM)ING_PAYMENT.*${id}`));
+      else await tail.line(new RegExp(`"type":"${name}"`));
+      tail.stop();
+      expect(await tail.done).toBe(0);
+    }
+    await receiver.stop();
+  });
+
+  test('plays a scenario, and follows the payment to the reason of its failure', async () => {
+    const { code, out } = await run(['trigger', 'outgoing-payment', '--failure-reason', 'OFFRAMP_FAILED', '--follow']);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^OUTGOING_PAYMENT {2}Transaction:\S+ {2}(PENDING|PROCESSING)$/m);
+    expect(out).toMatch(/^\d\d:\d\d:\d\d\.\d{3} +\+\d+\.\ds {2}FAILED/m);
+    expect(out).toMatch(/^FAILED: because of OFFRAMP_FAILED/m);
+    const wrong = await run(['trigger', 'transfer-out', '--failure-reason', 'RAIN']);
+    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('RAIN') });
+  });
+});
+
+describe('listen', () => {
+  test('posts every webhook of the feed once and in order, signed, and goes on where it stopped', async () => {
+    const platform = await t.newPlatform('listens');
+    const { usd } = await makeScene(platform, 0n);
+    const receiver = await startReceiver();
+    const port = new URL(receiver.url).port;
+    const first = start(['listen', `${port}/hooks`], platform);
+    const secret = (await first.line(/whsec_/)).split(' ').at(-1) ?? '';
+    await fund(platform, usd, 1n);
+    await fund(platform, usd, 1n);
+    await receiver.until(({ length }) => length === 2);
+    await first.line(/ACCOUNT_STATUS .* 200 /);
+    first.stop();
+    expect(await first.done).toBe(0);
+    const after = first.err.at(-1)?.split(' ').at(-1) ?? '';
+
+    await fund(platform, usd, 1n);
+    const second = start(['listen', receiver.url, '--after', after, '--json'], platform);
+    const { secret: another } = JSON.parse(await second.line(/"secret"/));
+    await fund(platform, usd, 1n);
+    await receiver.until(({ length }) => length === 4);
+    await second.line(/"status":200/);
+    second.stop();
+    await second.done;
+
+    expect(another).not.toBe(secret);
+    for (const [at, one] of receiver.received.entries()) {
+      expect(verify(at < 2 ? secret : another, one)).toEqual(one.body);
+      expect(() => verify(at < 2 ? another : secret, one)).toThrow();
+    }
+    const balances = receiver.received.map(({ body }) => body.newBalance.amount);
+    expect(balances).toEqual([1, 2, 3, 4]);
+    const { events } = await platform.ask('{ events(last: 4) { edges { node { webhookBody } } } }');
+    expect(receiver.received.map(({ raw }) => raw)).toEqual(events.edges.map(({ node }: Data) => node.webhookBody));
+    await receiver.stop();
+  });
+
+  test('signs with the secret of an endpoint, and goes on when a receiver fails, or is not there', async () => {
+    const platform = await t.newPlatform('fails');
+    const { usd } = await makeScene(platform, 0n);
+    const receiver = await startReceiver(answer(500));
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const running = start(['listen', receiver.url, '--type', 'account-status'], platform, { WEBHOOK_SECRET: secret });
+    await running.line(/WEBHOOK_SECRET/);
+    await fund(platform, usd, 1n);
+    await running.line(/ACCOUNT_STATUS .* 500 /);
+    receiver.answer = answer(204);
+    await fund(platform, usd, 1n);
+    await running.line(/ACCOUNT_STATUS .* 204 /);
+    await receiver.stop();
+    await fund(platform, usd, 1n);
+    await running.line(/nothing listens there/);
+    expect(running.out.join()).not.toContain(secret);
+    for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
+    running.stop();
+    expect(await running.done).toBe(0);
+  });
+});
+
+describe('logs and resend', () => {
+  test('show what endpoints answered, and send it again: to them, or to a program on this machine', async () => {
+    const platform = await t.newPlatform('sends again');
+    expect(await run(['logs'], platform)).toMatchObject({ code: 1, err: /has no webhook endpoint/ });
+    const [receiver, mine] = [await startReceiver(answer(418)), await startReceiver()];
+    const { id: endpointId, secret } = await createEndpoint(platform, { url: receiver.url });
+    await endpointUntil(platform, endpointId, ({ deliveries }) => deliveries[0]?.attempts.length > 0);
+    const [{ id, event }] = await json(['logs'], platform);
+    const { out } = await run(['logs', '--status', 'PENDING'], platform);
+    expect(out.split('\n')[1]).toMatch(new RegExp(`TEST +${id} +${receiver.url} +PENDING +\\d+ +418 `));
+    expect((await run(['logs', '--status', 'DELIVERED'], platform)).out).toBe('Nothing was sent.');
+
+    receiver.answer = answer(200);
+    expect(await json(['resend', id], platform)).toEqual({ id, status: 'PENDING' });
+    await endpointUntil(platform, endpointId, ({ deliveries }) => deliveries[0].status === 'DELIVERED');
+    const { length } = receiver.received;
+    expect(await json(['resend', event.id], platform)).toEqual({ endpointId, count: 1 });
+    await receiver.until((received) => received.length > length);
+
+    const again = await run(['resend', event.id.replace('Event', 'Webhook'), '--to', mine.url], platform, {
+      WEBHOOK_SECRET: secret,
+    });
+    expect(again).toMatchObject({ code: 0, err: '' });
+    expect(mine.received.map(({ raw }) => raw)).toEqual([receiver.received[0]?.raw]);
+    for (const one of mine.received) expect(verify(secret, one)).toEqual(one.body);
+    await mine.stop();
+    expect((await run(['resend', event.id, '--to', mine.url], platform)).code).toBe(1);
+
+    await createEndpoint(platform, { url: `${receiver.url}/2` });
+    const { code, err } = await run(['resend', event.id], platform);
+    expect(code).toBe(1);
+    expect(err).toMatch(/Name one with --endpoint:\n +id +url +status\n/);
+    await receiver.stop();
+  });
+});
+
+describe('tail and follow', () => {
+  test('tail shows the latest events and each new one, of the types that are wanted', async () => {
+    const platform = await t.newPlatform('watches');
+    const { usd, customerId } = await makeScene(platform, 0n);
+    const all = start(['tail', '--last', '100'], platform);
+    await all.line(/KYC_STATUS +Customer:\S+ {2}APPROVED/);
+    const after = await feedEnd(platform);
+    const ofType = ['--type', 'ACCOUNT_STATUS', '--customer', customerId];
+    const some = start(['tail', '--after', after, ...ofType, '--json'], platform);
+    await fund(platform, usd, 1_250n);
+    await all.line(/ACCOUNT_STATUS +InternalAccount:\S+ {2}\$12\.50/);
+    await fund(platform, usd, 1n);
+    expect(JSON.parse(await some.line(/12\.51/))).toMatchObject({ type: 'ACCOUNT_STATUS', subject: { id: usd } });
+    for (const running of [all, some]) running.stop();
+    expect(await all.done).toBe(0);
+    expect(all.err.at(-1)).toMatch(/^It goes on with: tail --after \S+$/);
+    expect(some.out.map((line) => JSON.parse(line).account.balance.formatted)).toEqual(['$12.50', '$12.51']);
+    expect(await some.done).toBe(0);
+  });
+
+  test('follow shows each step of a payment once, also when its connection is cut, and ends with it', async () => {
+    const past = await run(['trigger', 'transfer-in', '--follow']);
+    expect(past).toMatchObject({ code: 0, out: expect.stringContaining('\nCOMPLETED: ') });
+
+    const balancer = await startLoadBalancer();
+    balancer.add(t.url);
+    const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', {
+      customerId: await newCustomer(t.platform),
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 500,
+    });
+    const running = start(['follow', transaction.id, '--url', balancer.url], t.platform);
+    await running.line(/ PENDING/);
+    balancer.cut();
+    await running.line(/^Connected again/);
+    await succeed(t.platform, 'approveTransaction', { transactionId: transaction.id });
+    expect(await running.done).toBe(0);
+    expect(running.err).toEqual(['The connection is lost. Connecting again …', 'Connected again; nothing is missing.']);
+    const steps = running.out.flatMap((line) => /\+\d+\.\ds {2}(\w+)/.exec(line)?.[1] ?? []);
+    const { timeline } = await ended(t.platform, transaction.id);
+    expect(steps).toEqual(timeline.map(({ status }: Data) => status));
+    expect(steps.length).toBeGreaterThan(1);
+    await balancer.close();
+  });
+
+  test('follow of a quote that is stopped before its end exits with 130', async () => {
+    const { id } = await json(['trigger', 'quote-status']);
+    const running = start(['follow', id], t.platform);
+    await running.line(/ PENDING$/);
+    running.stop();
+    expect(await running.done).toBe(130);
+  });
+});
