@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { servingUrl } from '../src/database/embedded/serving-login.ts';
-import { feedCursor } from '../src/events/cursor.ts';
+import { feedCursor, feedStart } from '../src/events/cursor.ts';
 import { drained } from './drained.ts';
 import type { ReplayJob } from './load/replays.ts';
 import type { RequestJob } from './load/requests.ts';
@@ -127,7 +127,7 @@ async function measureBesideReplays(instance: Server, streams: Streams): Promise
       execArgv: ['--disable-warning=ExperimentalWarning'],
     });
     try {
-      const after = feedCursor(platformId, 0n);
+      const after = feedCursor(platformId, feedStart);
       child.send({ url: instance.url, authorization, after, replays, messages: 10_000 } satisfies ReplayJob);
       await once(child, 'message');
       subscribers.send('reset');

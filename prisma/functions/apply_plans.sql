@@ -96,7 +96,7 @@ begin
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.rail_order[*]');
   if v_rows <> '[]' then
     insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)
-    select r.platform_id, r.id, r.transaction_id, r.kind, uuid_v7_time(r.id),
+    select r.platform_id, free_order_id(r.platform_id, r.id), r.transaction_id, r.kind, clock_ms(),
       clock_ms() + coalesce(r.due_in_ms, 0) * interval '1 millisecond', 0, r.scenario
     from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, due_in_ms bigint,
       scenario jsonb);

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '../database/database.ts';
 import { verifyMigrations } from '../database/migrations/migrate.ts';
 import { refuseOwners } from '../database/owners.ts';
 import { statement } from '../database/statement.ts';
+import { unmarkedRestore } from '../events/sequencer.ts';
 import { missingKeys } from '../start/keys-in-use.ts';
 import { findUnsafe } from '../start/unsafe-settings.ts';
 import { type Answer, tableOf } from './answer.ts';
@@ -93,6 +94,7 @@ interface State {
   readonly overdueOrders: number | null;
   readonly inSuspense: number | null;
   readonly oldestTransactionSeconds: number;
+  readonly isRestoreUnmarked: boolean | null;
 }
 
 /** What only background work sees is null for an instance that only serves. */
@@ -111,7 +113,8 @@ const stateStatement = statement<State>(
      case when $2 then (select count(*)::int from rail_order where due_at < clock_timestamp() - interval '30 seconds') end
        as overdue_orders,
      case when $2 then (select count(*)::int from transaction
-       where refund_reference is not null and refund_settled_at is null and status = 'FAILED') end as in_suspense`,
+       where refund_reference is not null and refund_settled_at is null and status = 'FAILED') end as in_suspense,
+     case when $2 then exists (select from feed_epoch where marked_at is null) end as is_restore_unmarked`,
 );
 
 async function state(database: Database, config: Config, role: string): Promise<Finding[]> {
@@ -143,7 +146,7 @@ async function state(database: Database, config: Config, role: string): Promise<
 const connectionsBeside = 9;
 
 function ofWork(found: State): Finding[] {
-  const { oldestEventSeconds, overdueOrders, inSuspense, oldestTransactionSeconds } = found;
+  const { oldestEventSeconds, overdueOrders, inSuspense, oldestTransactionSeconds, isRestoreUnmarked } = found;
   return [
     (oldestEventSeconds ?? 0) < 15
       ? ok('feed', 'it moves')
@@ -154,6 +157,7 @@ function ofWork(found: State): Finding[] {
     inSuspense
       ? warning('suspense', `${inSuspense} refunds may wait for a person: see "suspense list"`)
       : ok('suspense', 'nothing waits'),
+    isRestoreUnmarked ? warning('restore', unmarkedRestore) : ok('restore', 'none is unmarked'),
     oldestTransactionSeconds < 3_600
       ? ok('transactions', 'none is old')
       : warning(

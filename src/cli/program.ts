@@ -10,6 +10,7 @@ import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
 import { addPlatforms } from './platforms.ts';
 import { addRails } from './rails.ts';
+import { addRestored } from './restored.ts';
 import { addStatement } from './statement.ts';
 import { addSuspense } from './suspense.ts';
 import { addTokens } from './tokens.ts';
@@ -17,7 +18,7 @@ import { addWebhooks } from './webhooks.ts';
 
 /** Adds each command to the command line, in the order of its help. */
 const commands = [
-  ...[addDoctor, addConfig, addMigrate, addKeys, addAudit],
+  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit],
   ...[addPlatforms, addTokens, addOrders, addWebhooks, addSuspense, addCases, addRails, addStatement, addDocuments],
 ];
 

@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
 import { ReferredRows } from '../database/referred-rows.ts';
 import { Channel } from './channel.ts';
+import { EventsUndone, type FeedPosition } from './cursor.ts';
 import type { Hub } from './hub.ts';
 import { FeedReads } from './reads.ts';
 import { RecentEvents, RecentMemory } from './recent.ts';
@@ -125,11 +126,12 @@ export class Feed {
    * Says whether memory shows that all events after a position of the feed are from after `time`. False where only the
    * database knows.
    */
-  isRecent(platformId: string, position: bigint, time: Date): boolean {
+  isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
     const hub = this.#hubs.get(platformId);
-    if (!hub || position > hub.head) return false;
-    const next = hub.recent.at(position + 1n);
-    return next ? next.occurredAt > time : position === hub.head;
+    if (!hub) return false;
+    if (sequence === hub.head) return epoch === hub.epoch;
+    const [event, next] = [hub.recent.at(sequence), hub.recent.at(sequence + 1n)];
+    return event?.epoch === epoch && next !== undefined && next.occurredAt > time;
   }
 
   /** Waits until any feed has a new event, or `ms` milliseconds have passed. */
@@ -156,7 +158,7 @@ export class Feed {
           subscribers: new Set<Subscriber>(),
           live: new SubscriberIndex(),
           recent: new RecentEvents(this.#memory),
-          ...{ head, target: head, reading: undefined },
+          ...{ head: head.sequence, epoch: head.epoch, target: head.sequence, reading: undefined },
         }))
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
@@ -178,6 +180,8 @@ export class Feed {
     while (hub.head < hub.target && hub.subscribers.size > 0) {
       const events = await this.#reads.live(platformId, hub.head, hub.target);
       for (const event of events) {
+        if (event.epoch !== hub.epoch && !(await this.#continues(hub))) return;
+        hub.epoch = event.epoch;
         hub.recent.add(event);
         // Subscribers that still catch up read it themselves.
         hub.live.dispatch(event);
@@ -185,6 +189,29 @@ export class Feed {
       }
       if (events.length === 0) return;
     }
+  }
+
+  /**
+   * Says whether the feed goes on after what was dispatched here, in a new epoch. Where it does not, the database was restored to
+   * an earlier moment, and the hub is abandoned.
+   */
+  async #continues(hub: Hub): Promise<boolean> {
+    const continues = await this.#reads.has(hub.platformId, { sequence: hub.head, epoch: hub.epoch });
+    if (!continues) this.#abandon(hub);
+    return continues;
+  }
+
+  /** Ends all subscriptions of a hub whose events have been undone. */
+  #abandon(hub: Hub): void {
+    const { platformId, subscribers } = hub;
+    this.#log.warn(
+      { platform: platformId, sequence: hub.head.toString() },
+      'the feed has gone back: subscribers are ended',
+    );
+    hub.target = hub.head;
+    this.#hubs.delete(platformId);
+    hub.recent.clear();
+    for (const { channel } of [...subscribers]) channel.fail(new EventsUndone());
   }
 
   #connect(): Promise<void> {
@@ -244,14 +271,18 @@ export class Feed {
       );
     let isCounted = false;
     for (const [platformId, hub] of this.#hubs) {
+      const before = hub.head;
       this.#reads
         .head(platformId)
-        .then((head) => {
-          if (!isCounted && head > hub.target) {
+        .then(({ sequence, epoch }) => {
+          // The end of a feed goes back only with the whole database.
+          const isUndone = sequence < before || (sequence === before && before === hub.head && epoch !== hub.epoch);
+          if (isUndone) return this.#abandon(hub);
+          if (!isCounted && sequence > hub.target) {
             isCounted = true;
             this.#missedPolls += 1;
           }
-          this.#announce(platformId, head);
+          return this.#announce(platformId, sequence);
         })
         .catch(() => undefined);
     }

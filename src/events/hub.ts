@@ -12,6 +12,8 @@ export interface Hub {
   filling?: Promise<void>;
   /** The last sequence that was dispatched here. */
   head: bigint;
+  /** The epoch of the event with that sequence. */
+  epoch: number | null;
   /** The last sequence known to exist. */
   target: bigint;
   reading: Promise<void> | undefined;

@@ -3,7 +3,8 @@ import { asPlatform } from '../database/connections/platform-scope.ts';
 import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
 import { columnsOf } from '../database/rows.ts';
-import { statement } from '../database/statement.ts';
+import { type Queryable, statement } from '../database/statement.ts';
+import { type FeedPosition, feedStart } from './cursor.ts';
 import { newestEvents } from './recent.ts';
 import type { EventFilter, Subject } from './subscribers.ts';
 
@@ -53,15 +54,32 @@ const eventsOfSubject = {
   account: eventsOf('account'),
 };
 
-const headStatement = statement<{ sequence: bigint }>(
+const headStatement = statement<FeedPosition>(
   'feed_head',
-  'select sequence from feed_head where platform_id = $1',
+  'select sequence, epoch from feed_head where platform_id = $1',
 );
 
-/** Returns the last sequence of a platform's feed: 0 before the first event. */
-export async function feedHead({ pool }: Pick<Database, 'pool'>, platformId: string): Promise<bigint> {
+/** Returns the end of a platform's feed: the position of its last event. */
+export async function feedHead({ pool }: Pick<Database, 'pool'>, platformId: string): Promise<FeedPosition> {
   const [row] = await asPlatform(platformId, () => headStatement(pool, platformId));
-  return row?.sequence ?? 0n;
+  return row ?? feedStart;
+}
+
+const hasPositionStatement = statement<{ found: boolean }>(
+  'has_position',
+  `select exists (select from event
+     where platform_id = $1 and sequence = $2 and epoch is not distinct from $3::int) as found`,
+);
+
+/** Says whether a position is in a platform's feed. It is not where a restore of the database has undone its event. */
+export async function hasPosition(
+  on: Queryable,
+  platformId: string,
+  { sequence, epoch }: FeedPosition,
+): Promise<boolean> {
+  if (sequence === feedStart.sequence) return epoch === feedStart.epoch;
+  const [row] = await asPlatform(platformId, () => hasPositionStatement(on, platformId, sequence.toString(), epoch));
+  return row?.found ?? false;
 }
 
 /** Some events of a replay. */
@@ -84,9 +102,14 @@ export class FeedReads {
     this.#replays = database.openPool('feed-replay', replayConnections);
   }
 
-  /** Returns the last sequence of a platform's feed. */
-  head(platformId: string): Promise<bigint> {
+  /** Returns the end of a platform's feed. */
+  head(platformId: string): Promise<FeedPosition> {
     return feedHead({ pool: this.#live }, platformId);
+  }
+
+  /** Says whether a position is in a platform's feed. */
+  has(platformId: string, position: FeedPosition): Promise<boolean> {
+    return hasPosition(this.#live, platformId, position);
   }
 
   /** Reads the next live events, at most `pageSize`. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { feedCursor } from './cursor.ts';
+import { type FeedPosition, feedCursor } from './cursor.ts';
 
 /** Whose key it is, and what it is for. */
 export interface ResumeKey {
@@ -14,8 +14,8 @@ export interface ResumeKey {
 
 /** Where an earlier stream with the same key has come to. */
 export interface Found {
-  /** The sequence up to which its client has had everything; null where the stream begins anew. */
-  readonly position: bigint | null;
+  /** The position up to which its client has had everything; null where the stream begins anew. */
+  readonly position: FeedPosition | null;
   /** The sequence up to which its client may have had something. */
   readonly sent: bigint;
   /** Whether the stream has ended in an orderly way; if not, it may not even have been the last one. */
@@ -49,7 +49,8 @@ export class ResumePoint {
   #found: Found | undefined;
   #isBegun = false;
   #state: State = 'open';
-  #acknowledged: bigint | null = null;
+  #begun: bigint | null = null;
+  #acknowledged: FeedPosition | null = null;
   #sent: bigint | null = null;
   /** Whether no other connection of the client can have sent more. */
   #isNewest = true;
@@ -90,7 +91,7 @@ export class ResumePoint {
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
     this.#isBegun = true;
-    this.#acknowledged = position;
+    this.#begun = position;
     await this.#store.begin(this);
   }
 
@@ -98,12 +99,13 @@ export class ResumePoint {
     if (this.#sent === null || sequence > this.#sent) this.#sent = sequence;
   }
 
-  /** Takes what the client has had: everything up to a sequence. */
-  acknowledge(sequence: bigint): void {
+  /** Takes what the client has had: everything up to a position. */
+  acknowledge(position: FeedPosition): void {
     // The client is here, and so not on an older connection.
     this.#isNewest = true;
-    if (this.#acknowledged !== null && sequence <= this.#acknowledged) return;
-    this.#acknowledged = sequence;
+    const before = this.#acknowledged?.sequence ?? this.#begun;
+    if (before !== null && position.sequence <= before) return;
+    this.#acknowledged = position;
     this.#store.write(this);
   }
 
@@ -118,10 +120,16 @@ export class ResumePoint {
     return this.#state;
   }
 
+  /** The sequence after which the stream has begun; null where it has begun with the present state. */
+  get begun(): string | null {
+    return asText(this.#begun);
+  }
+
   /** What is written: up to where the client has had everything, and up to where it may have had something, if that is known. */
-  get written(): readonly [position: string | null, sent: string | null] {
+  get written(): readonly [position: string | null, epoch: number | null, sent: string | null] {
     const isKnown = this.#state !== 'open' && this.#isNewest;
-    return [asText(this.#acknowledged), isKnown ? asText(this.#sent) : null];
+    const { sequence = null, epoch = null } = this.#acknowledged ?? {};
+    return [asText(sequence), epoch, isKnown ? asText(this.#sent) : null];
   }
 }
 

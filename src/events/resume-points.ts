@@ -109,15 +109,17 @@ export class ResumePoints implements PointStore {
       const rows = await asPlatform(platformId, () =>
         openStatement(this.#database.pool, platformId, ...columns(group)),
       );
-      for (const { key, position, sent, head } of rows)
-        found.set(key.toString('hex'), { position, sent: sent ?? head, hasEnded: sent !== null });
+      for (const { key, position, epoch, sent, head } of rows) {
+        const at = position === null ? null : { sequence: position, epoch };
+        found.set(key.toString('hex'), { position: at, sent: sent ?? head, hasEnded: sent !== null });
+      }
     }
     return points.map(({ key }) => found.get(key.digest.toString('hex')));
   }
 
   async #begin(points: readonly ResumePoint[]): Promise<void> {
     for (const [platformId, group] of byPlatform(distinct(points))) {
-      const positions = group.map(({ written: [position] }) => position);
+      const positions = group.map(({ begun }) => begun);
       await asPlatform(platformId, () => beginStatement(this.#database.pool, platformId, ...columns(group), positions));
     }
     await this.#limit(points);
@@ -160,8 +162,9 @@ export class ResumePoints implements PointStore {
       await asPlatform(platformId, async () => {
         if (ended.length > 0) await endStatement(pool, platformId, ...columns(ended));
         if (others.length > 0) {
-          const [positions, sent] = [written.map(([position]) => position), written.map(([, until]) => until)];
-          await writeStatement(pool, platformId, ...columns(others), positions, sent);
+          const [positions, epochs] = [written.map(([position]) => position), written.map(([, epoch]) => epoch)];
+          const sent = written.map(([, , until]) => until);
+          await writeStatement(pool, platformId, ...columns(others), positions, epochs, sent);
         }
       });
     }

@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
+import type { FeedPosition } from './cursor.ts';
 import type { Feed } from './feed.ts';
 import type { EventFilter, Subject } from './subscribers.ts';
 
@@ -9,9 +10,10 @@ const maxSearched = 100_000;
 
 const isOld = (alias: string) => `${alias}.occurred_at < clock_timestamp() - $3::int * interval '1 day'`;
 
-const resumeStatement = statement<{ ahead: boolean; old: boolean }>(
+const resumeStatement = statement<{ found: boolean; old: boolean }>(
   'resume_after',
-  `select $2::bigint > coalesce((select sequence from feed_head where platform_id = $1), 0) as ahead,
+  `select $2::bigint = 0 and $4::int is null
+     or exists (select from event where platform_id = $1 and sequence = $2 and epoch is not distinct from $4) as found,
      exists (select from event e where platform_id = $1 and sequence = $2::bigint + 1 and ${isOld('e')}) as old`,
 );
 
@@ -37,30 +39,30 @@ const oldOfTypes = statement<{ old: boolean }>(
 );
 
 /**
- * Says whether a stream may resume after this position of the feed. Events are never deleted, since they are the timeline
+ * Says whether a stream may resume after this position of the feed, or why not. Events are never deleted, since they are the timeline
  * and the audit trail of payments (and append-only in the database); `retentionDays` limits only what a stream replays. A
  * position is too old when an event that the stream wants lies after it and is older: a stream on which nothing happened may
  * resume however old its cursor is. A client with an expired cursor loses nothing: `events(after:)` still reads on from it,
- * page by page. A stream cannot resume at a position that the feed has not reached (a database restored from a backup): it
- * would skip the events before.
+ * page by page. A position that the feed does not have is undone: the database was restored to a moment before it. The stream
+ * would skip what has happened since (decision 77).
  */
 export async function mayResume(
   { pool }: Pick<Database, 'pool'>,
   feed: Feed,
-  after: { readonly platformId: string; readonly sequence: bigint },
+  platformId: string,
+  after: FeedPosition,
   { subject, types }: Pick<EventFilter, 'subject' | 'types'>,
   retentionDays: number,
-): Promise<boolean> {
-  const { platformId, sequence } = after;
+): Promise<'yes' | 'tooOld' | 'undone'> {
   // Half of the time, since this process' clock may differ from the database's.
-  if (feed.isRecent(platformId, sequence, new Date(Date.now() - retentionDays * halfDayMs))) return true;
-  const values = [platformId, sequence.toString(), retentionDays] as const;
-  const [row] = await resumeStatement(pool, ...values);
-  if (!row || row.ahead) return false;
-  if (!row.old) return true;
-  if (!subject && !types) return false;
+  if (feed.isRecent(platformId, after, new Date(Date.now() - retentionDays * halfDayMs))) return 'yes';
+  const values = [platformId, after.sequence.toString(), retentionDays] as const;
+  const [row] = await resumeStatement(pool, ...values, after.epoch);
+  if (!row?.found) return 'undone';
+  if (!row.old) return 'yes';
+  if (!subject && !types) return 'tooOld';
   const [wanted] = subject
     ? await firstOfSubject[subject.of](pool, ...values, subject.ids, types ?? null)
     : await oldOfTypes(pool, ...values, types);
-  return !wanted?.old;
+  return wanted?.old ? 'tooOld' : 'yes';
 }

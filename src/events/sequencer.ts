@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Logger } from 'pino';
 import { DatabaseClient } from '../database/connections/hosts.ts';
 import type { Database } from '../database/database.ts';
 
@@ -8,6 +9,10 @@ export const stepLock = 0x66656564;
 const batchSize = 2_000;
 /** How many milliseconds a new connection may take. */
 const connectMs = 5_000;
+
+/** What the log and `doctor` say until an operator has marked the restore. */
+export const unmarkedRestore =
+  'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored`';
 
 /**
  * One statement in a transaction of its own, sent as one message: a process that is paused or cut off meanwhile holds no
@@ -22,10 +27,13 @@ const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then seque
  */
 export class Sequencer {
   readonly #database: Database;
+  readonly #log: Logger | undefined;
   #client: pg.Client | undefined;
 
-  constructor(database: Database) {
+  /** @param log is warned where the server is not the one that it was */
+  constructor(database: Database, log?: Logger) {
     this.#database = database;
+    this.#log = log;
   }
 
   /**
@@ -63,8 +71,21 @@ export class Sequencer {
     client.on('error', () => this.#forget(client));
     client.on('end', () => this.#forget(client));
     await client.connect();
+    await this.#followServer(client).catch((error: unknown) => {
+      client.end().catch(() => undefined);
+      throw error;
+    });
     this.#client = client;
     return client;
+  }
+
+  /**
+   * Begins an epoch of the feed where the server is not the one that it was. Only then anything is numbered on the connection: a
+   * restore and a failover break all connections.
+   */
+  async #followServer(client: pg.Client): Promise<void> {
+    const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');
+    if (rows[0]?.waits) this.#log?.warn(unmarkedRestore);
   }
 
   /** Forgets this connection, unless a newer one has replaced it. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ClientTokens } from '../access/tokens/client-tokens.ts';
 import type { Viewer } from '../access/viewer.ts';
+import type { FeedPosition } from '../events/cursor.ts';
 import type { Feed } from '../events/feed.ts';
 import type { ResumePoint } from '../events/resume-point.ts';
 import type { Payments } from '../payments/command.ts';
@@ -33,7 +34,7 @@ export interface Context {
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
   /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */
-  feedHead?: bigint;
+  feedHead?: FeedPosition;
   /** Whether the answer has the document's cost. */
   reportsCost?: boolean;
 }

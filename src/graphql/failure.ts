@@ -1,5 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { RateLimited } from '../access/limits/rate-limits.ts';
+import { EventsUndone } from '../events/cursor.ts';
 
 /** Creates an error for `errors[]` with a code that clients can act on. Outside mutations every refusal is one of these. */
 export function failure(
@@ -37,6 +38,11 @@ export function abandoned(): GraphQLError {
 /** Creates the error of a malformed or out-of-range argument. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });
+}
+
+/** Creates the error of a cursor of the feed whose event a restore of the database has undone. */
+export function cursorUndone(field: string): GraphQLError {
+  return failure('CURSOR_EXPIRED', new EventsUndone(`what ${field} names`).message, { field });
 }
 
 /** Formats an error for a message on an open connection, where an HTTP status means nothing. */

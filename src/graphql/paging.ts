@@ -10,6 +10,9 @@ export interface PageArgs {
   readonly sortOrder?: 'ASC' | 'DESC' | null | undefined;
 }
 
+/** The arguments of a list that are cursors. */
+export type CursorArgument = 'after' | 'before';
+
 /**
  * Parses the arguments of a list: which of its rows to read, and in which order. Section 4 of the Relay specification
  * (https://relay.dev/graphql/connections.htm) defines them: the rows after `after` and before `before`, and of those the
@@ -24,7 +27,10 @@ export interface PageArgs {
  * @throws GraphQLError INVALID_INPUT for a size outside 0 to 100, for `first` with `last`, and for a cursor that is not of
  *   this list
  */
-export function parsePage<Key>(args: PageArgs, keyOf: (cursor: string) => Key | undefined): Page<Key> {
+export function parsePage<Key>(
+  args: PageArgs,
+  keyOf: (cursor: string, argument: CursorArgument) => Key | undefined,
+): Page<Key> {
   const size = (name: 'first' | 'last'): number | undefined => {
     const value = args[name] ?? undefined;
     if (value !== undefined && (value < 0 || value > maxPageSize)) {
@@ -32,10 +38,10 @@ export function parsePage<Key>(args: PageArgs, keyOf: (cursor: string) => Key | 
     }
     return value;
   };
-  const key = (name: 'after' | 'before'): Key | undefined => {
+  const key = (name: CursorArgument): Key | undefined => {
     const cursor = args[name] ?? undefined;
     if (cursor === undefined) return undefined;
-    const parsed = keyOf(cursor);
+    const parsed = keyOf(cursor, name);
     if (parsed === undefined) throw invalidInput(`${name} is not a cursor of this list`, name);
     return parsed;
   };

@@ -23,6 +23,7 @@ const figures = `select
   ${countOf("from quote where status = 'PENDING' and expires_at < clock_timestamp() - interval '30 seconds'")} as quotes_overdue,
   (select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 from pg_stat_activity
    where datname = current_database() and backend_xmin is not null) as oldest_snapshot_seconds,
+  (select count(*)::int from feed_epoch where marked_at is null) as restores_unmarked,
   (select extract(epoch from max(finished_at))::float8 from public._prisma_migrations where rolled_back_at is null)
     as last_migration_timestamp_seconds,
   (select coalesce(json_agg(json_build_object('currency', sent_currency, 'count', count)), '[]')
@@ -44,6 +45,8 @@ const meanings = {
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
     'The age of the oldest transaction that keeps dead rows from being removed, of those that the login may see.',
+  restores_unmarked:
+    'How often the database was restored, or a standby promoted, since an operator has marked a restore.',
   last_migration_timestamp_seconds: 'When the last migration was applied.',
 } as const;
 

@@ -105,7 +105,7 @@ function startFanOut(webhooks: Webhooks, log: Logger, onDeliveries: () => void):
 
 /** Starts sequencing the feed; `onEvents` is called when a step sequenced some. Its stop closes the sequencer. */
 function startSequencing(database: Database, log: Logger, onEvents: () => void): Loop {
-  const sequencer = new Sequencer(database);
+  const sequencer = new Sequencer(database, log);
   const step = async () => {
     const count = await sequencer.step();
     if (count) onEvents();

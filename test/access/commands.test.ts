@@ -8,7 +8,7 @@ import { createClientToken, issueApiToken } from '../../src/access/tokens/issue-
 import { revokeApiToken, revokeClientToken } from '../../src/access/tokens/revoke-tokens.ts';
 import { Refusal } from '../../src/core/refusal.ts';
 import { Permission } from '../../src/database/generated/client/client.ts';
-import { feedCursor } from '../../src/events/cursor.ts';
+import { feedCursor, feedStart } from '../../src/events/cursor.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../src/payments/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../src/payments/accounts/external-accounts.ts';
 import { approveTransaction, rejectTransaction } from '../../src/payments/approvals/approvals.ts';
@@ -280,7 +280,7 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
     (by, { url }) => testConfigEndpoint(webhooks, by, { url }, undefined),
   ],
   replayWebhookEvents: [
-    (by, { endpointId }) => replay(webhooks, by, { endpointId, after: feedCursor(by.platformId, 0n) }, null),
+    (by, { endpointId }) => replay(webhooks, by, { endpointId, after: feedCursor(by.platformId, feedStart) }, null),
   ],
   resendWebhookDelivery: [(by, { deliveryId }) => resend(webhooks, by, { deliveryId }, null)],
   // What ends a thing comes last, for the call that proves the others good.

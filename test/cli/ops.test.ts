@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { runCommandLine } from '../../src/cli/program.ts';
 import { keyId } from '../../src/core/key-id.ts';
 import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/database/database.ts';
@@ -10,6 +9,7 @@ import { checkKeys, listKeysInUse } from '../../src/start/keys-in-use.ts';
 import { act, actOn } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 
 const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
@@ -26,28 +26,12 @@ afterEach(() => {
 afterAll(() => t.stop());
 
 /** Runs a command line on the database of the gateway, and returns what it printed. */
-async function ops(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const settings = {
-    NODE_ENV: 'test',
-    DATABASE_URL: servingUrl(t.databaseUrl),
+function ops(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  return runOps(t.databaseUrl, args, {
     CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
     SECRET_KEY: firstKey.toString('base64'),
     ...environment,
-  };
-  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
-  const out: string[] = [];
-  const err: string[] = [];
-  vi.spyOn(console, 'log').mockImplementation((line: string) => void out.push(line));
-  vi.spyOn(console, 'error').mockImplementation((line: string) => void err.push(line));
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0);
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => err.push(String(text)) > 0);
-  try {
-    const code = await runCommandLine(args);
-    return { code, out: out.join('\n'), err: err.join('\n') };
-  } finally {
-    vi.restoreAllMocks();
-    vi.unstubAllEnvs();
-  }
+  });
 }
 
 /** Runs a command that must succeed, and returns its answer for machines. */

@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { uuidOf } from '../../src/core/ids.ts';
+import { publicId, uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
 import { execute, mint, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene, newCustomer, type Scene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, type RawSocket } from '../setup/streams.ts';
 
@@ -74,6 +75,43 @@ test('an event with all that it refers to is one statement, for all followers of
     raw.socket.close();
     await subscribed(0);
   }
+});
+
+test('streams that open together ask in common whether their callers may see whom they follow, each for its own caller', async () => {
+  const [other, { token }] = await Promise.all([
+    newCustomer(t.platform),
+    mint(t.platform, { customerId: scene.customerId }),
+  ]);
+  const [platform, app] = await Promise.all([
+    openRawSocket(serving.url, t.platform.authorization),
+    openRawSocket(serving.url, `Bearer ${token}`),
+  ]);
+  const of = (customerId: string) => ({ customerId });
+  const nobody = publicId('Customer', randomUUID());
+  const { statements: sent } = await statements.during(async () => {
+    await follow(platform, updates, [...Array(10).fill(of(scene.customerId)), ...Array(9).fill(of(other)), of(nobody)]);
+    await follow(app, updates, [of(scene.customerId), of(other), of(nobody)]);
+    await subscribed(20);
+    for (const [raw, ids] of [
+      [platform, ['19']],
+      [app, ['1', '2']],
+    ] as const) {
+      for (const id of ids) {
+        const refused = await raw.receive('next');
+        expect(refused).toMatchObject({
+          id,
+          payload: { errors: [{ extensions: { code: 'NOT_FOUND', field: 'customerId' } }] },
+        });
+      }
+    }
+  });
+  // By itself each of the 23 asks once.
+  const asked = sent.filter((text) => text.includes('customer'));
+  expect(asked.length).toBeGreaterThan(0);
+  expect(asked.length).toBeLessThan(20);
+  platform.socket.close();
+  app.socket.close();
+  await subscribed(0);
 });
 
 test('followers with other variables share nothing that these decide; the arguments of the stream itself do not count', async () => {

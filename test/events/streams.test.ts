@@ -160,7 +160,7 @@ test('a cursor that cannot be resumed is refused by name: unreadable, foreign, t
   };
   expect(await codeOf('nonsense')).toBe('INVALID_INPUT');
   expect(await codeOf(await feedEnd(t.platform), stranger)).toBe('INVALID_INPUT');
-  expect(await codeOf(feedCursor(platformId, 1_000_000n))).toBe('CURSOR_EXPIRED');
+  expect(await codeOf(feedCursor(platformId, { sequence: 1_000_000n, epoch: null }))).toBe('CURSOR_EXPIRED');
 
   const { pool } = t.gateway.payments.database;
   await sequenced();

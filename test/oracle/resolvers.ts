@@ -20,7 +20,7 @@ import {
   type WebhookEndpoint,
 } from '../../src/database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../src/database/rows.ts';
-import { feedCursor, sequenceOf } from '../../src/events/cursor.ts';
+import { feedCursor, feedStart, positionOf } from '../../src/events/cursor.ts';
 import { displayName, maskedNumber } from '../../src/payments/accounts/account-names.ts';
 import { accountTypes } from '../../src/payments/accounts/account-types.ts';
 import type { Payments } from '../../src/payments/command.ts';
@@ -188,8 +188,8 @@ async function eventList(args: Data, asking: Asking) {
   const rows = await reads.events({ AND: [eventsSeenBy(viewer), eventsWanted(args.filter, viewer)] });
   return pageOf(rows, args, 'ASC', {
     keyOf: (row) => row.sequence,
-    cursorOf: (row) => feedCursor(row.platformId, row.sequence),
-    read: (cursor) => sequenceOf(viewer.platformId, cursor),
+    cursorOf: (row) => feedCursor(row.platformId, row),
+    read: (cursor) => positionOf(viewer.platformId, cursor)?.sequence,
   });
 }
 
@@ -529,7 +529,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     trustedDocumentsOnly: () => false,
     async feedCursor({ platformId }, _args, { reads }) {
       const [head] = await reads.feedHeads({ platformId });
-      return feedCursor(platformId, head?.sequence ?? 0n);
+      return feedCursor(platformId, head ?? feedStart);
     },
   }),
   Transaction: fieldsOf<Transaction>({
@@ -570,7 +570,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       return entries;
     },
   }),
-  TransactionEvent: fieldsOf<Event>({ cursor: ({ platformId, sequence }) => feedCursor(platformId, sequence) }),
+  TransactionEvent: fieldsOf<Event>({ cursor: (event) => feedCursor(event.platformId, event) }),
   LedgerEntry: fieldsOf<Entry>({
     id: ({ journalId, leg }) => `LedgerEntry:${journalId}.${leg}`,
     amount: ({ amount, currency }) => money(amount, currency),
@@ -713,7 +713,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   Event: fieldsOf<Event>({
     id: ({ id }) => publicId('Event', id),
-    cursor: ({ platformId, sequence }) => feedCursor(platformId, sequence),
+    cursor: (event) => feedCursor(event.platformId, event),
     subject: (event) => changed(event),
     account: (event) => changed(event, 'Account'),
     transaction: (event, _args, asking) =>

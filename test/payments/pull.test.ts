@@ -197,7 +197,7 @@ test('a pull that two workers both saw settle is credited once', async () => {
     const outcome = () => [
       {
         platformId,
-        plan: planPayout(flow, { platformId, id: order.id, nextId: crypto.randomUUID(), scenario: null }),
+        plan: planPayout(flow, { platformId, id: order.id, scenario: null }),
       },
     ];
     const refusals = await commitGroups(database, [outcome(), outcome()], (error) => {

@@ -144,6 +144,12 @@ describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
       end: () => owner.query('update _prisma_migrations set checksum = reverse(checksum)'),
     }));
 
+  test('a restore that nobody has marked', () =>
+    fires(['PaymentsRestored'], {
+      stage: () => owner.query('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)'),
+      end: () => owner.query('select mark_restore()'),
+    }));
+
   test('statements that wait for a connection', async () => {
     const { pool } = t.gateway.serving;
     let taken: pg.PoolClient[] = [];

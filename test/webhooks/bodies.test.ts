@@ -23,6 +23,7 @@ test('a balance that a JSON number cannot carry exactly is left out, and the eve
     oldBalance: 9_007_199_254_740_991n,
     newBalance: 9_007_199_254_740_992n,
     snapshot: {},
+    epoch: null,
   };
   const around = {
     platformCustomerId: null,

@@ -108,7 +108,7 @@ export class PageArguments {
       const key = this.#keyOf(args);
       const pageArgs: PageArgs = { sortOrder: key.sortOrder, ...args };
       // A key is used only with the order that has read it.
-      const page = parsePage(pageArgs, (cursor) => key.of(run.viewer.platformId, cursor) as never);
+      const page = parsePage(pageArgs, (cursor, argument) => key.of(run, cursor, argument) as never);
       return { page, key, where: read.where(run.viewer, args) };
     });
   }

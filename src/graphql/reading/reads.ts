@@ -4,6 +4,7 @@ import { type KeyBound, rowOrders } from '../../core/paging.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import { fieldName } from '../../database/rows.ts';
+import type { CursorArgument } from '../paging.ts';
 import { literal, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 /**
@@ -56,8 +57,8 @@ export interface PageKey {
   readonly columns: readonly string[];
   /** Writes the text of a row's key, as its cursor has it. */
   readonly text: (row: string) => string;
-  /** Returns the key in a cursor; undefined where the cursor is not of this list. */
-  readonly of: (platformId: string, cursor: string) => unknown;
+  /** Returns the key in a cursor, the value of an argument; undefined where the cursor is not of this list. */
+  readonly of: (run: Run, cursor: string, argument: CursorArgument) => unknown;
   /** Returns the condition for rows whose keys lie within a bound. */
   readonly within: (bound: KeyBound<never>) => object;
   /** The order where no argument says it: newest first, if left out. */
@@ -68,7 +69,7 @@ export interface PageKey {
 export const byId = (list: string): PageKey => ({
   columns: ['id'],
   text: (row) => `${row}.id`,
-  of: (platformId, cursor) => rowOrders.CREATED.keyOf(list, platformId, cursor),
+  of: ({ viewer }, cursor) => rowOrders.CREATED.keyOf(list, viewer.platformId, cursor),
   within: (bound) => rowOrders.CREATED.within(bound),
 });
 
@@ -76,7 +77,7 @@ export const byId = (list: string): PageKey => ({
 const byChange = (list: string): PageKey => ({
   columns: ['updated_at', 'id'],
   text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
-  of: (platformId, cursor) => rowOrders.UPDATED.keyOf(list, platformId, cursor),
+  of: ({ viewer }, cursor) => rowOrders.UPDATED.keyOf(list, viewer.platformId, cursor),
   within: (bound) => rowOrders.UPDATED.within(bound),
 });
 

@@ -228,10 +228,15 @@ async function runStatement(
   // Checked for every read: at the root of a query, and below the result of a mutation.
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
   const deadline = Date.now() + sequencingTimeoutMs;
+  const known = new Map<string, boolean>();
   for (;;) {
     if (context.isAbandoned()) throw abandoned();
-    const run = new BoundRun(viewer, input, context.maxAnswerBytes);
+    const run = new BoundRun(viewer, { ...input, known }, context.maxAnswerBytes);
     const text = statement.textFor(run);
+    if (run.unknown.length > 0) {
+      for (const { key, holds } of run.unknown) known.set(key, await holds(payments.database.pool));
+      continue;
+    }
     try {
       const json = await payments.database.readText(text, run);
       if (json === '') throw answerTooLarge(context.maxAnswerBytes);

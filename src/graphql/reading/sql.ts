@@ -1,6 +1,16 @@
 import { type FieldNode, GraphQLError, type GraphQLField } from 'graphql';
 import type { Viewer } from '../../access/viewer.ts';
 import type { Binding } from '../../database/conditions.ts';
+import type { Queryable } from '../../database/statement.ts';
+
+/** What must hold in the database before the statement of a run. */
+export interface Requirement {
+  /** What is required, as text: the same for the same requirement. */
+  readonly key: string;
+  readonly holds: (on: Queryable) => Promise<boolean>;
+  /** Creates the error where it does not hold. */
+  readonly refusal: () => GraphQLError;
+}
 
 /** One run of a plan: its viewer and its variables. Values become parameters of the statement. */
 export interface Run extends Binding {
@@ -17,6 +27,11 @@ export interface Run extends Binding {
   once<Value>(owner: object, make: () => Value): Value;
   /** Stores a value until the answer is finished, and returns its number. */
   note(value: unknown): number;
+  /**
+   * Requires what the statement relies on. Whether it holds is found out before the statement runs.
+   * @throws the refusal where it does not hold
+   */
+  require(requirement: Requirement): void;
   /** Returns SQL of the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;
 }

@@ -17,7 +17,7 @@ import type { Sessions } from '../../access/tokens/sessions.ts';
 import { Slots } from '../../core/slots.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
-import { sequenceOf } from '../../events/cursor.ts';
+import { positionOf } from '../../events/cursor.ts';
 import type { Context } from '../context.ts';
 import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
@@ -255,8 +255,8 @@ function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: 
   const { reportsCost, resumePoint, viewer } = args.contextValue as Context;
   const cost = isFirst && reportsCost ? { cost: costReport(args) } : undefined;
   if (!resumePoint) return cost;
-  const sequence = cursor === undefined ? undefined : sequenceOf(viewer.platformId, cursor);
-  const mayRepeat = sequence !== undefined && resumePoint.mayRepeat(sequence);
+  const position = cursor === undefined ? undefined : positionOf(viewer.platformId, cursor);
+  const mayRepeat = position !== undefined && resumePoint.mayRepeat(position.sequence);
   if (!isFirst && !mayRepeat) return undefined;
   return { ...cost, ...(isFirst && { resumed: resumePoint.isResumed }), ...(mayRepeat && { mayRepeat }) };
 }

@@ -4,6 +4,7 @@ import { dotted } from '../../core/path.ts';
 import { refusalIn } from '../../core/refusal.ts';
 import { isDatabaseFault, OutcomeUnknown } from '../../database/faults.ts';
 import { Overflow } from '../../events/channel.ts';
+import { EventsUndone } from '../../events/cursor.ts';
 import { currentRequest, type RequestFacts } from '../../instruments/request-facts.ts';
 import { failure } from '../failure.ts';
 
@@ -36,6 +37,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   }
   // Its connection is being closed (Context.closeForRetry); a reader may still receive this.
   if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
+  if (original instanceof EventsUndone) return failure('CURSOR_EXPIRED', original.message);
   // The outer error has the location: which variable, which field.
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;

@@ -1,3 +1,4 @@
+import type { FeedPosition } from '../../events/cursor.ts';
 import type { ResumePoint } from '../../events/resume-point.ts';
 
 /** A socket is asked how far its client is after this time, in milliseconds, or so many messages, as in a replay. */
@@ -12,10 +13,10 @@ const askMessages = 50;
 export class Acknowledgements {
   readonly #sendPing: (payload: object) => void;
   /** What was sent since the last question. */
-  #sent = new Map<ResumePoint, bigint>();
+  #sent = new Map<ResumePoint, FeedPosition>();
   #messages = 0;
   /** What the question that is under way asks about. */
-  #asked: ReadonlyMap<ResumePoint, bigint> | undefined;
+  #asked: ReadonlyMap<ResumePoint, FeedPosition> | undefined;
   #question = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -25,9 +26,9 @@ export class Acknowledgements {
   }
 
   /** Takes a message that was sent, and asks for its acknowledgement. */
-  noteSent(point: ResumePoint, sequence: bigint): void {
-    point.noteSent(sequence);
-    this.#sent.set(point, sequence);
+  noteSent(point: ResumePoint, position: FeedPosition): void {
+    point.noteSent(position.sequence);
+    this.#sent.set(point, position);
     this.#messages += 1;
     this.#ask();
   }
@@ -35,7 +36,7 @@ export class Acknowledgements {
   /** Takes the payload of a pong. */
   take(payload: Readonly<Record<string, unknown>> | undefined): void {
     if (!this.#asked || payload?.acknowledge !== String(this.#question)) return;
-    for (const [point, sequence] of this.#asked) point.acknowledge(sequence);
+    for (const [point, position] of this.#asked) point.acknowledge(position);
     this.#asked = undefined;
     this.#ask();
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { WorkTurn } from '../../core/turn.ts';
-import { sequenceOf } from '../../events/cursor.ts';
+import { positionOf } from '../../events/cursor.ts';
 import type { ResumeKey, ResumePoint } from '../../events/resume-point.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
 import { iterateAsRequest, type RequestFacts } from '../../instruments/request-facts.ts';
@@ -81,8 +81,8 @@ function sendAll(
   let isStopped = false;
   const send = ({ text, cursor }: StreamMessage): Promise<void> => {
     const sent = sendNext(extra, id, text);
-    const sequence = point && cursor !== undefined && sequenceOf(contextValue.viewer.platformId, cursor);
-    if (typeof sequence === 'bigint' && point) extra.acknowledgements?.noteSent(point, sequence);
+    const position = cursor === undefined ? undefined : positionOf(contextValue.viewer.platformId, cursor);
+    if (position && point) extra.acknowledgements?.noteSent(point, position);
     return sent;
   };
   return {

@@ -33,7 +33,7 @@ export interface DueOrder {
   readonly receiver: Receiver | undefined;
   /** The receiving transaction here: the one for such a customer, once it is announced, or the transaction itself. */
   readonly incoming: Incoming | undefined;
-  /** An id for the receiving transaction, or for the payout that follows a pull, if one is created. */
+  /** An id for the receiving transaction, if one is created. */
   readonly newId: string;
   /** Whether the receiving platform has answered the approval question with "later" (decision 33). */
   readonly approvalDeferred: boolean;

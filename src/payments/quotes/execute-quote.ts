@@ -7,6 +7,7 @@ import type { Account, Quote } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
+import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
 import { quotedDestination } from './quote-destination.ts';
 import { accountsOf, capacityAt, customersOf, start } from './start.ts';
@@ -46,9 +47,9 @@ export function executeQuote(
 }
 
 const executableStatement = forCaller(
-  statement<{ quote: Quote; source: Account | null; destination: Account | null; orderId: string }>(
+  statement<{ quote: Quote; source: Account | null; destination: Account | null }>(
     'executable_quote',
-    `select to_jsonb(q) as quote, uuid_v7() as order_id,
+    `select to_jsonb(q) as quote,
      (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
      (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
    from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
@@ -77,7 +78,7 @@ async function planExecution(
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);
   const payment = start(quote, source, {
-    orderId: found.orderId,
+    orderId: orderIdOfQuote(quote),
     rail: railOf(payments, caller, 'payOut'),
     target: to.target,
     scenario: scenario ?? quote.scenario,

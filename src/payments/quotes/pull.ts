@@ -2,6 +2,7 @@ import type { FailureReason, Prisma } from '../../database/generated/client/clie
 import type { Transaction } from '../../database/rows.ts';
 import type { Plan } from '../../ledger/plan.ts';
 import { debit, deposit, type Flow } from '../movements.ts';
+import { nextOrderId } from '../orders/order-ids.ts';
 import type { Executable } from './execution.ts';
 
 /**
@@ -54,14 +55,20 @@ export function planPayout(
   order: {
     readonly platformId: string;
     readonly id: string;
-    readonly nextId: string;
     readonly scenario: Prisma.JsonValue;
   },
 ): Plan {
-  const { platformId, id, nextId, scenario } = order;
+  const { platformId, id, scenario } = order;
+  const payout = {
+    platformId,
+    id: nextOrderId(order),
+    transactionId: flow.transactionId,
+    kind: 'PAYOUT',
+    scenario,
+  } as const;
   return {
     orders: [{ id, dueInMs: null }],
-    insert: { rail_order: [{ platformId, id: nextId, transactionId: flow.transactionId, kind: 'PAYOUT', scenario }] },
+    insert: { rail_order: [payout] },
     journals: [deposit(flow.sourceAccountId, flow.sendingCurrency, flow.sent, flow.transactionId), debit(flow)],
   };
 }

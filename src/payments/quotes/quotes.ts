@@ -12,6 +12,7 @@ import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation } from '../information.ts';
 import { checkMetadata } from '../metadata.ts';
+import { orderIdOfKey } from '../orders/order-ids.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import {
@@ -49,7 +50,7 @@ export function createQuote(
     type: 'Quote',
     input,
     idempotencyKey,
-    plan: () => planQuote(payments, caller, input),
+    plan: () => planQuote(payments, caller, input, idempotencyKey),
     paths: {
       INSUFFICIENT_BALANCE: at('source'),
       USER_NOT_READY: at('source'),
@@ -62,7 +63,12 @@ export function createQuote(
   });
 }
 
-async function planQuote(payments: Payments, caller: Caller, input: CreateQuote): Promise<CommandPlan> {
+async function planQuote(
+  payments: Payments,
+  caller: Caller,
+  input: CreateQuote,
+  idempotencyKey: string | null | undefined,
+): Promise<CommandPlan> {
   const { source, destination } = input;
   const [sender, scenario, metadata = null] = checkAll(
     () => checkInformation(input.senderCustomerInfo, at('senderCustomerInfo')),
@@ -99,7 +105,7 @@ async function planQuote(payments: Payments, caller: Caller, input: CreateQuote)
   };
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
   const payment = start(quote, parties.source, {
-    orderId: idAt(parties, 2),
+    orderId: orderIdOfKey(caller, { operation: 'createQuote', idempotencyKey }, idAt(parties, 2)),
     rail: railOf(payments, caller, 'payOut'),
     target: to.target,
     scenario,

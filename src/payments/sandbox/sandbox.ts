@@ -11,6 +11,7 @@ import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Plan } from '../../ledger/plan.ts';
 import { type CommandResult, type Payments, railOf, runCommand, simulationOf } from '../command.ts';
 import { deposit } from '../movements.ts';
+import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { accountName, accountNotFound, currencyOfAccount, readTransferParties } from '../parties.ts';
 import { execution } from '../quotes/execution.ts';
@@ -78,10 +79,9 @@ const fundableStatement = forCaller(
     quote: Quote;
     destination: Account | null;
     fundingAccountId: string | null;
-    orderId: string;
   }>(
     'fundable_quote',
-    `select to_jsonb(q) as quote, uuid_v7() as order_id,
+    `select to_jsonb(q) as quote,
      (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
      (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
         and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
@@ -151,7 +151,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
   };
   if (amount === due && !late) {
     const payment = execution(quote, {
-      orderId: found.orderId,
+      orderId: orderIdOfQuote(quote),
       rail: railOf(payments, caller, 'payOut'),
       sourceAccountId: fundingAccountId,
       target: to.target,

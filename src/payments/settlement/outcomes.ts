@@ -17,7 +17,7 @@ const openStatuses = ['PENDING', 'PROCESSING'] as const;
  * milliseconds.
  */
 export function planDelivery(order: DueOrder, watchMs: number | undefined): PlanGroup {
-  if (isPull(order)) return groupOf(order, planPayout(flowOf(order), { ...order, nextId: order.newId }));
+  if (isPull(order)) return groupOf(order, planPayout(flowOf(order), order));
   const { transaction, incoming } = order;
   const reason = 'delivered';
   const move: TransactionMove = { id: transaction.id, from: openStatuses, to: 'COMPLETED', reason };

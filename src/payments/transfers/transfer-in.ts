@@ -4,6 +4,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
+import { orderIdOfKey } from '../orders/order-ids.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
@@ -30,7 +31,7 @@ export function transferIn(
     type: 'Transaction',
     input,
     idempotencyKey,
-    plan: () => planTransfer(payments, caller, input),
+    plan: () => planTransfer(payments, caller, input, idempotencyKey),
     paths: {
       USER_NOT_READY: at('destinationAccountId'),
       INVALID_BANK_ACCOUNT: at('sourceAccountId'),
@@ -39,7 +40,12 @@ export function transferIn(
   });
 }
 
-async function planTransfer(payments: Payments, caller: Caller, input: TransferIn): Promise<CommandPlan> {
+async function planTransfer(
+  payments: Payments,
+  caller: Caller,
+  input: TransferIn,
+  idempotencyKey: string | null | undefined,
+): Promise<CommandPlan> {
   const scenario = checkScenario(payments, caller, input.sandboxScenario);
   const { from, to, parties, metadata } = await readAccounts(payments, caller, input, {
     source: 'EXTERNAL',
@@ -73,7 +79,7 @@ async function planTransfer(payments: Payments, caller: Caller, input: TransferI
       rail_order: [
         {
           platformId: caller.platformId,
-          id: idAt(parties, 1),
+          id: orderIdOfKey(caller, { operation: 'transferIn', idempotencyKey }, idAt(parties, 1)),
           transactionId: transaction.id,
           kind: 'COLLECTION',
           scenario,

@@ -3,6 +3,7 @@ import { smallestUnits } from '../../core/amounts.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { debit } from '../movements.ts';
+import { orderIdOfKey } from '../orders/order-ids.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
@@ -26,7 +27,7 @@ export function transferOut(
     type: 'Transaction',
     input,
     idempotencyKey,
-    plan: () => planTransfer(payments, caller, input),
+    plan: () => planTransfer(payments, caller, input, idempotencyKey),
     paths: {
       INSUFFICIENT_BALANCE: at('sourceAccountId'),
       USER_NOT_READY: at('sourceAccountId'),
@@ -35,7 +36,12 @@ export function transferOut(
   });
 }
 
-async function planTransfer(payments: Payments, caller: Caller, input: Transfer): Promise<CommandPlan> {
+async function planTransfer(
+  payments: Payments,
+  caller: Caller,
+  input: Transfer,
+  idempotencyKey: string | null | undefined,
+): Promise<CommandPlan> {
   const scenario = checkScenario(payments, caller, input.sandboxScenario);
   const { from, to, parties, metadata } = await readAccounts(payments, caller, input, {
     source: 'INTERNAL',
@@ -60,7 +66,7 @@ async function planTransfer(payments: Payments, caller: Caller, input: Transfer)
       rail_order: [
         {
           platformId: caller.platformId,
-          id: idAt(parties, 1),
+          id: orderIdOfKey(caller, { operation: 'transferOut', idempotencyKey }, idAt(parties, 1)),
           transactionId: transaction.id,
           kind: 'PAYOUT',
           scenario,

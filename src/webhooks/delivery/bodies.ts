@@ -54,7 +54,7 @@ export function webhookBody(event: Event, related: RelatedFields): Record<string
     eventId: publicId('Event', event.id),
     timestamp: event.occurredAt.toISOString(),
     sequence: Number(event.sequence),
-    cursor: feedCursor(event.platformId, event.sequence),
+    cursor: feedCursor(event.platformId, event),
     version: event.version,
     ...payload(event, related),
   };

@@ -4,9 +4,10 @@ import { visibleEvents } from '../../access/visible.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Prisma } from '../../database/generated/client/client.ts';
-import { statement } from '../../database/statement.ts';
-import { sequenceOf } from '../../events/cursor.ts';
+import { type Queryable, statement } from '../../database/statement.ts';
+import type { Transaction } from '../../database/transaction.ts';
+import { positionOf } from '../../events/cursor.ts';
+import { hasPosition } from '../../events/reads.ts';
 import { webhookTypesSql } from '../webhook-types.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
@@ -65,10 +66,11 @@ export function replay(
     operation: 'replayWebhookEvents',
     input,
     idempotencyKey,
-    effect: async ({ client, prisma }) => {
+    effect: async (transaction) => {
+      const { client, prisma } = transaction;
       const endpoint = await readEndpoint(prisma, caller, id);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
-      const { after, before, named } = await rangeOf(prisma, caller, input);
+      const { after, before, named } = await rangeOf(transaction, caller, input);
       const range = [caller.platformId, id, after.toString(), before.toString(), named];
       const [counted] = await countStatement(client, ...range);
       if ((counted?.count ?? 0) > maxEvents)
@@ -82,7 +84,7 @@ export function replay(
   });
 }
 
-async function rangeOf(prisma: Prisma.TransactionClient, caller: Caller, { eventId, after, before }: Replay) {
+async function rangeOf({ prisma, client }: Transaction, caller: Caller, { eventId, after, before }: Replay) {
   const hasRange = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
     if (hasRange)
@@ -102,15 +104,25 @@ async function rangeOf(prisma: Prisma.TransactionClient, caller: Caller, { event
   if (!hasRange)
     throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', { path: at('eventId') });
   return {
-    after: boundOf(caller, after, 'after') ?? 0n,
-    before: boundOf(caller, before, 'before') ?? lastSequence,
+    after: (await boundOf(client, caller, after, 'after')) ?? 0n,
+    before: (await boundOf(client, caller, before, 'before')) ?? lastSequence,
     named: false,
   };
 }
 
-function boundOf(caller: Caller, cursor: string | null | undefined, field: 'after' | 'before'): bigint | undefined {
+async function boundOf(
+  client: Queryable,
+  caller: Caller,
+  cursor: string | null | undefined,
+  field: 'after' | 'before',
+): Promise<bigint | undefined> {
   if (cursor === null || cursor === undefined) return undefined;
-  const sequence = sequenceOf(caller.platformId, cursor);
-  if (sequence === undefined) throw new Refusal('INVALID_INPUT', 'the cursor is not of this feed', { path: at(field) });
-  return sequence;
+  const position = positionOf(caller.platformId, cursor);
+  if (!position) throw new Refusal('INVALID_INPUT', 'the cursor is not of this feed', { path: at(field) });
+  if (await hasPosition(client, caller.platformId, position)) return position.sequence;
+  throw new Refusal(
+    'INVALID_INPUT',
+    'the change that the cursor names has been undone: the database was restored to a moment before it',
+    { path: at(field) },
+  );
 }

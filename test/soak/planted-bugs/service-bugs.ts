@@ -258,4 +258,24 @@ export const serviceBugs: readonly Bug[] = [
       title: 'an idempotency key is remembered for 30 days and then forgotten',
     },
   },
+  {
+    bug: 'an order has a new id each time, whatever the idempotency key of its payment',
+    file: 'src/payments/orders/order-ids.ts',
+    find: 'keyedOperation(caller, operation), key)',
+    put: 'keyedOperation(caller, operation), fresh)',
+    caughtBy: {
+      file: 'test/database/restore.test.ts',
+      title: 'what is paid again with the same key has the same order, so a provider does not pay twice',
+    },
+  },
+  {
+    bug: 'a key that is used anew after its retention gets the order of its first use',
+    file: 'prisma/functions/apply_plans.sql',
+    find: 'select r.platform_id, free_order_id(r.platform_id, r.id),',
+    put: 'select r.platform_id, r.id,',
+    caughtBy: {
+      file: 'test/database/restore.test.ts',
+      title: 'a key whose record has passed its retention makes a payment of its own, with an order of its own',
+    },
+  },
 ];

@@ -98,8 +98,8 @@ const entriesRead: PageRead = {
 };
 
 const entryOrder = byNumber('account_version', {
-  of: (platformId, cursor) => {
-    const [version = '', ...rest] = cursorParts('LedgerEntry', platformId, cursor) ?? [];
+  of: ({ viewer }, cursor) => {
+    const [version = '', ...rest] = cursorParts('LedgerEntry', viewer.platformId, cursor) ?? [];
     return rest.length === 0 && /^\d{1,9}$/.test(version) ? Number(version) : undefined;
   },
 });

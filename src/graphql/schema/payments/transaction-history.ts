@@ -4,7 +4,7 @@ import { type Env, instant, leaf, type Read, referredRow, type Sql, sql, toOne }
 import { builder } from '../builder.ts';
 import { JournalKind, LedgerParty, TransactionStatus } from '../enums.ts';
 import { InternalAccount, Transaction } from '../nouns.ts';
-import { feedCursorRead } from '../streams/events.ts';
+import { feedCursorRead } from '../streams/feed-order.ts';
 import { MoneyType, moneyRead } from '../values/money.ts';
 
 /** The history of a payment: every status that it went through, and its ledger entries. Only plans read them. */

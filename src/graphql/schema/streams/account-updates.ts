@@ -60,12 +60,12 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
 });
 
 function updateOf(event: Event): AccountUpdate {
-  const { platformId, sequence, oldBalance, newBalance, previousStatus, occurredAt } = event;
+  const { oldBalance, newBalance, previousStatus, occurredAt } = event;
   // The database's triggers wrote the snapshot in this form.
   const account = rowFromSnapshot('Account', event.snapshot);
   const { currency } = account;
   return {
-    ...currentState(account, feedCursor(platformId, sequence)),
+    ...currentState(account, feedCursor(event.platformId, event)),
     oldBalance: oldBalance === null ? null : money(oldBalance, currency),
     ...(newBalance !== null && { newBalance: money(newBalance, currency) }),
     previousStatus: previousStatus as Status | null,

@@ -41,11 +41,12 @@ const CustomerUpdateType = builder.objectRef<CustomerUpdate>('CustomerUpdate').i
   }),
 });
 
-function updateOf({ platformId, sequence, snapshot, previousStatus, occurredAt }: Event): CustomerUpdate {
+function updateOf(event: Event): CustomerUpdate {
+  const { snapshot, previousStatus, occurredAt } = event;
   // The database's triggers wrote the snapshot in this form.
   const customer = rowFromSnapshot('Customer', snapshot);
   return {
-    ...currentState(customer, feedCursor(platformId, sequence)),
+    ...currentState(customer, feedCursor(event.platformId, event)),
     previousKycStatus: previousStatus as Status | null,
     occurredAt,
   };

@@ -13,14 +13,12 @@ import { publicId, uuidOf } from '../../../core/ids.ts';
 import { tableOf } from '../../../database/conditions.ts';
 import type { Event as EventRow, Prisma } from '../../../database/generated/client/client.ts';
 import { rowFromSnapshot } from '../../../database/rows.ts';
-import { feedCursor, sequenceOf } from '../../../events/cursor.ts';
+import { feedCursor } from '../../../events/cursor.ts';
 import type { EventFilter as EventFilterOf } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
 import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';
 import { planned, readAround, readNode } from '../../reading/planned.ts';
 import {
-  base64Url,
-  byNumber,
   type Env,
   leaf,
   type Read,
@@ -37,6 +35,7 @@ import { EventType } from '../enums.ts';
 import { connection, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { modelOf, snapshotOf } from './event-models.ts';
+import { feedCursorRead, feedOrder } from './feed-order.ts';
 import { afterDescription, watchMany } from './stream.ts';
 import { visibleId } from './visible-ids.ts';
 import { webhookBodyRead } from './webhook-body.ts';
@@ -78,12 +77,6 @@ const subjectRead: Read = {
   },
 };
 
-/** Reads the feed's cursor of an event, in the form of feedCursor (events/cursor.ts). */
-export const feedCursorRead = leaf.of(
-  ({ row = '' }) =>
-    sql`'"' || ${base64Url([`'feed:' || right(${row}.platform_id::text, 12) || ':' || ${row}.sequence`])} || '"'`,
-);
-
 /** Reads a row that an event refers to, other than the one that changed, as it is now. */
 function readReferred(
   type: 'Transaction' | 'Quote' | 'Customer',
@@ -118,7 +111,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
     cursor: t.string({
       description: 'Its position in the feed.',
       ...reads(feedCursorRead),
-      resolve: (event) => feedCursor(event.platformId, event.sequence),
+      resolve: (event) => feedCursor(event.platformId, event),
     }),
     type: t.expose('type', { type: EventType, description: 'What kind of change.' }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it happened.' }),
@@ -243,10 +236,7 @@ function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
   );
 }
 
-const messageOf = (event: EventRow) => ({ cursor: feedCursor(event.platformId, event.sequence), event });
-
-/** The order of the feed, which is that of its numbers. */
-const feedOrder = byNumber('sequence', { of: sequenceOf, sortOrder: 'ASC' });
+const messageOf = (event: EventRow) => ({ cursor: feedCursor(event.platformId, event), event });
 
 const EventConnection = connection(Event, 'Event', { page: 'A page of the feed.', edge: 'An event in a page.' });
 

@@ -44,7 +44,7 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
 
 function updateOf(event: Event): QuoteUpdate {
   return {
-    cursor: feedCursor(event.platformId, event.sequence),
+    cursor: feedCursor(event.platformId, event),
     // The database's triggers wrote the snapshot in this form.
     quote: rowFromSnapshot('Quote', event.snapshot),
     previousStatus: event.previousStatus as Status | null,

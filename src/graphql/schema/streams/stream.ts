@@ -2,12 +2,12 @@ import type { Viewer } from '../../../access/viewer.ts';
 import { maySeeEvent } from '../../../access/visible.ts';
 import type { Event, EventType } from '../../../database/generated/client/client.ts';
 import { mapChannel } from '../../../events/channel.ts';
-import { sequenceOf } from '../../../events/cursor.ts';
+import { type FeedPosition, positionOf } from '../../../events/cursor.ts';
 import { feedHead } from '../../../events/reads.ts';
 import { mayResume } from '../../../events/resume.ts';
 import type { EventFilter, Subject } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
-import { failure, invalidInput } from '../../failure.ts';
+import { cursorUndone, failure, invalidInput } from '../../failure.ts';
 
 /**
  * The mechanism behind every subscription. All read the same feed. They differ in which events they want and how they show
@@ -38,30 +38,35 @@ export const afterDescription =
   'A cursor of the feed: only what came after it, each change once and in order, and no present state first. One that is too old is refused with CURSOR_EXPIRED.';
 
 /**
- * Returns the sequence number after which a stream resumes, or undefined where there is none: that in `after` or, of an event
+ * Returns the position after which a stream resumes, or undefined where there is none: that in `after` or, of an event
  * stream that reconnects with the same `after` as at first, the later one in Last-Event-ID.
  * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed
  */
-export function sequenceAfter(after: After, { viewer, resumeAfter }: Context): bigint | undefined {
-  let sequence: bigint | undefined;
+export function positionAfter(after: After, { viewer, resumeAfter }: Context): FeedPosition | undefined {
+  let position: FeedPosition | undefined;
   for (const [name, cursor] of [
     ['after', after],
     ['Last-Event-ID', resumeAfter],
   ] as const) {
     if (cursor === null || cursor === undefined) continue;
-    const found = sequenceOf(viewer.platformId, cursor);
+    const found = positionOf(viewer.platformId, cursor);
     if (found === undefined) throw invalidInput(`${name} is not a cursor of this feed`, 'after');
-    if (sequence === undefined || found > sequence) sequence = found;
+    if (position === undefined || found.sequence > position.sequence) position = found;
   }
-  return sequence;
+  return position;
 }
 
-/** Throws CURSOR_EXPIRED where an event that the stream wants, after this sequence number, is too old to be replayed. */
-export async function refuseExpired(sequence: bigint, filter: EventFilter, context: Context): Promise<void> {
+/**
+ * Throws CURSOR_EXPIRED where an event that the stream wants, after this position, is too old to be replayed, and where the
+ * position itself is not in the feed any more.
+ */
+export async function refuseExpired(after: FeedPosition, filter: EventFilter, context: Context): Promise<void> {
   const { payments, feed, retentionDays, viewer } = context;
   const { types, subject } = filterFor(viewer, filter);
-  const after = { platformId: viewer.platformId, sequence };
-  if (await mayResume(payments.database, feed, after, { types, subject }, retentionDays)) return;
+  const { database } = payments;
+  const answer = await mayResume(database, feed, viewer.platformId, after, { types, subject }, retentionDays);
+  if (answer === 'yes') return;
+  if (answer === 'undone') throw cursorUndone('after');
   throw failure(
     'CURSOR_EXPIRED',
     `after is further back than a stream replays (${retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
@@ -76,11 +81,13 @@ export async function watchMany<Update extends Message>(
   filter: EventFilter,
   toUpdate: (event: Event) => Update,
 ): Promise<AsyncIterableIterator<Update>> {
-  const resumeAfter = sequenceAfter(after, context);
+  const resumeAfter = positionAfter(after, context);
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, filter, context);
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  await context.resumePoint?.begin(from);
-  return mapChannel(await subscribe(context, from, filter), (event) => ({ value: messageOf(event, toUpdate) }));
+  await context.resumePoint?.begin(from.sequence);
+  return mapChannel(await subscribe(context, from.sequence, filter), (event) => ({
+    value: messageOf(event, toUpdate),
+  }));
 }
 
 /** Returns the filter of a stream of all events of these types, of one customer where one is given. */

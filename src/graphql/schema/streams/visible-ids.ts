@@ -1,6 +1,9 @@
+import DataLoader from 'dataloader';
 import type { Viewer } from '../../../access/viewer.ts';
 import { visibleAccounts, visibleCustomers, visibleQuotes, visibleTransactions } from '../../../access/visible.ts';
 import { accountNameIn, uuidOf } from '../../../core/ids.ts';
+import { asPlatform } from '../../../database/connections/platform-scope.ts';
+import type { Database } from '../../../database/database.ts';
 import { readRows, type Where } from '../../../database/read-rows.ts';
 import type { SnapshotRows } from '../../../database/rows.ts';
 import type { Context } from '../../context.ts';
@@ -54,13 +57,57 @@ export async function visibleRows<N extends Noun>(
   return rows;
 }
 
+/** A row by its uuid, and who asks whether it is there. */
+interface Sought {
+  readonly viewer: Viewer;
+  readonly noun: 'Customer' | 'Transaction';
+  readonly id: string;
+}
+
+/** Thousands of streams open at once when an instance comes back: those that begin in one round of the process share a read. */
+const seen = new WeakMap<Database, DataLoader<Sought, boolean>>();
+
+function newLoader(database: Database): DataLoader<Sought, boolean> {
+  const options = { cache: false, maxBatchSize: 500, batchScheduleFn: (run: () => void) => void setImmediate(run) };
+  return new DataLoader((sought) => whichAreVisible(database, sought), options);
+}
+
+async function whichAreVisible(database: Database, sought: readonly Sought[]): Promise<boolean[]> {
+  const found = new Set<string>();
+  for (const group of Map.groupBy(sought, scopeOf).values()) {
+    const [first] = group;
+    if (!first) continue;
+    const { viewer, noun } = first;
+    const scope = scopeOf(first);
+    const ids = { id: { in: [...new Set(group.map(({ id }) => id))] } };
+    const rows = await asPlatform(viewer.platformId, () =>
+      readRows(database, noun, { where: { AND: [named[noun].visible(viewer), ids] } }),
+    );
+    for (const { id } of rows) found.add(`${scope} ${id}`);
+  }
+  return sought.map((one) => found.has(`${scopeOf(one)} ${one.id}`));
+}
+
+/** Names the rows that a viewer may see of a noun: the same for all viewers with the same bound. */
+function scopeOf({ viewer, noun }: Sought): string {
+  return JSON.stringify([noun, viewer.platformId, viewer.bound]);
+}
+
 /**
  * Returns the UUID of a row that the caller may see.
  * @param field the name of the argument
  * @throws GraphQLError NOT_FOUND
  */
-export async function visibleId(context: Context, noun: Noun, id: string, field: string): Promise<string> {
-  const [row] = await visibleRows(context, noun, [id], field);
-  if (!row) throw new Error('a row that is missing is refused');
-  return row.id;
+export async function visibleId(
+  { payments: { database }, viewer }: Context,
+  noun: Sought['noun'],
+  publicId: string,
+  field: string,
+): Promise<string> {
+  const id = uuidOf(publicId, noun);
+  const loader = seen.get(database) ?? newLoader(database);
+  seen.set(database, loader);
+  if (id === undefined || !(await loader.load({ viewer, noun, id })))
+    throw failure('NOT_FOUND', `no such ${named[noun].word}`, { field });
+  return id;
 }

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { invalidInput } from '../../failure.ts';
 import type { PageRead } from '../../reading/reads.ts';
 import { type FollowedFilter, followFilter } from './followable.ts';
-import { type After, filterOf, refuseExpired, sequenceAfter, subscribe } from './stream.ts';
+import { type After, filterOf, positionAfter, refuseExpired, subscribe } from './stream.ts';
 
 /** What a change does to a list: a row enters it, changes in it, or leaves it. */
 export type ListOperation = 'ENTER' | 'UPDATE' | 'LEAVE';
@@ -60,7 +60,7 @@ export async function watchList(
   if (waitMs < 0 || waitMs > maxWaitMs) throw invalidInput(`waitMs must lie between 0 and ${maxWaitMs}`, 'waitMs');
   const noun = read.model as FollowedNoun;
   const { types } = eventsOfNoun[noun];
-  const resumeAfter = sequenceAfter(after, context);
+  const resumeAfter = positionAfter(after, context);
   const followed = await followFilter(context, read, filter ?? {});
   const all = filterOf(types, undefined);
   const wanted = { ...all, ...(followed.subject && { subject: followed.subject }) };
@@ -68,8 +68,8 @@ export async function watchList(
   // Before the page is read: what changes meanwhile is in the page, and comes as a change once more.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
   // Without a cursor a stream begins with its page again, until its client has acknowledged that.
-  await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from);
-  const channel = await subscribe(context, from, wanted);
+  await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from.sequence);
+  const channel = await subscribe(context, from.sequence, wanted);
   const first: ListMessage | undefined =
     snapshot && resumeAfter === undefined
       ? { cursor: feedCursor(context.viewer.platformId, from), changes: [], snapshotOf: { filter } }
@@ -179,7 +179,7 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
   }
 }
 
-const cursorOf = ({ platformId, sequence }: Event) => feedCursor(platformId, sequence);
+const cursorOf = (event: Event) => feedCursor(event.platformId, event);
 
 const rows = new WeakMap<Event, Row>();
 

@@ -1,12 +1,12 @@
 import type { Event } from '../../../database/generated/client/client.ts';
 import { type Channel, mapChannel, only } from '../../../events/channel.ts';
-import { feedCursor } from '../../../events/cursor.ts';
+import { type FeedPosition, feedCursor } from '../../../events/cursor.ts';
 import { latestEvents } from '../../../events/history.ts';
 import { feedHead } from '../../../events/reads.ts';
 import { eventsOfNoun, type FollowedNoun, nounOf, subjectIdOf } from '../../../events/row-events.ts';
 import type { Subject } from '../../../events/subscribers.ts';
 import type { Context } from '../../context.ts';
-import { type After, type Message, messageOf, refuseExpired, sequenceAfter, subscribe } from './stream.ts';
+import { type After, type Message, messageOf, positionAfter, refuseExpired, subscribe } from './stream.ts';
 
 /** How a stream of some rows reads and shows them. */
 export interface RowStream<Row extends { readonly version: number }, Update extends Message> {
@@ -52,7 +52,7 @@ export async function watchRows<Row extends { readonly version: number }, Update
 ): Promise<AsyncIterableIterator<Update>> {
   const { platformId } = context.viewer;
   const { database } = context.payments;
-  const resumeAfter = sequenceAfter(after, context);
+  const resumeAfter = positionAfter(after, context);
   // Read before the rows, so that every later change comes after it.
   const head = resumeAfter ?? (await feedHead(database, platformId));
   const rows = await stream.findRows();
@@ -68,9 +68,9 @@ export async function watchRows<Row extends { readonly version: number }, Update
   if (resumeAfter !== undefined) {
     const ended = versions((id) => open.get(id)?.hasEnded === true);
     const ends = ended.size > 0 && (await latestEvents(database, context.feed, platformId, stream.noun, ended));
-    for (const [id, end] of ends || []) if (end.sequence <= resumeAfter) open.delete(id);
-    await context.resumePoint?.begin(resumeAfter);
-    return open.size === 0 ? only() : follower.follow(resumeAfter, subject, []);
+    for (const [id, end] of ends || []) if (end.sequence <= resumeAfter.sequence) open.delete(id);
+    await context.resumePoint?.begin(resumeAfter.sequence);
+    return open.size === 0 ? only() : follower.follow(resumeAfter.sequence, subject, []);
   }
 
   const latest = await latestEvents(
@@ -82,9 +82,9 @@ export async function watchRows<Row extends { readonly version: number }, Update
   );
   const firsts = follower.presentStates(latest, head);
   // The latest events are of one time, after `head`: up to the last of them no other event of these rows lies in the feed.
-  let from = head;
+  let from = head.sequence;
   // After this lie the events of all the present states, which so come again until the first of them is acknowledged.
-  let before = head;
+  let before = head.sequence;
   for (const { sequence } of latest.values()) {
     if (sequence > from) from = sequence;
     if (sequence <= before) before = sequence - 1n;
@@ -108,7 +108,7 @@ class RowsFollower<Row extends { readonly version: number }, Update extends Mess
   }
 
   /** Returns the present states of all rows, in the order of the feed: whoever resumes after one of them gets the others. */
-  presentStates(latest: ReadonlyMap<string, Event>, head: bigint): Update[] {
+  presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): Update[] {
     const { subjectId, toUpdate, asCurrentState, currentState } = this.#stream;
     const states = this.#rows.map((row) => {
       const id = subjectId(row);
@@ -118,7 +118,7 @@ class RowsFollower<Row extends { readonly version: number }, Update extends Mess
       if (event && this.#isLast(event)) this.#open.delete(id);
       return event
         ? { at: event.sequence, update: asCurrentState(messageOf(event, toUpdate)) }
-        : { at: head, update: currentState(row, feedCursor(this.#context.viewer.platformId, head)) };
+        : { at: head.sequence, update: currentState(row, feedCursor(this.#context.viewer.platformId, head)) };
     });
     return states.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(({ update }) => update);
   }

@@ -1,0 +1,25 @@
+-- Begins an epoch of the feed where the database is not the one that it was: the cursors of events that a restore or a failover
+-- has undone name another epoch than the events that got their numbers (decision 77). Each sequencer calls it on each new
+-- connection before it numbers anything. Returns whether an operator has yet to see to the restore.
+create or replace function follow_server() returns boolean
+  language plpgsql
+  security definer set search_path = public, pg_temp
+as $$
+declare
+  v_server text := server_name();
+  v_last feed_epoch;
+begin
+  -- Of several sequencers one begins the epoch. The number is "epoc" in ASCII.
+  perform pg_advisory_xact_lock(1701867363);
+  select * into v_last from feed_epoch order by id desc limit 1;
+  if not found then
+    insert into feed_epoch (server, marked_at) values (v_server, clock_ms());
+    return false;
+  end if;
+  if v_last.server <> v_server then
+    insert into feed_epoch (epoch, server) values (1 + floor(random() * 2147483646)::int, v_server);
+    return true;
+  end if;
+  return v_last.marked_at is null;
+end
+$$;

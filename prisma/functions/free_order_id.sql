@@ -1,0 +1,12 @@
+-- Returns the id of a new order: the one that derives from its idempotency key, or the next in its line where an earlier
+-- order has it. A key can be used anew 30 days after its first use; an order stays.
+create or replace function free_order_id(p_platform uuid, p_id uuid) returns uuid
+  language plpgsql
+as $$
+begin
+  while exists (select from rail_order o where o.platform_id = p_platform and o.id = p_id) loop
+    p_id := md5(p_id::text)::uuid;
+  end loop;
+  return p_id;
+end
+$$;

@@ -1,0 +1,15 @@
+-- Notes that an operator has restored the database, or has seen to what the server did by itself, and begins an epoch of the
+-- feed: a restore of the disks alone shows in nothing else. One too many does no harm, since events stay in theirs.
+create or replace function mark_restore() returns int
+  language plpgsql
+  security definer set search_path = public, pg_temp
+as $$
+declare
+  v_epoch int := 1 + floor(random() * 2147483646)::int;
+begin
+  perform follow_server();
+  insert into feed_epoch (epoch, server) values (v_epoch, server_name());
+  update feed_epoch set marked_at = clock_ms() where marked_at is null;
+  return v_epoch;
+end
+$$;

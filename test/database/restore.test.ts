@@ -1,0 +1,380 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { runCommandLine } from '../../src/cli/program.ts';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { positionOf } from '../../src/events/cursor.ts';
+import { Sequencer } from '../../src/events/sequencer.ts';
+import { act, ended, feedEnd, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { nextOf, openRawSocket, type RawSocket } from '../setup/streams.ts';
+
+/** A database is restored to an earlier moment: what was done after that moment never happened, and is done again. */
+
+let original: ThrowawayDatabase;
+let restored: ThrowawayDatabase;
+let platformId: string;
+let authorization: string;
+let scene: Scene;
+/** A quote from before that moment. */
+let quoteId: string;
+/** The orders of the payments after that moment, by the names of the payments. */
+let lostOrders: Record<string, string[]>;
+/** The ends of the feed: at the moment of the backup, one change later, and when everything was lost. */
+let backedUp: string;
+let firstLost: string;
+let lost: string;
+let t: TestGateway;
+let platform: TestPlatform;
+
+beforeAll(async () => {
+  original = await freshDatabase();
+  await serving(original, async (gateway) => {
+    const before = await gateway.newPlatform('restored');
+    ({ platformId, authorization } = before);
+    scene = await makeScene(before);
+    quoteId = (await quote(before, usdToEur(scene))).id;
+    await sequenced(gateway);
+    backedUp = await feedEnd(before);
+  });
+  // Nobody is connected to it: it can be copied. The copy is its backup.
+  restored = await createThrowawayDatabase(inject('server').url, new URL(original.url).pathname.slice(1));
+  await serving(original, async (gateway) => {
+    const lostOnes = connect(gateway.url, platformId, authorization);
+    lostOrders = await payAll(gateway, lostOnes, 'first');
+    await sequenced(gateway);
+    lost = await feedEnd(lostOnes);
+    const { events } = await lostOnes.ask(
+      'query ($after: String) { events(first: 1, after: $after) { edges { cursor } } }',
+      {
+        after: backedUp,
+      },
+    );
+    firstLost = events.edges[0].cursor;
+    expect((await gateway.owner.query('select epoch from feed_epoch')).rows).toEqual([{ epoch: null }]);
+  });
+  t = await startTestGateway({ METRICS_PORT: 0 }, restored.url);
+  platform = connect(t.url, platformId, authorization);
+});
+afterAll(async () => {
+  await t.stop();
+  await restored.drop();
+  await original.drop();
+});
+
+async function serving(database: ThrowawayDatabase, work: (gateway: TestGateway) => Promise<void>): Promise<void> {
+  const gateway = await startTestGateway({}, database.url);
+  await work(gateway);
+  await gateway.stop();
+}
+
+/** Waits until every change so far has its number in the feed. */
+async function sequenced({ owner }: TestGateway): Promise<void> {
+  const waiting = async () => (await owner.query('select from outbox')).rowCount;
+  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 10_000 });
+}
+
+const isPaid = 'transaction { id }';
+
+/** Makes a payment of each kind to a rail, and returns the ids of their orders. The quote is executed with the key of `attempt`. */
+async function payAll(gateway: TestGateway, through: TestPlatform, attempt: string) {
+  const { usd, outsideUsd, outsideEur } = scene;
+  const out = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100, idempotencyKey: 'out' };
+  const into = { sourceAccountId: outsideUsd, destinationAccountId: usd, amount: 100, idempotencyKey: 'in' };
+  const pull = { account: { accountId: outsideUsd } };
+  const atOnce = { immediatelyExecute: true, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_000 };
+  const destination = { account: { accountId: outsideEur } };
+  const payments = {
+    transferOut: (await succeed(through, 'transferOut', out, isPaid)).transaction.id,
+    transferIn: (await succeed(through, 'transferIn', into, isPaid)).transaction.id,
+    atCreation: (
+      await succeed(
+        through,
+        'createQuote',
+        { ...usdToEur(scene), ...atOnce, idempotencyKey: 'quote' },
+        'quote { transaction { id } }',
+      )
+    ).quote.transaction.id,
+    pull: (
+      await succeed(
+        through,
+        'createQuote',
+        { source: pull, destination, ...atOnce, idempotencyKey: 'pull' },
+        'quote { transaction { id } }',
+      )
+    ).quote.transaction.id,
+    laterExecuted: (
+      await succeed(through, 'executeQuote', { quoteId, idempotencyKey: attempt }, 'quote { transaction { id } }')
+    ).quote.transaction.id,
+  };
+  const orders: Record<string, string[]> = {};
+  for (const [name, id] of Object.entries(payments)) {
+    expect((await ended(through, id)).status).toBe('COMPLETED');
+    const { rows } = await gateway.owner.query<{ id: string }>(
+      'select id from rail_order where transaction_id = $1 order by kind, id',
+      [id.slice('Transaction:'.length)],
+    );
+    orders[name] = rows.map((row) => row.id);
+  }
+  return orders;
+}
+
+describe('orders to rails after a restore', () => {
+  test('what is paid again with the same key has the same order, so a provider does not pay twice', async () => {
+    expect(await payAll(t, platform, 'second')).toEqual(lostOrders);
+    const ids = Object.values(lostOrders).flat();
+    expect(lostOrders.pull).toHaveLength(2);
+    expect(new Set(ids).size).toBe(6);
+  });
+
+  test('a key whose record has passed its retention makes a payment of its own, with an order of its own', async () => {
+    const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
+    const again = { ...input, idempotencyKey: 'again' };
+    const ordersOf = async (): Promise<string[]> => {
+      const { transaction, replayed } = await succeed(platform, 'transferOut', again, isPaid);
+      expect(replayed).toBe(false);
+      const { rows } = await t.owner.query('select id from rail_order where transaction_id = $1', [
+        transaction.id.slice('Transaction:'.length),
+      ]);
+      await t.owner.query("delete from idempotency_record where key = 'again'");
+      return rows.map(({ id }) => id);
+    };
+    const orders = [...(await ordersOf()), ...(await ordersOf()), ...(await ordersOf())];
+    expect(new Set(orders).size).toBe(3);
+  });
+});
+
+const sequenceIn = (cursor: string) => positionOf(platformId, cursor)?.sequence ?? 0n;
+
+/** Reads the feed as a list after a cursor, to its end. */
+async function listed(after: string): Promise<string[]> {
+  const query =
+    'query ($after: String) { events(first: 100, after: $after) { edges { cursor } pageInfo { hasNextPage } } }';
+  const { events } = await platform.ask(query, { after });
+  const cursors: string[] = events.edges.map((edge: Data) => edge.cursor);
+  return events.pageInfo.hasNextPage ? [...cursors, ...(await listed(cursors.at(-1) ?? ''))] : cursors;
+}
+
+const stream = 'subscription ($after: String) { events(after: $after) { cursor type } }';
+
+/** The code and the message of what a stream says first. */
+async function refusal(subscription: string, variables: object): Promise<Data> {
+  const messages = platform.watch(subscription, variables);
+  const { errors } = await nextOf(messages);
+  await messages.return?.();
+  return { code: errors?.[0].extensions.code, message: errors?.[0].message };
+}
+
+const undone = {
+  code: 'CURSOR_EXPIRED',
+  message: expect.stringContaining('has been undone: the database was restored'),
+};
+
+describe('cursors of the feed after a restore', () => {
+  beforeAll(async () => {
+    // The feed passes every number of the lost future: from here on a number alone says nothing.
+    do {
+      await fund(platform, scene.usd, 1n);
+      await sequenced(t);
+    } while (sequenceIn(await feedEnd(platform)) <= sequenceIn(lost));
+  });
+
+  test('those of the lost future are refused by every stream and by the list, also when the feed has passed their numbers', async () => {
+    for (const after of [firstLost, lost]) {
+      expect(await refusal(stream, { after })).toEqual(undone);
+      const rows =
+        'subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) { cursor } }';
+      expect(await refusal(rows, { id: scene.usd, after })).toEqual(undone);
+      const list = 'subscription ($after: String) { transactionChanges(after: $after) { cursor } }';
+      expect(await refusal(list, { after })).toEqual(undone);
+      for (const argument of ['after', 'before']) {
+        const { data, errors } = await platform.send(
+          `query ($cursor: String) { viewer { kind } events(${argument}: $cursor) { edges { cursor } } }`,
+          { cursor: after },
+        );
+        expect(data).toBeNull();
+        expect(errors).toMatchObject([
+          { message: undone.message, path: ['events'], extensions: { code: 'CURSOR_EXPIRED', field: argument } },
+        ]);
+      }
+    }
+  });
+
+  test('those from before the backup, and those since the restore, are good: nothing is skipped', async () => {
+    const end = await feedEnd(platform);
+    const cursors = await listed(backedUp);
+    expect(cursors.at(-1)).toBe(end);
+    expect(cursors.map(sequenceIn)).toEqual(cursors.map((_cursor, index) => sequenceIn(backedUp) + BigInt(index + 1)));
+    const streamed = platform.watch(stream, { after: backedUp });
+    for (const cursor of cursors) expect((await nextOf(streamed)).data.events.cursor).toBe(cursor);
+    await streamed.return?.();
+    const middle = cursors[3] ?? '';
+    expect(await listed(middle)).toEqual(cursors.slice(4));
+    const resumed = platform.watch(stream, { after: middle });
+    expect((await nextOf(resumed)).data.events.cursor).toBe(cursors[4]);
+    await resumed.return?.();
+  });
+
+  test('webhook events are not replayed from a cursor of the lost future', async () => {
+    const { endpoint } = await succeed(
+      platform,
+      'createWebhookEndpoint',
+      { url: 'https://example.com/hook', eventTypes: ['OUTGOING_PAYMENT'] },
+      'endpoint { id }',
+    );
+    const replay = (after: string) => act(platform, 'replayWebhookEvents', { endpointId: endpoint.id, after }, 'count');
+    expect(await replay(lost)).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('undone') });
+    expect((await replay(backedUp)).__typename).toBe('ReplayWebhookEventsSuccess');
+  });
+
+  test('a stream that resumes by a key goes on in the new epoch, and not where its client was in the lost future', async () => {
+    const resumeKey = randomUUID();
+    const start = async () => {
+      const raw = await openRawSocket(t.url, authorization);
+      raw.send({ id: '1', type: 'subscribe', payload: { query: stream, extensions: { resumeKey } } });
+      return raw;
+    };
+    const cursorOf = async (raw: RawSocket) => (await raw.receive('next')).payload.data.events.cursor;
+    const first = await start();
+    const begun = async () => (await t.owner.query('select position, epoch from resume_point')).rows;
+    await vi.waitFor(async () => expect(await begun()).toHaveLength(1));
+    expect((await begun())[0].epoch).toBeGreaterThan(0);
+    await fund(platform, scene.usd, 1n);
+    const shown = await cursorOf(first);
+    const { payload } = await first.receive('ping');
+    first.send({ type: 'pong', payload });
+    const { sequence, epoch } = positionOf(platformId, shown) ?? {};
+    await vi.waitFor(async () => expect(await begun()).toEqual([{ position: String(sequence), epoch }]), {
+      timeout: 5_000,
+    });
+    first.socket.terminate();
+    await fund(platform, scene.usd, 1n);
+    const second = await start();
+    expect(sequenceIn(await cursorOf(second))).toBe(BigInt(sequence ?? 0) + 1n);
+    second.socket.terminate();
+    // It is written once more when its connection has ended.
+    const isWritten = async () => (await t.owner.query('select from resume_point where sent is not null')).rowCount;
+    await vi.waitFor(async () => expect(await isWritten()).toBe(1), { timeout: 5_000 });
+    // What an instance that has survived the restore may write after it.
+    await t.owner.query('update resume_point set position = $1, epoch = null', [String(sequenceIn(lost))]);
+    const third = await start();
+    const { payload: refused } = await third.receive('next');
+    third.socket.terminate();
+    expect(refused.errors[0].extensions.code).toBe('CURSOR_EXPIRED');
+  });
+});
+
+describe('subscribers of an instance that stays while the database goes back', () => {
+  /** Writes changes that nothing else makes. */
+  const write = (count: number) =>
+    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+     select '${platformId}', uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count});`;
+
+  /** Undoes the events after a number as a restore does, and does `meanwhile` before anybody can look. */
+  const undoAfter = (sequence: bigint, meanwhile = '') =>
+    t.owner.query(`begin; set local session_replication_role = replica;
+      delete from event where platform_id = '${platformId}' and sequence > ${sequence};
+      update feed_head f set sequence = ${sequence}, epoch = e.epoch from event e
+        where f.platform_id = '${platformId}' and e.platform_id = f.platform_id and e.sequence = ${sequence};
+      ${meanwhile} commit`);
+
+  /** Follows the feed from now on, and reads two changes. */
+  async function follow() {
+    await sequenced(t);
+    const before = sequenceIn(await feedEnd(platform));
+    const messages = platform.watch(stream, { after: await feedEnd(platform) });
+    const first = nextOf(messages);
+    await t.owner.query(write(2));
+    await first;
+    const { cursor } = (await nextOf(messages)).data.events;
+    expect(sequenceIn(cursor)).toBe(before + 2n);
+    return { before, next: () => nextOf(messages).catch((errors: unknown) => errors) };
+  }
+
+  const ended = [{ message: undone.message, extensions: { code: 'CURSOR_EXPIRED' } }];
+
+  test('the end of the feed goes back: their streams end and say why', async () => {
+    const { before, next } = await follow();
+    await undoAfter(before);
+    expect(await next()).toMatchObject(ended);
+  });
+
+  test('the feed has already passed the number where it was: no event is skipped, and their streams end and say why', async () => {
+    const { before, next } = await follow();
+    await undoAfter(before, `insert into feed_epoch (epoch) values (1234567); ${write(3)}`);
+    expect(await next()).toMatchObject(ended);
+    expect((await listed(backedUp)).length).toBe(Number(before + 3n - sequenceIn(backedUp)));
+  });
+});
+
+describe('the operator after a restore', () => {
+  /** Runs a command of the operators, and answers what it prints. */
+  async function ops(...args: readonly string[]): Promise<Data> {
+    const settings = { NODE_ENV: 'test', DATABASE_URL: servingUrl(t.databaseUrl) };
+    for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+    const out: string[] = [];
+    vi.spyOn(console, 'log').mockImplementation((line: string) => void out.push(line));
+    try {
+      expect(await runCommandLine(['--json', ...args])).toBe(0);
+      return JSON.parse(out.join(''));
+    } finally {
+      vi.restoreAllMocks();
+      vi.unstubAllEnvs();
+    }
+  }
+  const finding = async () => (await ops('doctor')).find(({ check }: Data) => check === 'restore');
+
+  /** What a sequencer that starts now says. */
+  async function warnings(): Promise<unknown[]> {
+    const said: unknown[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
+    const sequencer = new Sequencer(t.gateway.payments.database, log);
+    await sequencer.step();
+    await sequencer.close();
+    return said;
+  }
+
+  test('is warned of a database that is not the one that it was, until the restore is marked', async () => {
+    const unmarked = async () =>
+      /^payments_database_restores_unmarked (\d+)$/m.exec(
+        await (await fetch(`${t.gateway.metricsUrl}/metrics`)).text(),
+      )?.[1];
+    expect(Number(await unmarked())).toBeGreaterThan(0);
+    const words = expect.stringContaining('npm run ops -- restored');
+    expect(await warnings()).toEqual([words]);
+    expect(await finding()).toEqual({ check: 'restore', result: 'warning', detail: words });
+    const { epoch } = await ops('restored');
+    expect(await warnings()).toEqual([]);
+    expect((await finding()).result).toBe('ok');
+    expect(await unmarked()).toBe('0');
+
+    // What was good before the mark is good after it, and what follows is in the new epoch.
+    const before = await feedEnd(platform);
+    await t.owner.query(
+      `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`,
+      [platformId],
+    );
+    await vi.waitFor(async () => expect(await feedEnd(platform)).not.toBe(before), { timeout: 10_000 });
+    expect(positionOf(platformId, await feedEnd(platform))?.epoch).toBe(epoch);
+    expect(await listed(before)).toEqual([await feedEnd(platform)]);
+  });
+
+  test('finds each restore in the feed by an epoch of its own, also where several were not marked', async () => {
+    const epochs = async () => (await t.owner.query('select epoch, server from feed_epoch order by id')).rows;
+    const before = await epochs();
+    for (const timeline of ['1/00000002/3', '1/00000003/3']) {
+      await t.owner.query('update feed_epoch set server = $1 where id = (select max(id) from feed_epoch)', [timeline]);
+      expect(await warnings()).toHaveLength(1);
+      // The same server once more begins nothing.
+      expect(await warnings()).toHaveLength(1);
+    }
+    const after = await epochs();
+    expect(after).toHaveLength(before.length + 2);
+    expect(new Set(after.map(({ epoch }) => epoch)).size).toBe(after.length);
+    await ops('restored');
+    expect(await warnings()).toEqual([]);
+  });
+});
