@@ -19,7 +19,7 @@ const interrupted = 130;
 
 /** Prints the timeline of a payment, and each step as it happens, until the payment ends. */
 export const followCommand: Work<[string, FollowingOptions]> = async (job, id, { until }) =>
-  followPayment(job, await transactionOf(job, id), until);
+  followPayment(job, await paymentOf(job, id), until);
 
 /** Follows a payment to its end. @returns the exit code: 0 when it is COMPLETED */
 export async function followPayment({ service, screen, json }: Job, id: string, until: StreamEnd): Promise<Finished> {
@@ -45,7 +45,8 @@ export async function followPayment({ service, screen, json }: Job, id: string, 
   return { exitCode: last.status === 'COMPLETED' ? 0 : 1 };
 }
 
-async function transactionOf({ service }: Job, id: string): Promise<string> {
+/** Returns the id of a payment that a user names by its own id or that of its quote. */
+export async function paymentOf({ service }: Job, id: string): Promise<string> {
   if (!id.startsWith('Quote:')) return id;
   const { quote } = await service.execute(PaymentOfQuote, { id });
   if (!quote) throw new Failure(`There is no ${id}.`);

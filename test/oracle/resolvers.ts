@@ -710,6 +710,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     event: async ({ platformId, eventSequence }, _args, { reads }) =>
       (await reads.events({ platformId, sequence: eventSequence }))[0],
     attempts: ({ platformId, id }, _args, { reads }) => reads.attempts({ platformId, deliveryId: id }),
+    endpoint: async ({ platformId, endpointId }, _args, { viewer, reads }) =>
+      (await reads.endpoints({ AND: [{ platformId, id: endpointId }, endpointsSeenBy(viewer)] }))[0] ?? null,
   }),
   Event: fieldsOf<Event>({
     id: ({ id }) => publicId('Event', id),
@@ -720,6 +722,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       changed(event, 'Transaction') ?? transactionSeen(event.transactionId, asking),
     quote: (event, _args, asking) => changed(event, 'Quote') ?? quoteSeen(event.quoteId, asking),
     customer: (event, _args, asking) => changed(event, 'Customer') ?? customerSeen(event.customerId, asking),
+    deliveries: async ({ platformId, sequence }, _args, { viewer, reads }) =>
+      reads.deliveries({ AND: [{ platformId, eventSequence: sequence }, { endpoint: endpointsSeenBy(viewer) }] }),
     webhookBody: (event, _args, asking) => (asking.viewer.bound.kind === 'PLATFORM' ? bodyOf(event, asking) : null),
   }),
   MutationReceipt: fieldsOf<{ made: Data }>({

@@ -104,11 +104,13 @@ describe('the command line', () => {
     const page = readFileSync('docs/command-line.md', 'utf8');
     const lines = [...page.matchAll(/^ +npm run cli -- (.+?)(?: +#.*)?$/gm)].map(([, line = '']) => line);
     expect(lines.length).toBeGreaterThan(10);
+    const { out: common } = await run(['--help']);
     for (const line of lines) {
       const [name = '', ...words] = line.split(' ');
       const { code, out } = await run(name === '--help' ? [name] : [name, '--help']);
       expect({ line, code }).toEqual({ line, code: 0 });
-      for (const option of words.filter((word) => word.startsWith('--'))) expect(out).toContain(`${option} `);
+      for (const option of words.filter((word) => word.startsWith('--')))
+        expect(`${common}${out}`).toContain(`${option} `);
       if (name === 'trigger' && words[0] !== undefined) expect(acts).toHaveProperty(schemaName(words[0]));
     }
   });
@@ -333,5 +335,54 @@ describe('tail and follow', () => {
     await running.line(/ PENDING$/);
     running.stop();
     expect(await running.done).toBe(130);
+  });
+});
+
+describe('inspect', () => {
+  test('leads from a payment, its quote or its webhook to the timeline, the ledger, the events and their deliveries', async () => {
+    const platform = await t.newPlatform('inspects');
+    const receiver = await startReceiver();
+    const { id: endpointId } = await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+    const { id } = await json(['trigger', 'outgoing-payment'], platform);
+    const { quote } = await ended(platform, id).then(() =>
+      platform
+        .ask('query ($id: ID!) { transaction: transaction(id: $id) { quote { id } } }', { id })
+        .then((data) => data.transaction),
+    );
+    const isEnd = ({ body }: { body: Data }) => body.transaction?.status === 'COMPLETED';
+    await receiver.until((received) => received.some(isEnd));
+    const hook = receiver.received.find(isEnd)?.id ?? '';
+    // What a delivery came to is recorded after the receiver has answered.
+    await endpointUntil(platform, endpointId, ({ deliveries }) =>
+      deliveries.every(({ status }: Data) => status === 'DELIVERED'),
+    );
+
+    const byPayment = await json(['inspect', id], platform);
+    const { transaction, events } = byPayment;
+    for (const other of [quote.id, hook])
+      expect(await json(['inspect', other], platform)).toMatchObject({ transaction });
+    expect(transaction.timeline.at(-1).status).toBe('COMPLETED');
+    expect(transaction.ledgerEntries.length).toBeGreaterThan(1);
+    const last = events.find(({ webhookBody }: Data) => webhookBody && isEnd({ body: JSON.parse(webhookBody) }));
+    expect(last.deliveries).toMatchObject([
+      { status: 'DELIVERED', endpoint: { url: receiver.url }, attempts: [{ responseStatus: 200, error: null }] },
+    ]);
+    const { out } = await run(['inspect', id], platform);
+    for (const part of [/^Timeline$/m, /^Ledger$/m, /-\$10\.00/, /^ {4}WebhookDelivery:\S+ {2}DELIVERED {2}http/m]) {
+      expect(out).toMatch(part);
+    }
+    expect(await run(['inspect', 'Event:1'], platform)).toMatchObject({ code: 1, err: 'There is no Event:1.' });
+    await receiver.stop();
+  });
+
+  test('shows an event without a payment alone', async () => {
+    const after = await feedEnd(t.platform);
+    const { id } = await json(['trigger', 'kyc-status']);
+    const tail = start(['tail', '--after', after, '--type', 'KYC_STATUS', '--json'], t.platform);
+    const event = JSON.parse(await tail.line(new RegExp(id)));
+    tail.stop();
+    await tail.done;
+    const { events } = await json(['inspect', event.id]);
+    expect(events).toMatchObject([{ id: event.id, type: 'KYC_STATUS', deliveries: [], transaction: null }]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ended, feedEnd, mint, pay } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from './endpoint.ts';
 import { type Answer, answer, type Received, startReceiver, verify } from './receiver.ts';
@@ -164,12 +164,20 @@ test('the feed has the body of each webhook, byte for byte as it was posted, in 
   await receiver.stop();
 });
 
-test('the app of a customer reads no body of a webhook, which has what its platform notes', async () => {
-  const { customerId, usd } = await makeScene(t.platform);
+test('the app of a customer reads no body of a webhook, which has what its platform notes, and no delivery', async () => {
+  const receiver = await startReceiver();
+  await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
+  const { customerId, usd } = await makeScene(t.platform, 0n);
   await fund(t.platform, usd, 5n);
+  await receiver.until((received) => received.some(({ body }) => body.accountId === usd));
   const { token } = await mint(t.platform, { customerId, permissions: ['VIEW'], expiresInSeconds: 600 });
   const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
-  const { events } = await app.ask('{ events(first: 50) { edges { node { type webhookBody } } } }');
-  expect(events.edges).toContainEqual({ node: { type: 'ACCOUNT_STATUS', webhookBody: null } });
-  for (const { node } of events.edges) expect(node.webhookBody).toBe(null);
+  const list = `query ($customerId: ID!) { events(last: 1, filter: { types: [ACCOUNT_STATUS], customerId: $customerId }) {
+    edges { node { webhookBody deliveries { id endpoint { url } } } } } }`;
+  const eventOf = async (viewer: TestPlatform) => (await viewer.ask(list, { customerId })).events.edges[0].node;
+  expect(await eventOf(app)).toEqual({ webhookBody: null, deliveries: [] });
+  const whole = await eventOf(t.platform);
+  expect(JSON.parse(whole.webhookBody)).toMatchObject({ accountId: usd });
+  expect(whole.deliveries).toContainEqual({ id: expect.any(String), endpoint: { url: receiver.url } });
+  await receiver.stop();
 });

@@ -1,5 +1,6 @@
 import { visibleToPlatform } from '../../../access/visible.ts';
 import { publicId } from '../../../core/ids.ts';
+import { conditionsOf } from '../../../database/conditions.ts';
 import type {
   WebhookAttempt as WebhookAttemptRow,
   WebhookDelivery as WebhookDeliveryRow,
@@ -7,7 +8,7 @@ import type {
 } from '../../../database/generated/client/client.ts';
 import { whereDeliveries } from '../../../webhooks/delivery/delivery-filter.ts';
 import { planned } from '../../reading/planned.ts';
-import { leaf, pageOf, reads, referringBy, typeReads } from '../../reading/reads.ts';
+import { leaf, pageOf, reads, referringBy, sql, toOne, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from '../enums.ts';
 import { WebhookDeliveryFilter } from '../filters.ts';
@@ -120,5 +121,29 @@ builder.queryField('webhookEndpoints', (t) =>
     description: "The platform's webhook endpoints, newest first.",
     args: pageArgs(t.arg),
     ...planned(pageOf('WebhookEndpoint', visibleToPlatform)),
+  }),
+);
+
+builder.objectField(WebhookDelivery, 'endpoint', (t) =>
+  t.field({
+    type: WebhookEndpoint,
+    nullable: true,
+    description: 'The endpoint that it goes to; null in an event of one that has been removed.',
+    ...planned(toOne('WebhookEndpoint', 'endpoint_id', visibleToPlatform)),
+  }),
+);
+
+builder.objectField(Event, 'deliveries', (t) =>
+  t.field({
+    type: [WebhookDelivery],
+    description: 'Its way to each endpoint that gets it, in the order of their creation. None for client tokens.',
+    ...planned({
+      kind: 'values',
+      from: ({ row }, alias) => ({
+        from: sql`webhook_delivery ${alias} where ${alias}.platform_id = ${row ?? ''}.platform_id and ${alias}.event_sequence = ${row ?? ''}.sequence and ${(run) => conditionsOf('WebhookDelivery', alias, visibleToPlatform(run.viewer), run)}`,
+        orderBy: `${alias}.id`,
+        env: { row: alias },
+      }),
+    }),
   }),
 );
