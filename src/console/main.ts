@@ -1,6 +1,7 @@
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
 import './console.css';
+import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
 import { findOperations } from './find-operations.ts';
 
 // The console of the REST API: its document, in which requests can be tried.
@@ -19,9 +20,37 @@ const setTheme = () => document.documentElement.classList.toggle('dark-mode', da
 dark.addEventListener('change', setTheme);
 setTheme();
 
+/** Asks the service for JSON, as the sandbox's token where it is known; undefined where there is none. */
+async function get(url: string): Promise<unknown> {
+  const { credentials } = settings;
+  const headers = credentials && { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.secret}`)}` };
+  const response = await fetch(url, headers && { headers }).catch(() => undefined);
+  return response?.ok ? response.json() : undefined;
+}
+
+const original = (await get(settings.document)) as ExampleDocument;
+
+/** Puts the ids of the sandbox into the examples, as they are now: also what the last request has made, such as a quote. */
+async function fill(): Promise<void> {
+  if (!settings.credentials) return;
+  const base = settings.document.replace('/openapi.json', '');
+  const ids = await findIds(original, (path) => get(`${base}${path}`));
+  ui.specActions.updateJsonSpec(fillExamples(original, ids));
+}
+
+let lastMethod = '';
+
 const ui = SwaggerUI({
   dom_id: '#console',
-  url: settings.document,
+  spec: original,
+  requestInterceptor: (request: { readonly method: string }) => {
+    lastMethod = request.method;
+    return request;
+  },
+  responseInterceptor: (answer: { readonly ok: boolean }) => {
+    if (answer.ok && lastMethod !== 'GET') void fill();
+    return answer;
+  },
   deepLinking: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
@@ -37,3 +66,4 @@ const ui = SwaggerUI({
     if (credentials) ui.preauthorizeBasic('token', credentials.clientId, credentials.secret);
   },
 });
+void fill();

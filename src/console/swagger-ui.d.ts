@@ -4,6 +4,7 @@ declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
   /** Shows the document. https://github.com/swagger-api/swagger-ui/blob/master/docs/usage/configuration.md */
   const SwaggerUI: (options: Readonly<Record<string, unknown>>) => {
     preauthorizeBasic(scheme: string, username: string, password: string): void;
+    readonly specActions: { updateJsonSpec(document: object): void };
   };
   export default SwaggerUI;
 }

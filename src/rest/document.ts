@@ -1,4 +1,5 @@
 import { type RestApp, restPrefix, restVersion } from './app.ts';
+import { exampleGuide, examples } from './examples.ts';
 
 type Document = ReturnType<RestApp['getOpenAPI31Document']>;
 
@@ -48,7 +49,27 @@ export function restDocument(app: RestApp): Document {
   });
   // The version is part of the base URL: the paths do not contain it (specification 9).
   const paths = Object.entries(document.paths ?? {}).map(
-    ([path, item]) => [path.slice(restPrefix.length), item] as const,
+    ([path, item]) => [path.slice(restPrefix.length), withExamples(item)] as const,
   );
-  return { ...document, paths: Object.fromEntries(paths) };
+  // The console replaces the ids of the examples by those of the platform.
+  return { ...document, paths: Object.fromEntries(paths), 'x-example-guide': exampleGuide };
+}
+
+type Paths = NonNullable<Document['paths']>;
+
+/** Adds the examples of bodies to the operations of a path. */
+function withExamples(item: Paths[string]): Paths[string] {
+  const operations = Object.entries(item as Record<string, Operation>).map(([method, operation]) => {
+    const body = operation.requestBody?.content['application/json'];
+    const ofBody = examples[operation.operationId];
+    if (!body) return [method, operation];
+    const content = { 'application/json': { ...body, examples: ofBody } };
+    return [method, { ...operation, requestBody: { ...operation.requestBody, content } }];
+  });
+  return Object.fromEntries(operations);
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, object>> };
 }

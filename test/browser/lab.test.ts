@@ -163,11 +163,30 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
     await page.locator('.operation-filter-input').fill('get customers');
     await expect.poll(() => operations.count()).toBeLessThan(all.length / 2);
     await page.locator('.opblock-get .opblock-summary', { hasText: '/customers' }).first().click();
-    await page.getByRole('button', { name: 'Execute' }).click();
+    await page.getByRole('button', { name: 'Execute', exact: true }).click();
     const answer = page.locator('.live-responses-table');
     await answer.getByText('Sample Company Inc.').first().waitFor();
     expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
     await screenshot(page, 'console-answer');
+
+    // The example of a body works as it is, and what one request makes is in the example of the next.
+    const open = async (operationId: string) => {
+      await page.locator('.operation-filter-input').fill(operationId);
+      const operation = page.locator(`.opblock[id$="-${operationId}"]`);
+      await operation.locator('.opblock-summary').click();
+      return operation;
+    };
+    const quote = await open('createQuote');
+    const body = quote.locator('textarea.body-param__text');
+    await expect.poll(() => body.inputValue()).not.toContain('0199d5c1-7a3c');
+    await quote.getByRole('button', { name: 'Execute', exact: true }).click();
+    await answer.getByText('"PENDING"').first().waitFor();
+    await screenshot(page, 'console-example');
+    const [quoteId] = (await answer.textContent())?.match(/Quote:[0-9a-f-]{36}/) ?? [];
+    const execute = await open('executeQuote');
+    await expect.poll(() => execute.locator('input[placeholder=quoteId]').inputValue()).toBe(quoteId);
+    await execute.getByRole('button', { name: 'Execute', exact: true }).click();
+    await answer.getByText('"PROCESSING"').first().waitFor();
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize({ width: 390, height: 844 });
     await screenshot(page, 'console-phone-dark');

@@ -40,9 +40,12 @@ export function time(description: string) {
   return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
 }
 
+/** Returns the id of a type in examples. */
+export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
+
 /** Defines an id, `<Type>:<uuid>`. */
 export function id(type: string, description: string) {
-  return z.string().openapi({ description, example: `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42` });
+  return z.string().openapi({ description, example: exampleId(type) });
 }
 
 /** Defines a calendar day, YYYY-MM-DD. */

@@ -1,0 +1,88 @@
+/** How to find the real ids of a platform, as the document says it: the place of ids in the answers to some GETs. */
+interface Guide {
+  readonly unique: string;
+  readonly ids: readonly {
+    readonly find: string;
+    /** The place of a number: of a list, the item with the greatest is meant. */
+    readonly most?: string;
+    readonly at: Readonly<Record<string, string>>;
+  }[];
+}
+
+/** An OpenAPI document with examples. */
+export interface ExampleDocument {
+  readonly 'x-example-guide': Guide;
+}
+
+/**
+ * Finds the platform's own ids for those of the examples. What the platform does not have is left out.
+ * @param get answers a GET: its JSON, or undefined where it was refused
+ */
+export async function findIds(
+  { 'x-example-guide': { ids } }: ExampleDocument,
+  get: (path: string) => Promise<unknown>,
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const { find, most, at } of ids) {
+    const whole = await get(replaceAll(find, found));
+    const answer = most === undefined ? whole : greatest(memberAt(whole, '/data'), most);
+    for (const [id, pointer] of Object.entries(at)) {
+      const own = memberAt(answer, pointer);
+      if (typeof own === 'string') found.set(id, own);
+    }
+  }
+  return found;
+}
+
+/**
+ * Puts the platform's own ids into the examples of a document, and a new number into the names that may be taken once.
+ * @param ids by the ids of the examples
+ */
+export function fillExamples<Document extends ExampleDocument>(
+  document: Document,
+  ids: ReadonlyMap<string, string>,
+): Document {
+  const { unique } = document['x-example-guide'];
+  const number = String(Math.floor(1_000_000 + Math.random() * 9_000_000));
+  const inExamples = (value: unknown): unknown =>
+    changedStrings(value, (text) => replaceAll(text.replace(unique, number), ids));
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit);
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).map(([name, member]) => [
+      name,
+      name === 'example' || name === 'examples' ? inExamples(member) : visit(member),
+    ]);
+    return Object.fromEntries(entries);
+  };
+  return { ...(visit(document) as Document), 'x-example-guide': document['x-example-guide'] };
+}
+
+function greatest(items: unknown, pointer: string): unknown {
+  if (!Array.isArray(items)) return undefined;
+  const at = (item: unknown) => Number(memberAt(item, pointer) ?? 0);
+  return items.reduce((best: unknown, item: unknown) => (at(item) > at(best) ? item : best), items[0]);
+}
+
+function replaceAll(text: string, ids: ReadonlyMap<string, string>): string {
+  let replaced = text;
+  for (const [id, own] of ids) replaced = replaced.replaceAll(id, own);
+  return replaced;
+}
+
+function changedStrings(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => changedStrings(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, changedStrings(member, change)]));
+}
+
+/** Returns what a JSON pointer names (RFC 6901, of plain names). */
+function memberAt(value: unknown, pointer: string): unknown {
+  let at = value;
+  for (const name of pointer.split('/').slice(1)) {
+    if (typeof at !== 'object' || at === null) return undefined;
+    at = (at as Readonly<Record<string, unknown>>)[name];
+  }
+  return at;
+}

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fillExamples, findIds } from '../../src/console/fill-examples.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { base, type RestClient, restClient } from '../setup/rest.ts';
+import { restScene } from '../setup/rest-scene.ts';
+import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+
+let t: TestGateway;
+let rest: RestClient;
+let receiver: Receiver;
+beforeAll(async () => {
+  t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });
+  rest = await restClient(t.url, t.platform.authorization);
+  // It takes every event, and leaves the approval of payments to the test.
+  receiver = await startReceiver(answer(202));
+  await restScene(rest);
+});
+afterAll(async () => {
+  await t.stop();
+  await receiver.stop();
+});
+
+interface Sent {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly name: string;
+}
+
+/** The examples of all bodies. */
+function examplesOf(document: Data): Sent[] {
+  return Object.entries<Data>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Data>(methods).flatMap(([method, { operationId, requestBody }]) =>
+      Object.keys(requestBody?.content['application/json'].examples ?? {}).map((name) => ({
+        operationId,
+        method,
+        path,
+        name,
+      })),
+    ),
+  );
+}
+
+/** Makes what the console finds ids by. Other tests hold these answers against the document. */
+const getAs =
+  ({ authorization }: TestPlatform) =>
+  async (path: string): Promise<unknown> => {
+    const response = await fetch(`${t.url}${base}${path}`, { headers: { authorization } });
+    return response.ok ? response.json() : undefined;
+  };
+
+/** What must be there before an operation: it makes that newer than all others of its kind. */
+const before: Readonly<Record<string, () => Promise<unknown>>> = {
+  sandboxSend: () => send(find('createQuote', 'realTimeFunding')),
+  approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
+  rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),
+  // Receivers of examples are at a port of the reader's machine, where in a test there is none.
+  testWebhook: async () => {
+    await rest.ask('PATCH', '/config', { webhookEndpoint: null });
+    return rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
+  },
+};
+
+function find(operationId: string, name: string): Sent {
+  const found = examplesOf(rest.document).find((one) => one.operationId === operationId && one.name === name);
+  if (!found) throw new Error(`${operationId} has no example ${name}`);
+  return found;
+}
+
+/** The ids of the platform, as they were found last. */
+let ids: ReadonlyMap<string, string> | undefined;
+
+/** Sends an example as the console shows it: with the ids that the platform has now. */
+async function send({ operationId, method, path, name }: Sent) {
+  const isOfNewest = before[operationId] !== undefined;
+  await before[operationId]?.();
+  if (isOfNewest || !ids) ids = await findIds(rest.document, getAs(t.platform));
+  const filled = fillExamples(rest.document, ids) as Data;
+  const { parameters, requestBody } = filled.paths[path][method];
+  const { value } = requestBody.content['application/json'].examples[name];
+  const whole = path.replace(/\{(\w+)\}/g, (_whole, parameter: string) => {
+    const { schema } = parameters.find((one: Data) => one.name === parameter);
+    return schema.example;
+  });
+  const local = JSON.parse(JSON.stringify(value).replace('http://127.0.0.1:3000/webhooks', receiver.url));
+  return rest.call(method.toUpperCase(), whole, { body: local });
+}
+
+test('every operation with a body has examples, each with a summary', () => {
+  for (const methods of Object.values<Data>(rest.document.paths)) {
+    for (const { operationId, requestBody } of Object.values<Data>(methods)) {
+      if (!requestBody) continue;
+      const examples = Object.values<Data>(requestBody.content['application/json'].examples ?? {});
+      expect({ operationId, count: examples.length }).not.toMatchObject({ count: 0 });
+      for (const { summary } of examples) expect(summary).toMatch(/^[A-Z0-9]/);
+    }
+  }
+});
+
+test('the sandbox takes each example, with the ids that the console puts into it', async () => {
+  const all = examplesOf(rest.document);
+  expect(all.length).toBeGreaterThan(20);
+  for (const example of all) {
+    const { status, text } = await send(example);
+    expect({ ...example, status, text }).toMatchObject({ ...example, status: expect.toSatisfy((one) => one < 300) });
+  }
+});
+
+test('a name that may be taken once is another one each time', async () => {
+  const first = find('createCustomer', 'person');
+  for (let time = 0; time < 2; time += 1) expect((await send(first)).status).toBe(201);
+});
+
+test('ids that a platform does not have stay as the document has them', async () => {
+  const few = await findIds(rest.document, getAs(await t.newPlatform('empty')));
+  expect([...few.keys()].some((id) => id.startsWith('ExternalAccount:'))).toBe(false);
+  const quoteExample = ({ paths }: Data) =>
+    paths['/quotes'].post.requestBody.content['application/json'].examples.fromAccount.value;
+  expect(quoteExample(fillExamples(rest.document, few))).toEqual(quoteExample(rest.document));
+});
