@@ -106,7 +106,7 @@ function addWebhooks(program: Command, action: Action): void {
     .command('listen')
     .description('post each webhook to a program on this machine as it happens, signed; needs no public address')
     .argument('<to>', 'a port, a port with a path (3000/webhooks), or a URL')
-    .option('--after <cursor>', 'begin after this cursor, in place of now')
+    .option('--after <cursor>', 'start after this cursor, in place of now')
     .option('--type <type...>', 'of these types alone')
     .addHelpText('after', '\nIt signs with WEBHOOK_SECRET, or with a new secret, which it prints.')
     .action(action(listen));

@@ -104,7 +104,7 @@ describe('the command line', () => {
     expect(refused).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringMatching(/lacks the migration .*npm run migrate/),
+      err: expect.stringMatching(/lacks the migrations? .*npm run migrate/),
     });
     const owner = { NODE_ENV: 'production', DATABASE_URL: '', DATABASE_OWNER_URL: empty.url };
     const migrated = await ops(['migrate'], owner);

@@ -562,7 +562,6 @@ CREATE TABLE "event" (
     "old_balance" BIGINT,
     "new_balance" BIGINT,
     "snapshot" JSONB NOT NULL,
-    "epoch" INTEGER,
 
     CONSTRAINT "event_pkey" PRIMARY KEY ("platform_id","sequence")
 );
@@ -571,20 +570,8 @@ CREATE TABLE "event" (
 CREATE TABLE "feed_head" (
     "platform_id" UUID NOT NULL,
     "sequence" BIGINT NOT NULL DEFAULT 0,
-    "epoch" INTEGER,
 
     CONSTRAINT "feed_head_pkey" PRIMARY KEY ("platform_id")
-);
-
--- CreateTable
-CREATE TABLE "feed_epoch" (
-    "id" SERIAL NOT NULL,
-    "epoch" INTEGER,
-    "server" TEXT,
-    "begun_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
-    "marked_at" TIMESTAMPTZ(3),
-
-    CONSTRAINT "feed_epoch_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -594,7 +581,6 @@ CREATE TABLE "resume_point" (
     "key" BYTEA NOT NULL,
     "stream_id" UUID NOT NULL,
     "position" BIGINT,
-    "epoch" INTEGER,
     "sent" BIGINT,
     "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_ms(),
 
@@ -1247,7 +1233,7 @@ begin
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.rail_order[*]');
   if v_rows <> '[]' then
     insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)
-    select r.platform_id, free_order_id(r.platform_id, r.id), r.transaction_id, r.kind, clock_ms(),
+    select r.platform_id, r.id, r.transaction_id, r.kind, uuid_v7_time(r.id),
       clock_ms() + coalesce(r.due_in_ms, 0) * interval '1 millisecond', 0, r.scenario
     from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, due_in_ms bigint,
       scenario jsonb);
@@ -1275,19 +1261,6 @@ begin
     raise exception 'no internal account % in %', new.account_id, new.currency using errcode = 'LG007';
   end if;
   return new;
-end
-$$;
-
--- Returns the id of a new order: the one that derives from its idempotency key, or the next in its line where an earlier
--- order has it. A key can be used anew 30 days after its first use; an order stays.
-create or replace function free_order_id(p_platform uuid, p_id uuid) returns uuid
-  language plpgsql
-as $$
-begin
-  while exists (select from rail_order o where o.platform_id = p_platform and o.id = p_id) loop
-    p_id := md5(p_id::text)::uuid;
-  end loop;
-  return p_id;
 end
 $$;
 
@@ -2027,61 +2000,6 @@ begin
 end
 $$;
 
--- Returns what tells this database from its own past: the server, its timeline and the database. A timeline begins where a backup
--- is restored to a moment, and where a standby is promoted. Null where the server does not say.
-create or replace function server_name() returns text
-  language plpgsql
-as $$
-begin
-  return (select s.system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '/' || d.oid
-    from pg_control_system() s, pg_database d where d.datname = current_database());
-exception when insufficient_privilege or undefined_function or feature_not_supported then
-  return null;
-end
-$$;
-
--- Begins an epoch of the feed where the database is not the one that it was: the cursors of events that a restore or a failover
--- has undone name another epoch than the events that got their numbers (decision 77). Each sequencer calls it on each new
--- connection before it numbers anything. Returns whether an operator has yet to see to the restore.
-create or replace function follow_server() returns boolean
-  language plpgsql
-  security definer set search_path = public, pg_temp
-as $$
-declare
-  v_server text := server_name();
-  v_last feed_epoch;
-begin
-  -- Of several sequencers one begins the epoch. The number is "epoc" in ASCII.
-  perform pg_advisory_xact_lock(1701867363);
-  select * into v_last from feed_epoch order by id desc limit 1;
-  if not found then
-    insert into feed_epoch (server, marked_at) values (v_server, clock_ms());
-    return false;
-  end if;
-  if v_last.server <> v_server then
-    insert into feed_epoch (epoch, server) values (1 + floor(random() * 2147483646)::int, v_server);
-    return true;
-  end if;
-  return v_last.marked_at is null;
-end
-$$;
-
--- Notes that an operator has restored the database, or has seen to what the server did by itself, and begins an epoch of the
--- feed: a restore of the disks alone shows in nothing else. One too many does no harm, since events stay in theirs.
-create or replace function mark_restore() returns int
-  language plpgsql
-  security definer set search_path = public, pg_temp
-as $$
-declare
-  v_epoch int := 1 + floor(random() * 2147483646)::int;
-begin
-  perform follow_server();
-  insert into feed_epoch (epoch, server) values (v_epoch, server_name());
-  update feed_epoch set marked_at = clock_ms() where marked_at is null;
-  return v_epoch;
-end
-$$;
-
 -- Before update on account: the balance changes only through postings (apply_posting), owner and currency never change,
 -- and the status of an external account changes only along external_account_move.
 create or replace function guard_account() returns trigger
@@ -2598,24 +2516,22 @@ as $$
 declare
   v_heads text[];
   v_count int;
-  v_epoch int;
 begin
-  select epoch into v_epoch from feed_epoch order by id desc limit 1;
   with taken as (
     delete from outbox where ctid = any (array(select ctid from outbox order by id limit p_limit)) returning *
   ), counted as (
     select platform_id, count(*) as events from taken group by platform_id
   ), heads as (
-    insert into feed_head as h (platform_id, sequence, epoch)
-    select platform_id, events, v_epoch from counted
-    on conflict (platform_id) do update set sequence = h.sequence + excluded.sequence, epoch = excluded.epoch
+    insert into feed_head as h (platform_id, sequence)
+    select platform_id, events from counted
+    on conflict (platform_id) do update set sequence = h.sequence + excluded.sequence
     returning h.platform_id, h.sequence
   ), placed as (
     insert into event (platform_id, sequence, id, type, occurred_at, transaction_id, quote_id, account_id, customer_id,
-                       version, previous_status, status, reason, terminal, old_balance, new_balance, snapshot, epoch)
+                       version, previous_status, status, reason, terminal, old_balance, new_balance, snapshot)
     select t.platform_id, h.sequence - c.events + row_number() over (partition by t.platform_id order by t.id),
            t.event_id, t.type, t.occurred_at, t.transaction_id, t.quote_id, t.account_id, t.customer_id,
-           t.version, t.previous_status, t.status, t.reason, t.terminal, t.old_balance, t.new_balance, t.snapshot, v_epoch
+           t.version, t.previous_status, t.status, t.reason, t.terminal, t.old_balance, t.new_balance, t.snapshot
     from taken t join counted c using (platform_id) join heads h using (platform_id)
   )
   select array_agg(h.platform_id::text || ':' || h.sequence), coalesce(sum(c.events), 0)::int into v_heads, v_count
@@ -2890,11 +2806,11 @@ GRANT UPDATE ("expires_at") ON "lookup" TO "gateway_work";
 GRANT DELETE ON "idempotency_record", "client_token", "lookup", "webhook_delivery", "key_in_use", "rail_connection" TO "gateway_work";
 
 -- These functions run with the rights of the owner
-REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), follow_server(), mark_restore(), find_api_token(text),
+REVOKE EXECUTE ON FUNCTION commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),
   find_live_tokens(uuid[], uuid[]), find_receiver(text, environment), wake_orders(uuid, uuid), oldest_waiting() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION commit_batches(jsonb), find_api_token(text), find_live_tokens(uuid[], uuid[]),
   find_receiver(text, environment), wake_orders(uuid, uuid), oldest_waiting() TO "gateway_serving", "gateway_work";
-GRANT EXECUTE ON FUNCTION sequence_outbox(int), follow_clock(), follow_server(), mark_restore() TO "gateway_work";
+GRANT EXECUTE ON FUNCTION sequence_outbox(int), follow_clock() TO "gateway_work";
 
 -- Row-level security: every table with a platform, and the platforms. Without a platform no row is seen. The owner sees all
 DO $$
