@@ -4,7 +4,9 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
+import { succeed } from '../setup/acts.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
+import { connect } from '../setup/gateway.ts';
 
 const executablePath = [
   process.env.CHROMIUM_PATH,
@@ -64,7 +66,7 @@ describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
 
   beforeAll(async () => {
     data = await temporaryDataDirectory();
-    gateway = await startChildGateway({ DATA_DIR: data.path, SANDBOX_PACE_MS: '300' });
+    gateway = await startChildGateway({ DATA_DIR: data.path, SANDBOX_PACE_MS: '300', PAYMENT_APPROVAL_MS: '60000' });
     browser = await chromium.launch({ executablePath: executablePath ?? '', args: browserFlags });
   });
   afterAll(async () => {
@@ -106,6 +108,9 @@ describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('status').waitFor();
     // Under StrictMode every effect runs twice: two streams of the whole wallet, one of the payment, and none that leaks.
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
+    const incoming = await announce(gateway.url);
+    const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' });
+    await waiting.getByText('PENDING').waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
     await page.getByText('no network').waitFor();
     await expect.poll(() => subscriptions.size).toBe(0);
@@ -114,6 +119,11 @@ describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
     await history.getByText('COMPLETED').first().waitFor();
+
+    // This one had not ended when the network was cut: the stream that came back shows its end.
+    expect(await waiting.getByText('PENDING').count()).toBe(1);
+    await incoming.approve();
+    await waiting.getByText('COMPLETED').waitFor();
 
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Statement of USD account' }).click();
@@ -128,6 +138,30 @@ describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
     await page.close();
   });
 });
+
+/** Announces a payment of $7.77 to the customer of the wallet, which waits until its platform approves it. */
+async function announce(url: string): Promise<{ approve(): Promise<void> }> {
+  const sandbox = connect(url, '', `Basic ${btoa('sandbox:sandbox')}`);
+  const { customers } = await sandbox.ask(
+    '{ customers(first: 1, filter: { name: "Sample Person" }) { edges { node { id } } } }',
+  );
+  const { transaction } = await succeed(
+    sandbox,
+    'sandboxReceiveUma',
+    {
+      customerId: customers.edges[0].node.id,
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmountDecimal: '7.77',
+    },
+    'transaction { id }',
+  );
+  return {
+    async approve() {
+      await succeed(sandbox, 'approveTransaction', { transactionId: transaction.id });
+    },
+  };
+}
 
 /** The place of the first option of a list that contains a text. */
 async function optionWith(page: Page, label: string, text: string): Promise<number> {
