@@ -23,6 +23,8 @@ type Command<Answer> = {
   readonly operation: Operation;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
+  /** Whether a null clears a field of the input, and a field that is left out stays. */
+  readonly nullClears?: true;
   /** Returns the answer to a repeat. */
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (

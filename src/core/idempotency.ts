@@ -27,13 +27,22 @@ export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }
 
+/** What a claim on an idempotency key is made of. */
+interface KeyedCommand {
+  readonly operation: string;
+  readonly input: object;
+  readonly idempotencyKey: string | null | undefined;
+  /** Whether a null clears a field, and a field that is left out stays: then they are different inputs. */
+  readonly nullClears?: true;
+}
+
 /**
  * Returns the claim that a call makes on its idempotency key, or undefined without one.
  * @throws Refusal INVALID_INPUT for a malformed key
  */
 export function claimOf(
   owner: KeyOwner,
-  command: { readonly operation: string; readonly input: object; readonly idempotencyKey: string | null | undefined },
+  command: KeyedCommand,
 ): Claim | undefined {
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
@@ -42,18 +51,18 @@ export function claimOf(
       path: keyPath,
     });
   }
-  const hash = digest('sha256', canonicalJson(command.input), 'hex');
+  const hash = digest('sha256', canonicalJson(command.input, command.nullClears ?? false), 'hex');
   return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
-/** Returns JSON with sorted keys and without null and undefined fields: equal inputs have equal text. */
-function canonicalJson(input: object): string {
+/** Returns JSON with sorted keys, without undefined fields and, where they say nothing, without nulls: equal inputs have equal text. */
+function canonicalJson(input: object, withNulls: boolean): string {
   return JSON.stringify(input, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
     return Object.fromEntries(
       Object.entries(value)
-        .filter(([, field]) => field !== undefined && field !== null)
+        .filter(([, field]) => field !== undefined && (withNulls || field !== null))
         .sort(([a], [b]) => (a < b ? -1 : 1)),
     );
   });

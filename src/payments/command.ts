@@ -96,6 +96,8 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   /** The input without the key: a repeat must have the same. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
+  /** Whether a null clears a field of the input, and a field that is left out stays. */
+  readonly nullClears?: true;
   /**
    * Validates the input, reads what it needs, and makes the plan.
    * @throws Refusal for an input that cannot be carried out

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { act, ended, execute, pay, quote, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
@@ -45,6 +46,17 @@ test('the platform’s own id is set, stays and is taken away', async () => {
     code: 'INVALID_INPUT',
     path: ['input', 'platformAccountId'],
   });
+});
+
+test('under one key, taking the platform’s own id away is another input than leaving it as it is', async () => {
+  const { outsideUsd } = await makeScene(platform, 0n);
+  await change(outsideUsd, { platformAccountId: 'ours-2' });
+  const idempotencyKey = randomUUID();
+  expect(await change(outsideUsd, { idempotencyKey })).toMatchObject({ account: { platformAccountId: 'ours-2' } });
+  expect(await change(outsideUsd, { idempotencyKey, platformAccountId: null })).toMatchObject({
+    code: 'IDEMPOTENCY_MISMATCH',
+  });
+  expect(await change(outsideUsd, { idempotencyKey })).toMatchObject({ replayed: true });
 });
 
 test('a customer has one default deposit account: a new one replaces it, and it can be unset', async () => {

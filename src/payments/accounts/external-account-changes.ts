@@ -37,6 +37,7 @@ export function updateExternalAccount(
 ): Promise<CommandResult<Account>> {
   return runCommand(payments, caller, {
     operation: 'updateExternalAccount',
+    nullClears: true,
     type: 'Account',
     input,
     idempotencyKey,

@@ -38,6 +38,7 @@ export function updateCustomer(
 ): Promise<CommandResult<Customer>> {
   return runCommand(payments, caller, {
     operation: 'updateCustomer',
+    nullClears: true,
     type: 'Customer',
     input,
     idempotencyKey,

@@ -75,6 +75,7 @@ export async function updatePlatform<Besides = undefined>(
   try {
     return await runIdempotent<Omit<ChangedPlatform<Besides>, 'replayed'>>(payments.database, caller, {
       operation: 'updatePlatform',
+    nullClears: true,
       input: settings,
       idempotencyKey,
       prepare: async () => {

@@ -75,6 +75,7 @@ export function updateEndpoint(
   checkText(input.description, ['description']);
   return runIdempotent(webhooks.payments.database, caller, {
     operation: 'updateWebhookEndpoint',
+    nullClears: true,
     input,
     idempotencyKey,
     effect: async (transaction) => ({
