@@ -40,10 +40,7 @@ interface KeyedCommand {
  * Returns the claim that a call makes on its idempotency key, or undefined without one.
  * @throws Refusal INVALID_INPUT for a malformed key
  */
-export function claimOf(
-  owner: KeyOwner,
-  command: KeyedCommand,
-): Claim | undefined {
+export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefined {
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
   if (!isIdempotencyKey(key)) {

@@ -75,7 +75,7 @@ export async function updatePlatform<Besides = undefined>(
   try {
     return await runIdempotent<Omit<ChangedPlatform<Besides>, 'replayed'>>(payments.database, caller, {
       operation: 'updatePlatform',
-    nullClears: true,
+      nullClears: true,
       input: settings,
       idempotencyKey,
       prepare: async () => {
