@@ -20,7 +20,11 @@ const documented = [
 export interface Docs {
   /** Makes the page of a file, or the list of them all. Undefined where there is none at this path. */
   page(requested: string): Promise<Page | undefined>;
+  /** Reads a picture (PNG) that a page shows. Undefined where there is none at this path. */
+  picture(requested: string): Promise<Buffer | undefined>;
 }
+
+const isPicture = (file: string) => file.endsWith('.png');
 
 /** Finds the files of the documentation. Each is read when it is asked for. */
 export async function openDocs(): Promise<Docs> {
@@ -29,11 +33,18 @@ export async function openDocs(): Promise<Docs> {
     if (file.isFile()) files.push(path.relative(root, path.join(file.parentPath, file.name)).replaceAll(path.sep, '/'));
   }
   files.sort();
+  const texts = files.filter((file) => !isPicture(file));
+  const pictures = files.filter(isPicture);
+  const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
   return {
     async page(requested) {
-      const file = requested.slice(docsPath.length + 1);
-      if (file === '') return listPage(files);
-      return files.includes(file) ? filePage(file) : undefined;
+      const file = fileAt(requested);
+      if (file === '') return listPage(texts);
+      return texts.includes(file) ? filePage(file) : undefined;
+    },
+    async picture(requested) {
+      const file = fileAt(requested);
+      return pictures.includes(file) ? readFile(path.join(root, file)) : undefined;
     },
   };
 }
@@ -51,6 +62,7 @@ async function filePage(file: string): Promise<Page> {
 /** The order of the first pages that a reader looks for. */
 const first = [
   'README.md',
+  'docs/guides/first-five-minutes.md',
   'docs/guides/server.md',
   'docs/guides/web.md',
   'docs/guides/concepts.md',

@@ -54,6 +54,7 @@ export function frontPage(shown: Shown, host: string): Html {
 <ul class="cards">${links
     .filter(({ kind }) => kind === 'PAGE')
     .map(({ path, name, about }) => html`<li><a href="${path}"><strong>${name}</strong>${about}</a></li>`)}</ul>
+${firstMinutes(shown)}
 ${credentials(shown, host)}
 <h2>Endpoints</h2>
 <table>${links
@@ -63,6 +64,23 @@ ${credentials(shown, host)}
         html`<tr><th scope="row">${name}</th><td>${kind === 'DATA' ? html`<a href="${path}">${path}</a>` : html`<code>${path}</code>`}</td><td>${about}</td></tr>`,
     )}</table>
 </main>`;
+}
+
+/** Leads a newcomer through what runs here: a payment, its events, a cut network, a failure and its reason. */
+function firstMinutes({ sandbox, lab, documents }: Shown) {
+  if (!sandbox || !lab) return '';
+  return html`<section aria-labelledby="first">
+<h2 id="first">The first five minutes</h2>
+<ol>
+<li>Pay: open the <a href="/wallet">wallet</a>, write an amount, get a quote, and pay it.</li>
+<li>Watch: open the <a href="/lab">lab</a> beside it. Its events show the payment.</li>
+<li>Cut the network of the wallet, with the button at its top.</li>
+<li>Fail on purpose: press the button of that tab in the lab. Then restore the network of the wallet: it shows the payment that it missed.</li>
+<li>Read why: click the event FAILED in the lab, and press the button of the tab Timeline.</li>
+<li>Take it along: press “Copy as curl”.</li>
+</ol>
+${documents ? html`<p>The same <a href="${docsPath}/docs/guides/first-five-minutes.md">with pictures</a>.</p>` : ''}
+</section>`;
 }
 
 function credentials({ sandbox }: Shown, host: string) {

@@ -11,7 +11,7 @@ export interface Page {
   readonly policy: string;
 }
 
-/** Makes a page that runs nothing and loads nothing: a title, its contents, and the style that all such pages have. */
+/** Makes a page that runs nothing and loads only pictures of its own: a title, its contents, and the style that all such pages have. */
 export function plainPage(title: string, contents: Html): Page {
   return {
     html: html`<!doctype html>
@@ -28,7 +28,7 @@ export function plainPage(title: string, contents: Html): Page {
 ${contents}
 </body>
 </html>`,
-    policy: `default-src 'none'; style-src '${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    policy: `default-src 'none'; style-src '${styleHash}'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   };
 }
 
@@ -78,6 +78,7 @@ a { color: var(--link); } h1 { line-height: 1.25; margin: 0 0 .5rem; } h2 { marg
 p { margin: .5rem 0; } .quiet { color: var(--quiet); }
 code, pre { font: .875em/1.5 ui-monospace, monospace; background: var(--box); border-radius: 4px; }
 code { padding: .1em .3em; } pre { padding: .75rem; overflow-x: auto; border: 1px solid var(--line); } pre code { padding: 0; background: none; font-size: 1em; }
+img { max-width: 100%; border: 1px solid var(--line); border-radius: 8px; }
 table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1rem 0; } th { text-align: left; }
 td, th { border: 1px solid var(--line); padding: .3rem .6rem; vertical-align: top; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: .75rem; list-style: none; padding: 0; margin: 1rem 0; }

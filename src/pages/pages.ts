@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Assets, assetPath } from './assets.ts';
 import { consolePage, consolePath } from './console.ts';
-import { docsPath, openDocs } from './docs.ts';
+import { type Docs, docsPath, openDocs } from './docs.ts';
 import { frontLinks, frontPage } from './front.ts';
 import { labPage } from './lab.ts';
 import { plainPage, sendPage } from './layout.ts';
@@ -47,9 +47,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
         return true;
       }
       if (shown.documents && (path === docsPath || path.startsWith(`${docsPath}/`))) {
-        const page = await docs.page(path);
-        if (page) await sendPage(response, 200, page);
-        return page !== undefined;
+        return answerDocs(response, docs, path);
       }
       if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
       return false;
@@ -75,6 +73,19 @@ export function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
 /** Returns the name and the port by which a browser has found the server. */
 function hostOf({ headers: { host = '' } }: IncomingMessage): string {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : 'localhost';
+}
+
+async function answerDocs(response: ServerResponse, docs: Docs, path: string): Promise<boolean> {
+  const picture = await docs.picture(path);
+  if (picture) {
+    response
+      .writeHead(200, { 'content-type': 'image/png', 'content-length': picture.length })
+      .end(response.req.method === 'HEAD' ? undefined : picture);
+    return true;
+  }
+  const page = await docs.page(path);
+  if (page) await sendPage(response, 200, page);
+  return page !== undefined;
 }
 
 async function answerFront(request: IncomingMessage, response: ServerResponse, shown: Shown): Promise<true> {

@@ -156,19 +156,13 @@ const person = {
   nationality: 'US',
 } as const;
 
+/** The last one is the newest, which lists show first. */
 const personAccounts = [
   {
     id: 'individual-usd',
     currency: 'USD',
     accountType: 'US_ACCOUNT',
     details: usDetails('1234567890'),
-    beneficiary: person,
-  },
-  {
-    id: 'individual-eur',
-    currency: 'EUR',
-    accountType: 'IBAN',
-    details: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
     beneficiary: person,
   },
   {
@@ -184,6 +178,13 @@ const personAccounts = [
     accountType: 'LIGHTNING',
     details: { lightningAddress: 'person@sandbox.uma.money' },
     beneficiary: null,
+  },
+  {
+    id: 'individual-eur',
+    currency: 'EUR',
+    accountType: 'IBAN',
+    details: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
+    beneficiary: person,
   },
 ] as const;
 

@@ -13,6 +13,7 @@ export function Pay() {
   const [quoted, setQuoted] = useState<Quoted>();
   const [refusal, setRefusal] = useState<string>();
   const customer = data?.viewer.customer;
+  const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
 
   async function quote(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -45,14 +46,11 @@ export function Pay() {
         <label>
           From
           <select name="source" required>
-            {customer?.sources.edges.map(
-              ({ node }) =>
-                'balance' in node && (
-                  <option key={node.id} value={node.id}>
-                    {node.displayName} · {node.balance.formatted}
-                  </option>
-                ),
-            )}
+            {moneyFirst(sources).map((account) => (
+              <option key={account.id} value={account.id}>
+                {account.displayName} · {account.balance.formatted}
+              </option>
+            ))}
           </select>
         </label>
         <label>
@@ -60,7 +58,7 @@ export function Pay() {
           <select name="payee" required>
             {customer?.payees.edges.map(({ node }) => (
               <option key={node.id} value={node.id}>
-                {node.displayName} · {node.maskedNumber}
+                {node.displayName} · {node.currency.code} {node.maskedNumber}
               </option>
             ))}
           </select>
@@ -77,6 +75,14 @@ export function Pay() {
       {quoted && <QuoteCard key={quoted.quote.id} quoted={quoted} onRefused={setRefusal} />}
     </section>
   );
+}
+
+/** Puts the accounts that hold money before the others, which cannot pay. */
+export function moneyFirst<Account extends { readonly balance: { readonly amount: string } }>(
+  accounts: readonly Account[],
+): Account[] {
+  const isEmpty = ({ balance }: Account) => balance.amount === '0';
+  return accounts.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)));
 }
 
 /** A quote with the time that is left to execute it, and then its payment. */

@@ -4,7 +4,7 @@ import { FollowAccounts, FollowTransactions, History, Home } from '../client/gen
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
 import type { Network } from './network.ts';
-import { Pay } from './pay.tsx';
+import { moneyFirst, Pay } from './pay.tsx';
 import { locale } from './service.ts';
 import { Statement } from './statement.tsx';
 
@@ -24,8 +24,7 @@ export function Wallet({ network }: { network: Network }) {
   const [statementOf, setStatementOf] = useState<string>();
   const customer = data?.viewer.customer;
   const all = customer?.accounts.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
-  // What has money comes first.
-  const accounts = [...all.filter(hasMoney), ...all.filter((account) => !hasMoney(account))];
+  const accounts = moneyFirst(all);
   return (
     <>
       <header>
@@ -56,10 +55,6 @@ export function Wallet({ network }: { network: Network }) {
       </main>
     </>
   );
-}
-
-function hasMoney({ balance }: { balance: { amount: string } }): boolean {
-  return balance.amount !== '0';
 }
 
 const states = { IDLE: 'not connected', CONNECTING: 'connecting …', OPEN: 'live' } as const;

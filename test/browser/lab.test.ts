@@ -1,29 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { journey } from '../../src/lab/journey.ts';
+import { browserPath, screenshot, startBrowser } from '../setup/browser.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
-
-const executablePath = [
-  process.env.CHROMIUM_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((candidate) => candidate !== undefined && existsSync(candidate));
-
-/** No background chatter: whatever the browser asks of the network is what the page asks. */
-const browserFlags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+import { labOf } from '../setup/lab-page.ts';
 
 test.each(journey)('the document of $title fits the schema, and names its operation', ({ query, operation }) => {
   const document = parse(query);
@@ -31,7 +13,7 @@ test.each(journey)('the document of $title fits the schema, and names its operat
   expect(document.definitions).toMatchObject([{ name: { value: operation } }]);
 });
 
-describe.skipIf(executablePath === undefined)('in a browser', () => {
+describe.skipIf(browserPath === undefined)('in a browser', () => {
   let gateway: ChildGateway;
   let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
   let browser: Browser;
@@ -39,7 +21,7 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
   beforeAll(async () => {
     data = await temporaryDataDirectory();
     gateway = await startChildGateway({ DATA_DIR: data.path, SANDBOX_PACE_MS: '300' });
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: browserFlags });
+    browser = await startBrowser();
   });
   afterAll(async () => {
     await browser?.close();
@@ -51,7 +33,7 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     const asked = watch(page);
     await page.goto(gateway.url);
-    await page.getByRole('link', { name: 'Lab' }).click();
+    await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
 
     expect(await lab.run('"PLATFORM"')).toContain('InternalAccount:');
@@ -210,49 +192,6 @@ function watch(page: Page): { readonly foreign: string[]; readonly refusedByPoli
   return { foreign, refusedByPolicy };
 }
 
-/** The lab, as a person uses it. */
-function labOf(page: Page) {
-  onTestFailed(() => screenshot(page, 'failed'));
-  // The lines that are in sight; the editor has hidden copies of its text, too.
-  const result = page.locator('.result-window .view-lines');
-  const events = page.locator('.lab-events li');
-  const tab = (title: string) => page.getByRole('tab', { name: new RegExp(`^\\d+ ${title}$`) });
-  const isOpen = async (title: string) => {
-    await expect.poll(() => tab(title).getAttribute('aria-selected'), { interval: 20 }).toBe('true');
-  };
-  return {
-    result,
-    events,
-    event: (text: string) => events.filter({ hasText: text }),
-    /** The event of the payment that an answer names. */
-    eventOf(answer: string, status: string) {
-      const [id] = /Transaction:[\s\S]*?(?=")/.exec(answer) ?? [];
-      return page.locator(`.lab-events li[data-transaction="${id?.replaceAll(/\s/g, '')}"]`, {
-        hasText: `Outgoing payment ${status}`,
-      });
-    },
-    isOpen,
-    state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
-    /** Clicks once, where the tab is when the mouse comes down. */
-    async open(title: string): Promise<void> {
-      const box = await tab(title).boundingBox();
-      if (!box) throw new Error(`there is no tab ${title}`);
-      await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
-      await isOpen(title);
-    },
-    async tap(title: string): Promise<void> {
-      await tab(title).tap();
-      await isOpen(title);
-    },
-    /** Presses the button and waits until the answer has the text; returns what is in sight of it. */
-    async run(text: string): Promise<string> {
-      await page.locator('.graphiql-execute-button').click();
-      await result.getByText(text).first().waitFor();
-      return ((await result.textContent()) ?? '').replaceAll('\u00a0', ' ');
-    },
-  };
-}
-
 async function runsInlineScripts(page: Page): Promise<boolean> {
   return page.evaluate(() => {
     const script = document.createElement('script');
@@ -260,12 +199,4 @@ async function runsInlineScripts(page: Page): Promise<boolean> {
     document.head.append(script);
     return 'injected' in window;
   });
-}
-
-/** Shows what the browser showed, to whoever wants to see it: SCREENSHOTS names a folder. */
-async function screenshot(page: Page, name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS;
-  if (folder === undefined) return;
-  await mkdir(folder, { recursive: true });
-  await page.screenshot({ path: path.join(folder, `${name}.png`) });
 }

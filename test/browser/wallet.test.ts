@@ -1,27 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import path from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { succeed } from '../setup/acts.ts';
+import { browserPath, screenshot, startBrowser } from '../setup/browser.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
 import { connect } from '../setup/gateway.ts';
-
-const executablePath = [
-  process.env.CHROMIUM_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((candidate) => candidate !== undefined && existsSync(candidate));
-
-const browserFlags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-];
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -33,14 +17,6 @@ async function faultsOf(page: Page): Promise<string[]> {
     violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
   const { result } = await session.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
   return result.value as string[];
-}
-
-/** Stores a picture of the page where SCREENSHOTS names a folder, for whoever wants to see it. */
-async function screenshot(page: Page, name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS;
-  if (!folder) return;
-  await mkdir(folder, { recursive: true });
-  await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
 }
 
 /** The subscriptions that the page has open on its sockets. */
@@ -59,7 +35,7 @@ function openSubscriptions(page: Page): ReadonlySet<unknown> {
   return open;
 }
 
-describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
+describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   let gateway: ChildGateway;
   let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
   let browser: Browser;
@@ -67,7 +43,7 @@ describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
   beforeAll(async () => {
     data = await temporaryDataDirectory();
     gateway = await startChildGateway({ DATA_DIR: data.path, SANDBOX_PACE_MS: '300', PAYMENT_APPROVAL_MS: '60000' });
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: browserFlags });
+    browser = await startBrowser();
   });
   afterAll(async () => {
     await browser?.close();
@@ -87,9 +63,9 @@ describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
       if (message.type() === 'error' && !/ERR_|WebSocket/.test(message.text())) problems.push(message.text());
     });
     page.on('pageerror', (error) => problems.push(error.message));
-    onTestFailed(() => screenshot(page, 'wallet-failed'));
+    onTestFailed(() => screenshot(page, 'wallet-failed', { fullPage: true }));
     await page.goto(gateway.url);
-    await page.getByRole('link', { name: 'Wallet' }).click();
+    await page.getByRole('link', { name: /^Wallet/ }).click();
     await page.getByRole('heading', { name: 'Sample Person' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
 
@@ -101,7 +77,7 @@ describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Get a quote' }).click();
     await pay.getByRole('timer').waitFor();
     expect(await pay.getByRole('timer').textContent()).toMatch(/^Good for \d+ s$/);
-    await screenshot(page, 'wallet-quote');
+    await screenshot(page, 'wallet-quote', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
 
     await pay.getByRole('button', { name: 'Pay $12.34' }).click();
@@ -114,7 +90,7 @@ describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
     await page.getByRole('button', { name: 'Cut the network' }).click();
     await page.getByText('no network').waitFor();
     await expect.poll(() => subscriptions.size).toBe(0);
-    await screenshot(page, 'wallet-cut');
+    await screenshot(page, 'wallet-cut', { fullPage: true });
     await page.getByRole('button', { name: 'Restore the network' }).click();
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
@@ -128,7 +104,7 @@ describe.skipIf(executablePath === undefined)('the wallet in a browser', () => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Statement of USD account' }).click();
     await page.getByRole('region', { name: 'Statement' }).getByText('Balance now').waitFor();
-    await screenshot(page, 'wallet-dark');
+    await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
     // Nothing is wider than a phone.
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);

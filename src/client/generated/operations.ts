@@ -1571,7 +1571,7 @@ export const Home = /* @__PURE__ */ document<HomeQuery, HomeQueryVariables>(`que
       umaAddress
       kycStatus
       version
-      accounts(first: 50, filter: {kind: INTERNAL}) {
+      accounts(first: 50, filter: {kind: INTERNAL}, sortOrder: ASC) {
         edges {
           cursor
           node {
@@ -1817,7 +1817,7 @@ export const PayeePicker = /* @__PURE__ */ document<PayeePickerQuery, PayeePicke
     customer {
       id
       kycStatus
-      sources: accounts(first: 50, filter: {kind: INTERNAL}) {
+      sources: accounts(first: 50, filter: {kind: INTERNAL}, sortOrder: ASC) {
         edges {
           cursor
           node {

@@ -1,0 +1,97 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
+import { browserPath, screenshot, startBrowser } from '../setup/browser.ts';
+import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
+import { labOf } from '../setup/lab-page.ts';
+
+// The way of docs/guides/first-five-minutes.md, step by step, with the mouse. Its pictures are made by
+// `SCREENSHOTS=docs/pictures npx vitest run test/browser/five-minutes.test.ts`.
+
+describe.skipIf(browserPath === undefined)('in a browser', () => {
+  let gateway: ChildGateway;
+  let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    data = await temporaryDataDirectory();
+    gateway = await startChildGateway({ DATA_DIR: data.path });
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    expect(await gateway?.end('SIGINT')).toBe(0);
+    await data?.remove();
+  });
+
+  test('whoever knows only the front page pays, watches, cuts the network, fails on purpose, reads why, and copies the operation', async () => {
+    const context = await browser.newContext({ viewport: { width: 1100, height: 760 }, locale: 'en-US' });
+    const front = await context.newPage();
+    await front.goto(gateway.url);
+    await screenshot(front, 'five-minutes-front');
+    const steps = front.getByRole('region', { name: 'The first five minutes' });
+    /** Follows a link of the front page in a new tab of the browser, as with the middle mouse button. */
+    const open = async (name: string): Promise<Page> => {
+      const [opened] = await Promise.all([
+        context.waitForEvent('page'),
+        steps.getByRole('link', { name, exact: true }).click({ button: 'middle' }),
+      ]);
+      return opened;
+    };
+
+    const wallet = await open('wallet');
+    const pay = wallet.getByRole('region', { name: 'Pay' });
+    await wallet.getByText('live', { exact: true }).waitFor();
+    onTestFailed(() => screenshot(wallet, 'failed-wallet'));
+    await pay.getByLabel('Amount').fill('25.00');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByRole('timer').waitFor();
+    await pay.scrollIntoViewIfNeeded();
+    await screenshot(wallet, 'five-minutes-quote');
+    await pay.getByRole('button', { name: /^Pay / }).click();
+    await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
+    await screenshot(wallet, 'five-minutes-paid');
+
+    const labPage = await open('lab');
+    const lab = labOf(labPage);
+    await lab.event('Outgoing payment COMPLETED').filter({ hasText: '$25.00' }).waitFor();
+
+    await wallet.bringToFront();
+    await wallet.getByRole('button', { name: 'Cut the network' }).click();
+    await wallet.getByText('no network').waitFor();
+    await labPage.bringToFront();
+    await lab.open('Fail on purpose');
+    const failed = lab.eventOf(await lab.run('Transaction:'), 'FAILED');
+    await failed.waitFor();
+    await screenshot(labPage, 'five-minutes-events');
+
+    const history = wallet.getByRole('region', { name: 'History' });
+    expect(await history.getByText('FAILED').count()).toBe(0);
+    await wallet.bringToFront();
+    await wallet.getByRole('button', { name: 'Restore the network' }).click();
+    await history.getByText('FAILED').waitFor();
+    await wallet.getByText('live', { exact: true }).waitFor();
+    await history.scrollIntoViewIfNeeded();
+    await screenshot(wallet, 'five-minutes-resumed');
+
+    await labPage.bringToFront();
+    await failed.click();
+    await lab.isOpen('Timeline');
+    expect(await lab.run('"timeline"')).toContain('OFFRAMP_FAILED');
+    await screenshot(labPage, 'five-minutes-timeline');
+
+    await labPage.getByRole('button', { name: 'Copy as curl' }).click();
+    const curl = (await labPage.locator('dialog pre').textContent()) ?? '';
+    await screenshot(labPage, 'five-minutes-curl');
+    expect(curl).toMatch(/^curl -s http:\/\/127\.0\.0\.1:\d+\/graphql/);
+    expect(curl).toContain('Timeline');
+
+    await front.bringToFront();
+    await steps.getByRole('link', { name: 'with pictures' }).click();
+    await front.getByRole('heading', { name: 'The first five minutes' }).waitFor();
+    const widths = await front
+      .locator('img')
+      .evaluateAll((images) => images.map((image) => (image as HTMLImageElement).naturalWidth));
+    expect(widths).toEqual(Array(7).fill(1100));
+    await context.close();
+  });
+});

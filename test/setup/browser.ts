@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** The browser of tests. Undefined where none is installed: such tests are reported as skipped. */
+export const browserPath = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((candidate) => candidate !== undefined && existsSync(candidate));
+
+/** No background chatter: whatever the browser asks of the network is what the page asks. */
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Starts the browser, without a window. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: browserPath ?? '', args });
+}
+
+/** Stores a picture of a page where SCREENSHOTS names a folder, for whoever wants to see it. */
+export async function screenshot(page: Page, name: string, options: { readonly fullPage?: true } = {}): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: path.join(folder, `${name}.png`), ...options });
+}

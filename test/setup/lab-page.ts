@@ -1,0 +1,46 @@
+import type { Page } from 'playwright-core';
+import { expect, onTestFailed } from 'vitest';
+import { screenshot } from './browser.ts';
+
+/** The lab, as a person uses it. */
+export function labOf(page: Page) {
+  onTestFailed(() => screenshot(page, 'failed'));
+  // The lines that are in sight; the editor has hidden copies of its text, too.
+  const result = page.locator('.result-window .view-lines');
+  const events = page.locator('.lab-events li');
+  const tab = (title: string) => page.getByRole('tab', { name: new RegExp(`^\\d+ ${title}$`) });
+  const isOpen = async (title: string) => {
+    await expect.poll(() => tab(title).getAttribute('aria-selected'), { interval: 20 }).toBe('true');
+  };
+  return {
+    result,
+    events,
+    event: (text: string) => events.filter({ hasText: text }),
+    /** The event of the payment that an answer names. */
+    eventOf(answer: string, status: string) {
+      const [id] = /Transaction:[\s\S]*?(?=")/.exec(answer) ?? [];
+      return page.locator(`.lab-events li[data-transaction="${id?.replaceAll(/\s/g, '')}"]`, {
+        hasText: `Outgoing payment ${status}`,
+      });
+    },
+    isOpen,
+    state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
+    /** Clicks once, where the tab is when the mouse comes down. */
+    async open(title: string): Promise<void> {
+      const box = await tab(title).boundingBox();
+      if (!box) throw new Error(`there is no tab ${title}`);
+      await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+      await isOpen(title);
+    },
+    async tap(title: string): Promise<void> {
+      await tab(title).tap();
+      await isOpen(title);
+    },
+    /** Presses the button and waits until the answer has the text; returns what is in sight of it. */
+    async run(text: string): Promise<string> {
+      await page.locator('.graphiql-execute-button').click();
+      await result.getByText(text).first().waitFor();
+      return ((await result.textContent()) ?? '').replaceAll('\u00a0', ' ');
+    },
+  };
+}
