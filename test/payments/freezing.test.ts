@@ -112,7 +112,7 @@ describe('a frozen customer', () => {
     const registered = {
       customerId: scene.customerId,
       currency: 'EUR',
-      accountInfo: { iban: { iban: 'DE00500105175407324931', bankName: 'Bank' } },
+      accountInfo: { iban: { iban: 'DE00500105175407324931', swiftBic: 'COBADEFF' } },
       beneficiary: { individual: { fullName: 'Ada Lovelace' } },
     };
     const answer = await act(platform, 'createExternalAccount', registered);
