@@ -1,4 +1,5 @@
--- The part of check_plan for external accounts that a plan changes. A deleted one does not change. A change with a version
+-- The part of check_plan for external accounts that a plan changes. A deleted one does not change, and a
+-- frozen one is not deleted. A change with a version
 -- is valid only for that version of the account. One without a status leaves it as it is.
 create or replace function check_accounts(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
@@ -9,7 +10,7 @@ declare
   v_other uuid;
 begin
   for v_move in
-    select * from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], "to" external_account_status, version int)
+    select * from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], "to" external_account_status, version int, "set" jsonb)
   loop
     select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
     if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
@@ -17,6 +18,9 @@ begin
     end if;
     if v_account.is_deleted then
       return jsonb_build_object('code', 'CONFLICT', 'id', v_move.id, 'status', 'DELETED');
+    end if;
+    if v_account.frozen_at is not null and (v_move."set" ->> 'is_deleted')::boolean then
+      return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'EXTERNAL', 'id', v_move.id, 'customerId', v_account.customer_id);
     end if;
     -- Its owner may have registered it again while it was INACTIVE.
     select a.id into v_other from account a

@@ -1,5 +1,6 @@
 -- The part of check_plan for accounts whose balances a plan changes: none may go below zero, and none above its bound
--- (check_balance).
+-- (check_balance). The balance of a frozen account, or of a frozen customer, does not fall. Whoever freezes one locks the account
+-- first, so the lock decides whether a payment was before. What is credited and sent on in one plan is no fall.
 create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
   language plpgsql
 as $$
@@ -26,7 +27,7 @@ begin
   end if;
   -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
-    select a.id, a.posted, a.currency from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
+    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
   loop
     v_change := 0;
     v_gain := 0;
@@ -36,6 +37,14 @@ begin
         v_gain := v_gain + greatest(v_changes[v_at], 0);
       end if;
     end loop;
+    if v_change < 0 then
+      if v_account.frozen_at is not null then
+        return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'INTERNAL', 'id', v_account.id, 'customerId', v_account.customer_id);
+      end if;
+      if exists (select from customer c where c.platform_id = p_platform and c.id = v_account.customer_id and c.frozen_at is not null) then
+        return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_account.customer_id);
+      end if;
+    end if;
     if v_change < 0 and v_account.posted + v_change < 0 then
       return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,
                                 'spendable', v_account.posted::text, 'needed', (-v_change)::text,

@@ -1,11 +1,12 @@
 -- The part of check_plan for customers that a plan changes. A deleted customer cannot change, one with money or payments
--- under way cannot be deleted, and only one customer that is not deleted has a UMA address.
+-- under way, or that is frozen, cannot be deleted, and only one customer that is not deleted has a UMA address.
 create or replace function check_customers(p_platform uuid, p_changes jsonb) returns jsonb
   language plpgsql
 as $$
 declare
   v_change record;
   v_deleted boolean;
+  v_frozen_at timestamptz;
   v_holder customer;
   v_refusal jsonb;
 begin
@@ -13,11 +14,14 @@ begin
     select m.id, m."set" ->> 'uma_address' as uma_address, (m."set" ->> 'is_deleted')::boolean as is_deleted
     from jsonb_to_recordset(p_changes) as m(id uuid, "set" jsonb)
   loop
-    select is_deleted into v_deleted from customer where platform_id = p_platform and id = v_change.id;
+    select is_deleted, frozen_at into v_deleted, v_frozen_at from customer where platform_id = p_platform and id = v_change.id;
     if v_deleted then
       return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_change.id);
     end if;
     if v_change.is_deleted then
+      if v_frozen_at is not null then
+        return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_change.id);
+      end if;
       v_refusal := check_deletion(p_platform, v_change.id);
       if v_refusal is not null then
         return v_refusal;

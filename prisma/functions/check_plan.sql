@@ -14,6 +14,7 @@ begin
     case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,
     case when p_plan -> 'require_active' ? 'customers' then check_active_customers(p_platform, p_plan #> '{require_active,customers}') end,
     case when p_plan -> 'require_active' ? 'undeleted' then check_undeleted(p_platform, p_plan #> '{require_active,undeleted}') end,
+    case when p_plan -> 'require_active' ? 'unfrozen' then check_unfrozen(p_platform, p_plan #> '{require_active,unfrozen}') end,
     case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals') end,
     case when p_plan -> 'require_active' ? 'accounts' then check_active_accounts(p_platform, p_plan #> '{require_active,accounts}') end,
     case when p_plan ? 'capacity' then check_capacity(p_platform, p_plan -> 'capacity') end

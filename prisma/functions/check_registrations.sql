@@ -1,5 +1,6 @@
 -- The part of check_plan for customers and external accounts that a plan inserts. Only one customer that is not deleted
--- has a UMA address, and an owner has only one account with an identifier that is not INACTIVE.
+-- has a UMA address, and an owner has only one account with an identifier that is not INACTIVE. A frozen customer registers no new account outside, and
+-- a frozen account is not registered again, also while it is INACTIVE.
 create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
   language plpgsql
 as $$
@@ -13,11 +14,18 @@ begin
     return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', v_id);
   end if;
   select a.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
-  join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL' and a.status <> 'INACTIVE'
+  join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL'
+    and (a.status <> 'INACTIVE' or a.frozen_at is not null)
     and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
     and a.account_type = n.account_type and a.identifier = n.identifier limit 1;
   if found then
     return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_id);
+  end if;
+  select c.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
+  join customer c on c.platform_id = p_platform and c.id = n.customer_id and c.frozen_at is not null
+  where n.kind = 'EXTERNAL' limit 1;
+  if found then
+    return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_id);
   end if;
   return null;
 end

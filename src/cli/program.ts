@@ -5,6 +5,7 @@ import { answered } from './command-line.ts';
 import { addConfig } from './config.ts';
 import { addDoctor } from './doctor.ts';
 import { addDocuments } from './documents.ts';
+import { addFreezing } from './freezing.ts';
 import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
@@ -19,7 +20,18 @@ import { addWebhooks } from './webhooks.ts';
 /** Adds each command to the command line, in the order of its help. */
 const commands = [
   ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit],
-  ...[addPlatforms, addTokens, addOrders, addWebhooks, addSuspense, addCases, addRails, addStatement, addDocuments],
+  ...[
+    addPlatforms,
+    addTokens,
+    addFreezing,
+    addOrders,
+    addWebhooks,
+    addSuspense,
+    addCases,
+    addRails,
+    addStatement,
+    addDocuments,
+  ],
 ];
 
 /** The exit code for arguments that are wrong. */

@@ -40,6 +40,14 @@ export type PlanRefusal =
     }
   | { readonly code: 'ACCOUNT_EXISTS'; readonly id: string }
   | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
+  | { readonly code: 'CUSTOMER_FROZEN'; readonly id: string }
+  | {
+      readonly code: 'ACCOUNT_FROZEN';
+      readonly kind: 'INTERNAL' | 'EXTERNAL';
+      readonly id: string;
+      /** Its owner; null where it is the platform's own. */
+      readonly customerId: string | null;
+    }
   | {
       readonly code: 'INVALID_BANK_ACCOUNT';
       readonly id: string;

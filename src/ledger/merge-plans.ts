@@ -14,7 +14,8 @@ type Merge<T> = (one: T, other: T) => T;
 
 const merges: Merges<Plan> = {
   claim: onlyOne('claim'),
-  requireActive: (one, other) => mergeFields(one, other, { customers: concat, undeleted: concat, accounts: concat }),
+  requireActive: (one, other) =>
+    mergeFields(one, other, { customers: concat, undeleted: concat, accounts: concat, unfrozen: concat }),
   capacity: concat,
   insert: (one, other) =>
     mergeFields(one, other, {

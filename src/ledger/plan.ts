@@ -19,13 +19,14 @@ import type {
 export interface Plan {
   readonly claim?: Claim | undefined;
   /**
-   * Those who must be able to take part: customers who are allowed to move money, customers who are not deleted, and
-   * external accounts that are ACTIVE.
+   * Those who must be able to take part: customers who are allowed to move money and not frozen, customers who are not
+   * deleted, external accounts that are ACTIVE and not frozen, and internal accounts that are not frozen.
    */
   readonly requireActive?: {
     readonly customers?: readonly string[];
     readonly undeleted?: readonly string[];
     readonly accounts?: readonly string[];
+    readonly unfrozen?: readonly string[];
   };
   /**
    * Internal accounts that this plan will credit later, with the amounts. Refused now where a balance would then pass

@@ -1,7 +1,7 @@
 import type { Caller } from '../access/caller.ts';
 import { maySee, seesAny } from '../access/visible.ts';
 import { currencyOf, formatMajor } from '../core/currencies.ts';
-import { publicId } from '../core/ids.ts';
+import { accountPublicId, publicId } from '../core/ids.ts';
 import type { FieldPath } from '../core/path.ts';
 import { Refusal, type RefusalCode, type RefusalDetails } from '../core/refusal.ts';
 import type { PlanRefusal } from '../ledger/commit.ts';
@@ -22,7 +22,9 @@ export interface RefusalOptions {
 
 /** Converts the refusal of a plan by the database to one that the caller may see. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
-  const pathOf = options.paths?.[refusal.code];
+  // A frozen customer is named where one who may not move money is.
+  const pathOf =
+    options.paths?.[refusal.code] ?? (refusal.code === 'CUSTOMER_FROZEN' ? options.paths?.USER_NOT_READY : undefined);
   const path = typeof pathOf === 'function' ? pathOf(refusal.id ?? '') : pathOf;
   const { code, message, facts } = limitedRefusal(refusal, caller) ?? fullRefusal(refusal, options);
   return new Refusal(code, message, { path, ...facts }, replayed);
@@ -68,6 +70,14 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
         : `the customer cannot move money: KYC is ${refusal.kycStatus}`;
       return { code, message, facts: { customerId: publicId('Customer', refusal.id) } };
     }
+    case 'CUSTOMER_FROZEN':
+      return { code, message: 'the customer is frozen', facts: { customerId: publicId('Customer', refusal.id) } };
+    case 'ACCOUNT_FROZEN':
+      return {
+        code,
+        message: 'the account is frozen',
+        facts: { accountId: accountPublicId(refusal.kind, refusal.id) },
+      };
     case 'INVALID_BANK_ACCOUNT': {
       const message = `the external account is ${refusal.status}; only an ACTIVE one can take part`;
       return { code, message, facts: { status: refusal.status } };
@@ -85,6 +95,9 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
   }
 }
 
+/** What a caller learns of a customer whom it may not see. */
+const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer who takes part cannot move money' };
+
 /**
  * Returns the refusal without details, for a caller who may not see what it is about; undefined for one who may see
  * everything.
@@ -94,7 +107,12 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
   switch (code) {
     case 'USER_NOT_READY':
       if (maySee('customer', caller, refusal)) return undefined;
-      return { code, message: 'a customer who takes part cannot move money' };
+      return stranger;
+    // That somebody else is frozen is not for an app to know.
+    case 'CUSTOMER_FROZEN':
+      return maySee('customer', caller, refusal) ? undefined : stranger;
+    case 'ACCOUNT_FROZEN':
+      return maySee('account', caller, refusal) ? undefined : stranger;
     case 'CUSTOMER_IN_USE':
       // What a customer holds is for callers who may read it (decision 62).
       if (caller.permissions.includes('VIEW')) return undefined;

@@ -3,6 +3,7 @@ import type { Account } from '../database/rows.ts';
 import { trustedJson } from '../database/trusted-json.ts';
 import type { Beneficiary } from '../payments/accounts/external-accounts.ts';
 import type { Metadata } from '../payments/metadata.ts';
+import { frozenRecord } from './frozen-record.ts';
 import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
 import { metadataRecord } from './metadata-record.ts';
 import { type AmountRecord, amountRecord, withoutNulls } from './numbers.ts';
@@ -14,6 +15,7 @@ export interface InternalAccountRecord {
   readonly customerId?: string;
   readonly balance: AmountRecord;
   readonly fundingPaymentInstructions: InstructionRecord[];
+  readonly frozenAt?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -46,6 +48,7 @@ export interface ExternalAccountRecord {
   readonly defaultUmaDepositAccount: boolean;
   readonly beneficiaryVerificationStatus?: NonNullable<Account['beneficiaryVerificationStatus']>;
   readonly beneficiaryVerifiedData?: { readonly fullName: string };
+  readonly frozenAt?: string;
   readonly metadata?: Metadata;
 }
 
@@ -68,6 +71,7 @@ export function internalAccountRecord(row: Account): InternalAccountRecord {
     ...(row.customerId !== null && { customerId: publicId('Customer', row.customerId) }),
     balance: amountRecord(row.posted, row.currency, id),
     fundingPaymentInstructions: instructionRecords(row.fundingInstructions),
+    ...frozenRecord(row),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };
@@ -98,6 +102,7 @@ export function externalAccountRecord(row: Account): ExternalAccountRecord {
       beneficiaryVerificationStatus: row.beneficiaryVerificationStatus,
     }),
     ...(row.beneficiaryVerifiedName !== null && { beneficiaryVerifiedData: { fullName: row.beneficiaryVerifiedName } }),
+    ...frozenRecord(row),
     ...metadataRecord(row),
   };
 }

@@ -4,6 +4,7 @@ import { trustedJson } from '../database/trusted-json.ts';
 import type { BeneficialOwner } from '../payments/customers/customers.ts';
 import type { Metadata } from '../payments/metadata.ts';
 import type { Address } from '../payments/people.ts';
+import { frozenRecord } from './frozen-record.ts';
 import { metadataRecord } from './metadata-record.ts';
 import { withoutNulls } from './numbers.ts';
 import { type AddressRecord, addressRecord } from './people-record.ts';
@@ -14,6 +15,7 @@ interface CommonRecord {
   readonly umaAddress: string;
   readonly kycStatus: Customer['kycStatus'];
   readonly isDeleted: boolean;
+  readonly frozenAt?: string;
   readonly address?: AddressRecord;
   readonly metadata?: Metadata;
   readonly createdAt: string;
@@ -74,6 +76,7 @@ export function customerRecord(row: Customer): CustomerRecord {
     umaAddress: row.umaAddress,
     kycStatus: row.kycStatus,
     isDeleted: row.isDeleted,
+    ...frozenRecord(row),
     ...(address && { address: addressRecord(address) }),
     ...metadataRecord(row),
     createdAt: row.createdAt.toISOString(),

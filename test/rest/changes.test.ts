@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { type RestScene, restScene } from '../setup/rest-scene.ts';
 
@@ -171,4 +172,31 @@ test('an incoming payment is decided once', async () => {
   const second = await announced();
   const rejected = await rest.ask('POST', `/transactions/${second.id}/reject`, { reason: 'Not ours.' });
   expect(rejected).toMatchObject({ id: second.id, status: 'REJECTED' });
+});
+
+test('what an operator has frozen says since when, and pays nothing', async () => {
+  const made = await restScene(rest, 1_000);
+  const ops = (...args: string[]) => runOps(t.databaseUrl, [...args, '--reason', 'a court order', '--by', 'Ada']);
+  const transfer = { source: { accountId: made.usd.id }, destination: { accountId: made.outsideUsd.id }, amount: 10 };
+  const since = expect.stringMatching(/Z$/);
+
+  await ops('account', 'freeze', made.usd.id);
+  expect(await rest.ask('POST', '/transfer-out', transfer, 403)).toMatchObject({
+    code: 'ACCOUNT_FROZEN',
+    details: { field: 'source.accountId', accountId: made.usd.id },
+  });
+  const { data } = await rest.ask('GET', `/customers/internal-accounts?customerId=${made.customer.id}&currency=USD`);
+  expect(data).toMatchObject([{ id: made.usd.id, frozenAt: since }]);
+  await ops('account', 'thaw', made.usd.id);
+
+  await ops('customer', 'freeze', made.customer.id);
+  expect(await rest.ask('POST', '/transfer-out', transfer, 403)).toMatchObject({
+    code: 'CUSTOMER_FROZEN',
+    details: { field: 'source.accountId', customerId: made.customer.id },
+  });
+  const path = `/customers/${made.customer.id}`;
+  expect(await rest.ask('GET', path)).toMatchObject({ frozenAt: since });
+  await ops('customer', 'thaw', made.customer.id);
+  expect(await rest.ask('GET', path)).not.toHaveProperty('frozenAt');
+  await rest.ask('POST', '/transfer-out', transfer, 201);
 });

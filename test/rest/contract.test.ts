@@ -289,6 +289,8 @@ const codes: Record<ErrorCode, string> = {
   WEBHOOK_DELIVERY_ERROR: 'webhook-endpoint',
   FORBIDDEN: 'parameters',
   USER_NOT_READY: 'refusals',
+  CUSTOMER_FROZEN: 'changes',
+  ACCOUNT_FROZEN: 'changes',
   QUOTE_NOT_FOUND: 'parameters',
   TRANSACTION_NOT_FOUND: 'parameters',
   USER_NOT_FOUND: 'parameters',

@@ -614,6 +614,8 @@ export type RealtimeFundingSourceInput = {
 
 /** Why something was refused, for programs: the same codes as in REST. New codes may be added. */
 export type RefusalCode =
+  /** The operator of the service has frozen the account. */
+  | 'ACCOUNT_FROZEN'
   /** There is no such account. */
   | 'ACCOUNT_NOT_FOUND'
   /** The amount is too small or too large. */
@@ -622,6 +624,8 @@ export type RefusalCode =
   | 'CONFLICT'
   /** The customer is deleted. */
   | 'CUSTOMER_DELETED'
+  /** The operator of the service has frozen the customer. */
+  | 'CUSTOMER_FROZEN'
   /** The customer holds money here, or has payments under way. */
   | 'CUSTOMER_IN_USE'
   /** There is no such event. */

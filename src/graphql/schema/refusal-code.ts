@@ -19,6 +19,8 @@ const meanings: Record<Code, string> = {
   WEBHOOK_DELIVERY_ERROR: 'A test event could not be delivered. In REST only.',
   FORBIDDEN: 'The token may not do this.',
   USER_NOT_READY: 'A customer who takes part may not move money.',
+  CUSTOMER_FROZEN: 'The operator of the service has frozen the customer.',
+  ACCOUNT_FROZEN: 'The operator of the service has frozen the account.',
   QUOTE_NOT_FOUND: 'There is no such quote.',
   TRANSACTION_NOT_FOUND: 'There is no such transaction.',
   USER_NOT_FOUND: 'There is no such customer.',

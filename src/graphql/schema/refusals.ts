@@ -93,6 +93,8 @@ const memberOf: Record<Code, MemberName> = {
   WEBHOOK_DELIVERY_ERROR: 'UnavailableError',
   FORBIDDEN: 'ForbiddenError',
   USER_NOT_READY: 'ForbiddenError',
+  CUSTOMER_FROZEN: 'ForbiddenError',
+  ACCOUNT_FROZEN: 'ForbiddenError',
   QUOTE_NOT_FOUND: 'NotFoundError',
   TRANSACTION_NOT_FOUND: 'NotFoundError',
   USER_NOT_FOUND: 'NotFoundError',

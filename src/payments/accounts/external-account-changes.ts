@@ -60,7 +60,7 @@ export function updateExternalAccount(
       };
       return { accounts: [{ id: account.id, from: anyStatus, set }], result: account.id };
     },
-    paths: { CONFLICT: at('accountId') },
+    paths: { CONFLICT: at('accountId'), ACCOUNT_FROZEN: at('accountId') },
     conflict,
   });
 }
@@ -91,7 +91,7 @@ export function deleteExternalAccount(
         result: id,
       };
     },
-    paths: { CONFLICT: at('accountId') },
+    paths: { CONFLICT: at('accountId'), ACCOUNT_FROZEN: at('accountId') },
     conflict,
   });
 }

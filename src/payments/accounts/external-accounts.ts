@@ -66,7 +66,7 @@ export function createExternalAccount(
     input: given,
     idempotencyKey,
     plan: () => planAccount(payments, caller, given),
-    paths: { ACCOUNT_EXISTS: at('details') },
+    paths: { ACCOUNT_EXISTS: at('details'), CUSTOMER_FROZEN: at('customerId') },
   });
 }
 

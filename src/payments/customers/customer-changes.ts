@@ -82,7 +82,7 @@ export function updateCustomer(
  * money any more, and its UMA address is free again. The client tokens of the customer, its quotes and its transactions
  * end.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with what is left),
- *   IDEMPOTENCY_MISMATCH
+ *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */
 export function deleteCustomer(
   payments: Payments,
@@ -99,7 +99,11 @@ export function deleteCustomer(
       const { id } = (await readCustomer(payments, caller, customerId)).customer;
       return { customers: [{ id, set: { isDeleted: true } }], result: id };
     },
-    paths: { CUSTOMER_DELETED: at('customerId'), CUSTOMER_IN_USE: at('customerId') },
+    paths: {
+      CUSTOMER_DELETED: at('customerId'),
+      CUSTOMER_IN_USE: at('customerId'),
+      CUSTOMER_FROZEN: at('customerId'),
+    },
   });
 }
 

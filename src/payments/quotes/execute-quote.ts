@@ -10,7 +10,7 @@ import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand
 import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
 import { quotedDestination } from './quote-destination.ts';
-import { accountsOf, capacityAt, customersOf, start } from './start.ts';
+import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.ts';
 
 const at = pathsIn<{ readonly quoteId: string }>();
 
@@ -18,7 +18,7 @@ const at = pathsIn<{ readonly quoteId: string }>();
  * Executes a quote before its expiry (specification 4.3). The source is debited, or the rail pulls from an external
  * source, and the payment is PROCESSING.
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (executed before), INVALID_INPUT (real-time funded),
- *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, AMOUNT_OUT_OF_RANGE (the receiving account cannot take
+ *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, AMOUNT_OUT_OF_RANGE (the receiving account cannot take
  *   it), IDEMPOTENCY_MISMATCH
  */
 export function executeQuote(
@@ -41,6 +41,7 @@ export function executeQuote(
       INSUFFICIENT_BALANCE: at('quoteId'),
       USER_NOT_READY: at('quoteId'),
       INVALID_BANK_ACCOUNT: at('quoteId'),
+      ACCOUNT_FROZEN: at('quoteId'),
       AMOUNT_OUT_OF_RANGE: at('quoteId'),
     },
   });
@@ -85,7 +86,11 @@ async function planExecution(
     reason: 'executed',
   });
   const checks = {
-    requireActive: { customers: customersOf(quote.customerId, to.receivers), accounts: accountsOf(source, to) },
+    requireActive: {
+      customers: customersOf(quote.customerId, to.receivers),
+      accounts: accountsOf(source, to),
+      unfrozen: internalOf(source, to),
+    },
     capacity: capacityAt(to, quote),
   };
   return { ...mergePlans(checks, payment), result: quote.id };

@@ -3,7 +3,7 @@ import { smallestUnits } from '../../core/amounts.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf, formatMajor } from '../../core/currencies.ts';
-import { creationTime, uuidOf } from '../../core/ids.ts';
+import { accountNameIn, creationTime } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Quote } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
@@ -29,13 +29,13 @@ import { type Pricing, priceQuote } from '../pricing/pricing.ts';
 import { accountDestination, type Destination, umaDestination } from './quote-destination.ts';
 import { at, type CreateQuote } from './quote-input.ts';
 import { jsonOf, newRows } from './quote-rows.ts';
-import { accountsOf, capacityAt, customersOf, start } from './start.ts';
+import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.ts';
 
 /**
  * Creates a quote: locks a rate and fees until its expiry (specification 4.1). With `immediatelyExecute` it is executed
  * at once. Its transaction is created with it.
  * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
- *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, INVALID_BANK_ACCOUNT, INSUFFICIENT_BALANCE (immediate),
+ *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, INSUFFICIENT_BALANCE (immediate),
  *   INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO, FORBIDDEN (scenario in production),
  *   IDEMPOTENCY_MISMATCH
  */
@@ -45,6 +45,10 @@ export function createQuote(
   input: CreateQuote,
   idempotencyKey?: string | null,
 ): Promise<CommandResult<Quote>> {
+  const accountPath = (id: string) =>
+    input.source.kind === 'ACCOUNT' && accountNameIn(input.source.accountId)?.id === id
+      ? at('source', 'accountId')
+      : at('destination', 'accountId');
   return runCommand(payments, caller, {
     operation: 'createQuote',
     type: 'Quote',
@@ -55,10 +59,8 @@ export function createQuote(
       INSUFFICIENT_BALANCE: at('source'),
       USER_NOT_READY: at('source'),
       AMOUNT_OUT_OF_RANGE: at('lockedCurrencyAmount'),
-      INVALID_BANK_ACCOUNT: (id) =>
-        input.source.kind === 'ACCOUNT' && uuidOf(input.source.accountId, 'ExternalAccount') === id
-          ? at('source', 'accountId')
-          : at('destination', 'accountId'),
+      INVALID_BANK_ACCOUNT: accountPath,
+      ACCOUNT_FROZEN: accountPath,
     },
   });
 }
@@ -99,6 +101,7 @@ async function planQuote(
     requireActive: {
       customers: customersOf(parties.customer?.id, to.receivers),
       accounts: accountsOf(parties.source, to),
+      unfrozen: internalOf(parties.source, to),
     },
     capacity: capacityAt(to, price),
     insert: { quote: [quote], transaction: [transaction] },

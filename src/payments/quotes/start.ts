@@ -32,6 +32,14 @@ export function accountsOf(source: Account | undefined, to: Pick<Destination, 'a
   return source?.kind === 'EXTERNAL' ? [source.id, ...to.accounts] : [...to.accounts];
 }
 
+/** Returns the internal accounts on either side, which must not be frozen. */
+export function internalOf(
+  source: Account | undefined,
+  { internalAccountId }: Pick<Destination, 'internalAccountId'>,
+): string[] {
+  return [source?.kind === 'INTERNAL' ? source.id : undefined, internalAccountId].filter((id) => id !== undefined);
+}
+
 /** Returns the internal account that receives, which must have capacity for what will arrive. */
 export function capacityAt(
   { internalAccountId }: Pick<Destination, 'internalAccountId'>,

@@ -16,6 +16,7 @@ import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 import { accountName, accountNotFound, currencyOfAccount, readTransferParties } from '../parties.ts';
 import { execution } from '../quotes/execution.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
+import { internalOf } from '../quotes/start.ts';
 import { planLateDeposit } from './late-deposit.ts';
 
 /** The largest amount that one call may credit to a sandbox account, in smallest units. */
@@ -108,7 +109,7 @@ const depositPath = pathsIn<SandboxSend>();
  * for its timing, and each quote takes one. Money that this account cannot take is refused and goes back to its payer,
  * and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
- *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, IDEMPOTENCY_MISMATCH
+ *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, IDEMPOTENCY_MISMATCH
  */
 export function sandboxSend(
   payments: Payments,
@@ -126,6 +127,7 @@ export function sandboxSend(
       CONFLICT: depositPath('quoteId'),
       USER_NOT_READY: depositPath('quoteId'),
       INVALID_BANK_ACCOUNT: depositPath('quoteId'),
+      ACCOUNT_FROZEN: depositPath('quoteId'),
       AMOUNT_OUT_OF_RANGE:
         input.currencyAmount === undefined || input.currencyAmount === null
           ? depositPath('quoteId')
@@ -146,7 +148,11 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
   const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
   const to = quotedDestination(quote, found.destination);
   const common = {
-    requireActive: { customers: quote.customerId ? [quote.customerId] : [], accounts: to.accounts },
+    requireActive: {
+      customers: quote.customerId ? [quote.customerId] : [],
+      accounts: to.accounts,
+      unfrozen: [fundingAccountId, ...internalOf(undefined, to)],
+    },
     otherwise: planLateDeposit(quote, arrived, twice ? 2n * amount : amount),
   };
   if (amount === due && !late) {

@@ -8,7 +8,7 @@ import { orderIdOfKey } from '../orders/order-ids.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
-import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
+import { at, expectedAt, newTransaction, ownersOf, pathOfAccount, readAccounts, type Transfer } from './transfer.ts';
 
 /** The input of transferIn: a transfer whose amount may be left to the rail. */
 type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
@@ -34,6 +34,7 @@ export function transferIn(
     plan: () => planTransfer(payments, caller, input, idempotencyKey),
     paths: {
       USER_NOT_READY: at('destinationAccountId'),
+      ACCOUNT_FROZEN: pathOfAccount(input),
       INVALID_BANK_ACCOUNT: at('sourceAccountId'),
       AMOUNT_OUT_OF_RANGE: at('amount'),
     },
@@ -72,7 +73,7 @@ async function planTransfer(
   } as const;
   const expected = expectedMs(rail, railRequest);
   return {
-    requireActive: { customers: ownersOf(from, to), accounts: [from.id] },
+    requireActive: { customers: ownersOf(from, to), accounts: [from.id], unfrozen: [to.id] },
     capacity: [{ account: to.id, amount }],
     insert: {
       transaction: [{ ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) }],

@@ -8,14 +8,14 @@ import { directArrival } from '../approvals/incoming.ts';
 import { type CommandPlan, type CommandResult, type Payments, runCommand } from '../command.ts';
 import { transfer } from '../movements.ts';
 import { currencyOfAccount, idAt } from '../parties.ts';
-import { at, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
+import { at, newTransaction, ownersOf, pathOfAccount, readAccounts, type Transfer } from './transfer.ts';
 
 /**
  * Moves money in one currency from an internal account to another owner's: between a customer and the platform, or between
  * customers (decision 63). It is COMPLETED at once. The receiver has an INCOMING transaction of its own (decision 26). To
  * the platform's own account money comes from any customer, also from one who may move none or is deleted.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, SELF_PAYMENT,
- *   INSUFFICIENT_BALANCE, USER_NOT_READY, IDEMPOTENCY_MISMATCH
+ *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, IDEMPOTENCY_MISMATCH
  */
 export function transferInternal(
   payments: Payments,
@@ -33,6 +33,7 @@ export function transferInternal(
     paths: {
       INSUFFICIENT_BALANCE: at('sourceAccountId'),
       USER_NOT_READY: at('sourceAccountId'),
+      ACCOUNT_FROZEN: pathOfAccount(input),
       AMOUNT_OUT_OF_RANGE: at('amount'),
     },
   });
@@ -62,7 +63,7 @@ async function planTransfer(
   });
   const { id, platformId, reference } = transaction;
   const sent: Plan = {
-    requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to) },
+    requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to), unfrozen: [from.id, to.id] },
     insert: { transaction: [{ ...transaction, type: 'OUTGOING' }] },
     transactions: [{ id, from: ['PENDING'], to: 'COMPLETED', reason: 'transferred', isNew: true }],
     journals: [transfer(from.id, from.currency, amount, id)],

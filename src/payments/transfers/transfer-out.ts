@@ -7,13 +7,13 @@ import { orderIdOfKey } from '../orders/order-ids.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
-import { at, expectedAt, newTransaction, ownersOf, readAccounts, type Transfer } from './transfer.ts';
+import { at, expectedAt, newTransaction, ownersOf, pathOfAccount, readAccounts, type Transfer } from './transfer.ts';
 
 /**
  * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited at
  * once. The transaction is PENDING until the rail has delivered or failed.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
- *   INSUFFICIENT_BALANCE, USER_NOT_READY, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
+ *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
  */
 export function transferOut(
   payments: Payments,
@@ -31,6 +31,7 @@ export function transferOut(
     paths: {
       INSUFFICIENT_BALANCE: at('sourceAccountId'),
       USER_NOT_READY: at('sourceAccountId'),
+      ACCOUNT_FROZEN: pathOfAccount(input),
       INVALID_BANK_ACCOUNT: at('destinationAccountId'),
     },
   });
@@ -60,7 +61,7 @@ async function planTransfer(
   const railRequest = { step: 'SETTLEMENT', account: railAccount, umaAddress: undefined, scenario } as const;
   const expected = expectedMs(rail, railRequest);
   return {
-    requireActive: { customers: ownersOf(from, to), accounts: [to.id] },
+    requireActive: { customers: ownersOf(from, to), accounts: [to.id], unfrozen: [from.id] },
     insert: {
       transaction: [{ ...transaction, type: 'OUTGOING', expectedSettlementAt: expectedAt(transaction.id, expected) }],
       rail_order: [

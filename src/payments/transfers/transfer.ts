@@ -2,7 +2,7 @@ import type { Caller } from '../../access/caller.ts';
 import type { GivenAmount } from '../../core/amounts.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { checkText } from '../../core/checks.ts';
-import { creationTime, paymentReference } from '../../core/ids.ts';
+import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Transaction } from '../../database/rows.ts';
@@ -105,6 +105,11 @@ export function newTransaction(
     description: input.description ?? null,
     metadata,
   };
+}
+
+/** Returns the path of the account that a refusal of a transfer is about. */
+export function pathOfAccount({ destinationAccountId }: Pick<Transfer, 'destinationAccountId'>) {
+  return (id: string) => (accountNameIn(destinationAccountId)?.id === id ? destinationPath : sourcePath);
 }
 
 /** Returns the owners of accounts, who must be allowed to move money. */

@@ -18,7 +18,7 @@ import { externalAccountPaths, samePaths } from '../input-paths.ts';
 import { anyOf, pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
 import { changedMetadata, metadata, newMetadata } from '../schemas/metadata.ts';
-import { id } from '../schemas/money.ts';
+import { id, time } from '../schemas/money.ts';
 import { accountLists } from './account-lists.ts';
 
 const tags = ['External accounts'];
@@ -59,6 +59,7 @@ const ExternalAccountSchema = z
       .object({ fullName: z.string().openapi({ description: "The owner's name at the bank." }) })
       .optional()
       .openapi({ description: 'The data of the owner that the payment rail has verified.' }),
+    frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
     metadata,
   })
   .openapi('ExternalAccount', { description: 'A bank account or wallet outside this service (specification 2.9).' });

@@ -21,6 +21,7 @@ export const InternalAccountSchema = z
     fundingPaymentInstructions: z
       .array(PaymentInstructionSchema)
       .openapi({ description: 'The ways to deposit money; use any one of them.' }),
+    frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
     createdAt: time('When it was created.'),
     updatedAt: time('When it last changed.'),
   })

@@ -114,6 +114,7 @@ const common = {
   isDeleted: z.boolean().openapi({
     description: 'Whether it is deleted. A deleted customer keeps its history, and makes and receives no payments.',
   }),
+  frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
   metadata,
   createdAt: time('When it was created.'),
   updatedAt: time('When it last changed.'),

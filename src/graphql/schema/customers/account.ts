@@ -58,6 +58,12 @@ builder.prismaInterfaceFields(Account, (t) => ({
     description: "Its owner; null when it is the platform's own.",
     ...planned(toOne('Customer', 'customer_id')),
   }),
+  frozenAt: t.expose('frozenAt', {
+    type: 'DateTime',
+    nullable: true,
+    description:
+      'Since when the operator of the service has frozen it: nobody pays from it or to it. Null when it is not frozen. That of its owner is apart.',
+  }),
   version: t.exposeInt('version', { description: 'Rises with each change.' }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),

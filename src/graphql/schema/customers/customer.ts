@@ -153,6 +153,12 @@ builder.prismaObjectFields(Customer, (t) => ({
   isDeleted: t.exposeBoolean('isDeleted', {
     description: 'A deleted customer keeps its history and moves no money.',
   }),
+  frozenAt: t.expose('frozenAt', {
+    type: 'DateTime',
+    nullable: true,
+    description:
+      'Since when the operator of the service has frozen it: nobody pays from it or to it. Null when it is not frozen.',
+  }),
   version: t.exposeInt('version', { description: 'Rises with each change.' }),
   createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
   updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),

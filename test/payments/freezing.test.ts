@@ -1,0 +1,280 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { act, ended, execute, feedEnd, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
+import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+
+// Operators freeze a customer or an account: nothing new moves from it or to it, and what is under way ends (decision 78).
+
+let t: TestGateway;
+let platform: TestPlatform;
+/** The platform's own account. */
+let own: string;
+beforeAll(async () => {
+  t = await startTestGateway();
+  platform = t.platform;
+  own = await ownAccount(platform, 'USD');
+});
+afterAll(() => t.stop());
+
+const why = ['--reason', 'a court order', '--by', 'Ada'];
+const ops = (...args: string[]) => runOps(t.databaseUrl, ['--json', ...args, ...why]);
+const nounOf = (id: string) => (id.startsWith('Customer:') ? 'customer' : 'account');
+const freeze = (id: string) => ops(nounOf(id), 'freeze', id);
+async function thaw(id: string): Promise<void> {
+  const { code, out } = await ops(nounOf(id), 'thaw', id);
+  expect([code, JSON.parse(out)]).toEqual([0, { id, frozenAt: null, changed: true }]);
+}
+
+const move = (from: string, to: string, amount = 10) =>
+  act(platform, 'transferInternal', { sourceAccountId: from, destinationAccountId: to, amount });
+const out = ({ usd, outsideUsd }: Scene) =>
+  act(platform, 'transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 10 });
+const pull = ({ usd, outsideUsd }: Scene) =>
+  act(platform, 'transferIn', { sourceAccountId: outsideUsd, destinationAccountId: usd, amount: 10 });
+const quoted = (from: Scene, to: Scene) =>
+  act(platform, 'createQuote', {
+    source: { account: { accountId: from.usd } },
+    destination: { account: { accountId: to.eur } },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 10,
+  });
+const never = { sandboxScenario: { delayMs: 3_600_000 } };
+
+describe('a frozen customer', () => {
+  const refused = { __typename: 'ForbiddenError', code: 'CUSTOMER_FROZEN', message: 'the customer is frozen' };
+
+  test('begins no payment and receives none, on every way, and is as before when it is thawed', async () => {
+    const [scene, other] = [await makeScene(platform, 10_000n), await makeScene(platform, 10_000n)];
+    const made = await quote(platform, usdToEur(scene));
+    const funded = await fundedQuote(platform, scene);
+    expect((await freeze(scene.customerId)).code).toBe(0);
+    const acts = [
+      () => out(scene),
+      () => pull(scene),
+      () => move(scene.usd, other.usd),
+      () => move(other.usd, scene.usd),
+      // Not even the platform takes its money.
+      () => move(scene.usd, own),
+      () => quoted(scene, other),
+      () => quoted(other, scene),
+      () => execute(platform, made.id),
+      () => sendDeposit(platform, funded),
+      () => act(platform, 'deleteCustomer', { customerId: scene.customerId }),
+    ];
+    for (const one of acts) expect(await one()).toMatchObject(refused);
+    expect(await balanceOf(platform, scene.usd)).toBe(10_000n);
+    // From outside money still arrives.
+    await fund(platform, scene.usd, 5n);
+    expect(await balanceOf(platform, scene.usd)).toBe(10_005n);
+
+    await thaw(scene.customerId);
+    expect(await execute(platform, made.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
+    for (const one of acts.slice(0, 5)) expect((await one()).__typename).toMatch(/Success$/);
+  });
+
+  test('has what is under way end: the payment, its refund, and an incoming payment that is approved', async () => {
+    const scene = await makeScene(platform, 1_000n, '004');
+    const announced = {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId: scene.customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 100,
+    };
+    const { transaction } = await succeed(platform, 'sandboxReceiveUma', announced, 'transaction { id }');
+    const failing = await pay(platform, scene, 1_000, { sandboxScenario: { delayMs: 300 } });
+    await freeze(scene.customerId);
+    expect(await act(platform, 'sandboxReceiveUma', announced)).toMatchObject(refused);
+    expect(await act(platform, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
+      __typename: 'ApproveTransactionSuccess',
+    });
+    expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await ended(platform, failing.id)).toMatchObject({ status: 'FAILED' });
+    expect(await balanceOf(platform, scene.usd)).toBe(1_100n);
+  });
+
+  test('registers no account; its app reads on, and another one does not learn that it is frozen', async () => {
+    const [scene, other] = [await makeScene(platform, 100n), await makeScene(platform, 100n)];
+    const appOf = async (customerId: string) => {
+      const given = { customerId, permissions: ['VIEW', 'TRANSACT'] };
+      const { token } = await succeed(platform, 'createClientToken', given, 'token');
+      return connect(t.url, platform.platformId, `Bearer ${token}`);
+    };
+    const [app, stranger] = [await appOf(scene.customerId), await appOf(other.customerId)];
+    const theirs = await quote(platform, {
+      source: { account: { accountId: other.usd } },
+      destination: { account: { accountId: scene.eur } },
+      lockedCurrencyAmount: 10,
+    });
+    await freeze(scene.customerId);
+    const registered = {
+      customerId: scene.customerId,
+      currency: 'EUR',
+      accountInfo: { iban: { iban: 'DE00500105175407324931', swiftBic: 'COBADEFF' } },
+      beneficiary: { individual: { fullName: 'Ada Lovelace' } },
+    };
+    const answer = await act(platform, 'createExternalAccount', registered);
+    expect(answer).toMatchObject({ ...refused, path: ['input', 'customerId'] });
+    const { customers } = await app.ask('{ customers { edges { node { frozenAt } } } }');
+    expect(customers.edges).toEqual([{ node: { frozenAt: expect.any(String) } }]);
+    expect(await quote(app, usdToEur(scene))).toMatchObject(refused);
+    expect(await execute(stranger, theirs.id)).toMatchObject({
+      code: 'USER_NOT_READY',
+      message: 'a customer who takes part cannot move money',
+    });
+  });
+});
+
+describe('a frozen account', () => {
+  const refused = { __typename: 'ForbiddenError', code: 'ACCOUNT_FROZEN', message: 'the account is frozen' };
+
+  test('begins no payment and receives none, while the other accounts of its customer do', async () => {
+    const [scene, other] = [await makeScene(platform, 10_000n), await makeScene(platform, 10_000n)];
+    await fund(platform, scene.eur, 100n);
+    const made = await quote(platform, usdToEur(scene));
+    await freeze(scene.usd);
+    const source = ['input', 'sourceAccountId'];
+    const destination = ['input', 'destinationAccountId'];
+    expect(await out(scene)).toMatchObject({ ...refused, path: source });
+    expect(await pull(scene)).toMatchObject({ ...refused, path: destination });
+    expect(await move(scene.usd, own)).toMatchObject({ ...refused, path: source });
+    expect(await move(other.usd, scene.usd)).toMatchObject({ ...refused, path: destination });
+    expect(await quoted(scene, other)).toMatchObject({ ...refused, path: ['input', 'source', 'account', 'accountId'] });
+    expect(await execute(platform, made.id)).toMatchObject({ ...refused, path: ['input', 'quoteId'] });
+    const eur = { sourceAccountId: scene.eur, destinationAccountId: scene.outsideEur, amount: 10 };
+    expect(await act(platform, 'transferOut', eur)).toMatchObject({ __typename: 'TransferOutSuccess' });
+    await fund(platform, scene.usd, 5n);
+    await thaw(scene.usd);
+    expect(await execute(platform, made.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
+  });
+
+  test('outside is neither paid nor pulled from, and is not deleted', async () => {
+    const scene = await makeScene(platform, 10_000n);
+    await freeze(scene.outsideUsd);
+    for (const one of [
+      out(scene),
+      pull(scene),
+      act(platform, 'deleteExternalAccount', { accountId: scene.outsideUsd }),
+    ])
+      expect(await one).toMatchObject(refused);
+    await thaw(scene.outsideUsd);
+    expect(await out(scene)).toMatchObject({ __typename: 'TransferOutSuccess' });
+  });
+
+  test('is an event of the feed, as its thaw is, and so is a customer', async () => {
+    const scene = await makeScene(platform, 0n);
+    const after = await feedEnd(platform);
+    for (const id of [scene.usd, scene.customerId]) {
+      await freeze(id);
+      await thaw(id);
+    }
+    const stream = platform.watch(
+      `subscription ($after: String) { events(after: $after) { type account { frozenAt } customer { frozenAt } } }`,
+      { after },
+    );
+    const events: Data[] = [];
+    for await (const { data, errors } of stream) {
+      expect(errors).toBeUndefined();
+      if (events.push(data.events) === 4) break;
+    }
+    const time = expect.any(String);
+    expect(events).toMatchObject([
+      { type: 'ACCOUNT_CHANGE', account: { frozenAt: time } },
+      { type: 'ACCOUNT_CHANGE', account: { frozenAt: null } },
+      { type: 'CUSTOMER_CHANGE', customer: { frozenAt: time } },
+      { type: 'CUSTOMER_CHANGE', customer: { frozenAt: null } },
+    ]);
+  });
+});
+
+describe('the command', () => {
+  test('says what was done, does nothing twice, and refuses what is wrong', async () => {
+    const scene = await makeScene(platform, 0n);
+    const people = await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...why]);
+    expect(people).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^InternalAccount:\S+ is frozen since \S+Z\.$/),
+    });
+    const again = await freeze(scene.usd);
+    expect([again.code, JSON.parse(again.out).changed]).toEqual([0, false]);
+    const unknown = 'Customer:0197f2a0-0000-7000-8000-000000000001';
+    expect(await runOps(t.databaseUrl, ['customer', 'freeze', unknown, ...why])).toMatchObject({
+      code: 1,
+      err: `there is no ${unknown}`,
+    });
+    // An internal account is not external by its uuid.
+    const wrong = scene.usd.replace('Internal', 'External');
+    expect(await runOps(t.databaseUrl, ['account', 'thaw', wrong, ...why])).toMatchObject({ code: 1 });
+    for (const args of [why.slice(2), why.slice(0, 2), ['--reason', ' ', '--by', 'Ada']])
+      expect((await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...args])).code).toBe(2);
+  });
+});
+
+describe('a freeze at the same time as a payment', () => {
+  async function waiting(count: number): Promise<void> {
+    const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    while (((await t.owner.query(text)).rowCount ?? 0) < count);
+  }
+
+  /** Runs `first` and then `second` while another connection has the row, and lets go once both wait. */
+  async function withLocked<A, B>(table: string, id: string, first: () => Promise<A>, second: () => Promise<B>) {
+    const holder = new pg.Client({ connectionString: t.databaseUrl });
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query(`select from ${table} where id = $1 for update`, [id.split(':')[1]]);
+      const one = first();
+      await waiting(1);
+      const other = second();
+      await waiting(2);
+      await holder.query('commit');
+      return await Promise.all([one, other]);
+    } finally {
+      await holder.end();
+    }
+  }
+
+  test('of a customer lets the execution through that came first, and stops the one that came second', async () => {
+    const scene = await makeScene(platform, 1_000n);
+    const [before, after] = [await quote(platform, usdToEur(scene, never)), await quote(platform, usdToEur(scene))];
+    const [executed] = await withLocked(
+      'account',
+      scene.usd,
+      () => execute(platform, before.id),
+      () => freeze(scene.customerId),
+    );
+    expect(executed).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
+    await thaw(scene.customerId);
+    const [frozen, refused] = await withLocked(
+      'customer',
+      scene.customerId,
+      () => freeze(scene.customerId),
+      () => execute(platform, after.id),
+    );
+    expect([frozen.code, refused.code]).toEqual([0, 'CUSTOMER_FROZEN']);
+  });
+
+  test('of an account, or of a customer whose payment locks the account alone, is decided by its lock', async () => {
+    const scene = await makeScene(platform, 1_000n);
+    for (const id of [scene.usd, scene.customerId]) {
+      const [moved] = await withLocked(
+        'account',
+        scene.usd,
+        () => move(scene.usd, own),
+        () => freeze(id),
+      );
+      expect(moved).toMatchObject({ __typename: 'TransferInternalSuccess' });
+      await thaw(id);
+      const [frozen, refused] = await withLocked(
+        'account',
+        scene.usd,
+        () => freeze(id),
+        () => move(scene.usd, own),
+      );
+      expect([frozen.code, (refused as Data).code]).toEqual([0, expect.stringMatching(/_FROZEN$/)]);
+      await thaw(id);
+    }
+  });
+});
