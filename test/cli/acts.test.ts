@@ -32,11 +32,11 @@ const platformId = () => `Platform:${t.platform.platformId}`;
 
 test('each command that changes something is an act, with who, what, why and on which row', async () => {
   const { id: transaction } = await pay(t.platform, scene, 10, { sandboxScenario: { delayMs: 3_600_000 } });
-  const { webhookEndpoint } = await succeed(
+  const { endpoint: webhookEndpoint } = await succeed(
     t.platform,
     'createWebhookEndpoint',
     { url: 'http://127.0.0.1:9/hook', eventTypes: ['ACCOUNT_STATUS'] },
-    'webhookEndpoint { id }',
+    'endpoint { id }',
   );
   const made = await answer('platform', 'create', 'acme', '--sandbox', ...by);
   await answer('platform', 'limits', 'acme', '--platform', '100/500', ...by);
