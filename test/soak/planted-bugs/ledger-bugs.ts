@@ -79,8 +79,8 @@ export const ledgerBugs: readonly Bug[] = [
     find: 'if v_account.frozen_at is not null then',
     put: 'if false then',
     caughtBy: {
-      file: freezing,
-      title: 'of an account, or of a customer whose payment locks the account alone, is decided by its lock',
+      file: walls,
+      title: 'a plan waits for whoever freezes the account that it debits, and then takes nothing from it',
     },
   },
   {
