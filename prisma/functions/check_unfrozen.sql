@@ -1,4 +1,4 @@
--- The part of check_plan for internal accounts on either side of a new payment: they must not be frozen. No lock is taken: a
+-- The part of check_plan for accounts on either side of a new payment: they must not be frozen. No lock is taken: a
 -- debit is refused under the lock of its account (check_balances), and a credit to a frozen account harms nobody.
 create or replace function check_unfrozen(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql stable
@@ -6,11 +6,12 @@ as $$
 declare
   v_id uuid;
   v_customer uuid;
+  v_kind account_kind;
 begin
-  select a.id, a.customer_id into v_id, v_customer from account a
+  select a.id, a.customer_id, a.kind into v_id, v_customer, v_kind from account a
   where a.platform_id = p_platform and a.id = any (uuids(p_ids)) and a.frozen_at is not null order by a.id limit 1;
   if found then
-    return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'INTERNAL', 'id', v_id, 'customerId', v_customer);
+    return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', v_kind, 'id', v_id, 'customerId', v_customer);
   end if;
   return null;
 end

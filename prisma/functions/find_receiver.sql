@@ -15,6 +15,6 @@ begin
   left join account d on d.platform_id = r.platform_id and d.customer_id = r.id and d.default_uma_deposit_account
     and d.status = 'ACTIVE'
   where lower(r.uma_address) = p_address and not r.is_deleted and p.environment = p_environment
-    and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED');
+    and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and r.frozen_at is null;
 end
 $$;

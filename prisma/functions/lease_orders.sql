@@ -40,7 +40,8 @@ begin
          and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null),
       t.source_account_id) end,
     pa.id, pa.posted >= q.platform_fee,
-    r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED'),
+    r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and r.frozen_at is null
+      and case when rd.id is null then ri.frozen_at else rd.frozen_at end is null,
     coalesce(rd.id, ri.id),
     case when i.id is not null then to_json(i) end,
     case when ia.id is not null then account_party(ia) end,

@@ -1,5 +1,6 @@
 import type { Tenant } from '../core/tenant.ts';
 import type { ClientGrant, Permission } from '../database/generated/client/client.ts';
+import type { ActFacts, Operator } from './operator-acts.ts';
 
 /**
  * The part of a platform that a caller can see: everything, everything of one customer, or one payment (its quote and
@@ -25,4 +26,6 @@ export interface Caller extends Tenant {
   readonly bound: Bound;
   /** The namespace of an app's idempotency keys: no other app of the platform can collide with them or probe them. */
   readonly keySpace?: string | undefined;
+  /** The operator who acts in the name of the platform, and what the act is about: commands on plain records write it. */
+  readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
 }

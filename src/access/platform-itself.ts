@@ -7,7 +7,7 @@ import type { Caller } from './caller.ts';
  * that it gives in its answers to webhooks. This caller may do and see everything of the platform, so no API imports
  * this file (.dependency-cruiser.cjs): their callers are viewers.
  */
-export function platformItself({ platformId, environment }: Tenant): Caller {
+export function platformItself({ platformId, environment }: Tenant, operator?: Caller['operator']): Caller {
   return {
     kind: 'PLATFORM',
     platformId,
@@ -16,5 +16,6 @@ export function platformItself({ platformId, environment }: Tenant): Caller {
     grants: [],
     tokenId: null,
     bound: { kind: 'PLATFORM' },
+    operator,
   };
 }

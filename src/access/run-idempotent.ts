@@ -6,10 +6,12 @@ import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
+import { trustedJson } from '../database/trusted-json.ts';
 import { currentTrace } from '../instruments/request-facts.ts';
 import type { Caller } from './caller.ts';
 import { countCommand } from './count-command.ts';
 import { authorize, type Operation } from './operations.ts';
+import { recordAct } from './operator-acts.ts';
 
 /** The result of a successful command, as it is stored for repeats. Receipts read `type` and `row`. */
 export interface StoredResult {
@@ -89,7 +91,7 @@ async function run<Answer>(
   if (first) return answerRepeat(first, command);
   const effect = 'prepare' in command ? await command.prepare() : command.effect;
   const outcome = await retryLostRaces(() =>
-    inTransaction(database, (transaction) => runClaimed(transaction, key, effect)),
+    inTransaction(database, (transaction) => runClaimed(transaction, caller, key, effect)),
   );
   return 'first' in outcome ? await answerRepeat(outcome.first, command) : { ...outcome.answer, replayed: false };
 }
@@ -97,6 +99,7 @@ async function run<Answer>(
 /** Runs the effect with its key, or returns the record of the first call with the key. */
 async function runClaimed<Answer>(
   transaction: Transaction,
+  caller: Caller,
   key: Key | undefined,
   effect: Effect<Answer>,
 ): Promise<{ readonly answer: Answer } | { readonly first: FirstCall | undefined }> {
@@ -106,6 +109,13 @@ async function runClaimed<Answer>(
     return { first };
   }
   const { result, answer } = await effect(transaction);
+  if (caller.operator) {
+    const { type, row, ...facts } = result;
+    const { operator, platformId } = caller;
+    // What is stored for repeats has no secret.
+    const subject = operator.subject ?? (type && row ? publicId(type, row.id) : undefined);
+    await recordAct(transaction, operator, { platformId, subject, after: operator.after ?? trustedJson(facts) });
+  }
   if (result.type && result.row) currentTrace()?.noteMade(publicId(result.type, result.row.id));
   if (key) await storeResultStatement(client, ...key.slice(0, 3), JSON.stringify(result));
   return { answer };

@@ -4,6 +4,7 @@ import { closeCases, listCases } from '../payments/settlement/cases.ts';
 import { CommandError } from '../print-error.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+import { nameIn, operatorOf, reasonIn } from './operator.ts';
 
 /** Adds the commands about contradictions of rails. */
 export function addCases(program: Command): void {
@@ -15,8 +16,8 @@ export function addCases(program: Command): void {
     .command('close')
     .description('close those of a payment, when somebody has found out what is true; it moves no money')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .requiredOption('--by <name>', 'who has found it out')
-    .requiredOption('--reason <text>', 'what is true')
+    .requiredOption('--by <name>', 'who has found it out', nameIn)
+    .requiredOption('--reason <text>', 'what is true', reasonIn)
     .action(withDatabase(close));
 }
 
@@ -33,7 +34,7 @@ async function list({ database }: Tools): Promise<Answer> {
 }
 
 async function close({ database }: Tools, id: string, options: { by: string; reason: string }): Promise<Answer> {
-  const closed = await closeCases(database, id, options);
+  const closed = await closeCases(database, id, operatorOf('cases close', options));
   if (closed.kind === 'refused') throw new CommandError(closed.reason);
   return { data: { closed: id }, lines: [`The cases of ${id} are closed.`] };
 }

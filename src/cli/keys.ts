@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
+import { recordAct } from '../access/operator-acts.ts';
 import type { Config } from '../config.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { openConnections } from '../gateway.ts';
 import { CommandError } from '../print-error.ts';
 import { idsOfKeys, listKeysInUse } from '../start/keys-in-use.ts';
 import { reencryptSecrets } from '../webhooks/endpoints/reencrypt.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
 
 /** Adds the commands about the keys of the service. */
 export function addKeys(program: Command): void {
@@ -14,8 +17,7 @@ export function addKeys(program: Command): void {
     .command('list')
     .description('show the ids of the keys that instances use, and what the settings here know of them')
     .action(withDatabase(list));
-  keys
-    .command('retire')
+  actOf(keys.command('retire'))
     .description(
       'forget a key that is to be used no more: stored secrets are first encrypted with the present one. Then remove it from the settings',
     )
@@ -43,7 +45,11 @@ async function list({ database, config }: Tools): Promise<Answer> {
   return { data: keys, lines: tableOf(keys, 'No instance has used a key yet.') };
 }
 
-async function retire({ database, config, webhooks }: Tools, id: string, { lost }: { lost?: true }): Promise<Answer> {
+async function retire(
+  { database, config, webhooks }: Tools,
+  id: string,
+  { lost, ...said }: Said & { lost?: true },
+): Promise<Answer> {
   const key = (await listKeysInUse(database)).find(({ keyId }) => keyId === id);
   if (!key) throw new CommandError(`No instance has used a key with the id ${id}.`);
   const role = roleOf(config, id);
@@ -57,7 +63,11 @@ async function retire({ database, config, webhooks }: Tools, id: string, { lost 
   }
   const endpoints = isSecret ? await reencryptSecrets(webhooks, id) : 0;
   const connections = isSecret ? await openConnections(database, config).reencrypt(id) : 0;
-  await database.prisma.keyInUse.delete({ where: { setting_keyId: { setting: key.setting, keyId: id } } });
+  await inTransaction(database, async (act) => {
+    await act.prisma.keyInUse.delete({ where: { setting_keyId: { setting: key.setting, keyId: id } } });
+    const before = { setting: key.setting, keyId: id, lost: lost === true };
+    await recordAct(act, operatorOf('keys retire', said), { platformId: null, before });
+  });
   const done = isSecret
     ? ` The secrets of ${endpoints} webhook endpoints and ${connections} connections of rails are encrypted with the present one.`
     : '';

@@ -1,5 +1,34 @@
-import { InvalidArgumentError } from 'commander';
+import { userInfo } from 'node:os';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Operator } from '../access/operator-acts.ts';
 import { isPlainText } from '../core/checks.ts';
+
+/** What an operator says of an act, as options of its command. */
+export interface Said {
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+/** Adds the options of a command that changes something: who does it, and why. Acts name them (`acts`). */
+export function actOf(command: Command): Command {
+  return command
+    .option('--by <name>', 'who does it; without it, the login on this machine', nameIn)
+    .option('--reason <text>', 'why', reasonIn);
+}
+
+/** Returns the operator of an act: `act` is the command, as it is typed. */
+export function operatorOf(act: string, { by, reason }: Said): Operator {
+  return { by: by ?? loginName(), act, ...(reason !== undefined && { reason }) };
+}
+
+/** Returns the name of the login, or its number where the machine has no name for it, as in some containers. */
+function loginName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
 
 /** Checks the name of an operator: 1 to 200 characters, with something else than spaces. */
 export const nameIn = (text: string): string => textIn(text, 200);

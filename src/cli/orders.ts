@@ -1,16 +1,18 @@
 import type { Command } from 'commander';
+import { recordAct } from '../access/operator-acts.ts';
 import { publicId, uuidOf } from '../core/ids.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { wakeOrders } from '../payments/orders/orders.ts';
 import { CommandError } from '../print-error.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
 
 /** Adds the commands about orders to rails. */
 export function addOrders(program: Command): void {
   const order = program.command('order').description('the orders to rails that have no outcome yet');
   order.command('list').description('list those that have waited longest').action(withDatabase(list));
-  order
-    .command('retry')
+  actOf(order.command('retry'))
     .description('ask the rail again now about the orders of a payment; it repeats no order that has its outcome')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(retry));
@@ -38,16 +40,23 @@ async function list({ database }: Tools): Promise<Answer> {
   return { data: rows, lines: tableOf(rows, 'No order waits for its outcome.') };
 }
 
-async function retry({ database }: Tools, transactionId: string): Promise<Answer> {
+async function retry({ database }: Tools, transactionId: string, said: Said): Promise<Answer> {
   const id = uuidOf(transactionId, 'Transaction');
   const transaction = id && (await database.prisma.transaction.findFirst({ where: { id } }));
   if (!transaction) throw new CommandError(`There is no ${transactionId}.`);
   const { platformId } = transaction;
-  const waiting = await database.prisma.railOrder.count({
-    where: { platformId, transactionId: transaction.id, dueAt: { not: null } },
+  const waiting = await inTransaction(database, async (act) => {
+    const orders = await act.prisma.railOrder.findMany({
+      where: { platformId, transactionId: transaction.id, dueAt: { not: null } },
+      select: { id: true, dueAt: true, attempts: true },
+    });
+    if (orders.length === 0) return 0;
+    await wakeOrders(act.client, platformId, transaction.id);
+    const before = { orders: orders.map(({ dueAt, ...order }) => ({ ...order, dueAt: dueAt?.toISOString() ?? null })) };
+    await recordAct(act, operatorOf('order retry', said), { platformId, subject: transactionId, before });
+    return orders.length;
   });
   if (waiting === 0) throw new CommandError(`${transactionId} is ${transaction.status}: no order of it waits.`);
-  await wakeOrders(database.pool, platformId, transaction.id);
   return {
     data: { transaction: transactionId, orders: waiting },
     lines: [`${waiting} orders of ${transactionId} are due now.`],

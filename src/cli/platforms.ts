@@ -9,19 +9,18 @@ import { createPlatform, findPlatform } from '../payments/platforms/platforms.ts
 import { CommandError } from '../print-error.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
 
 /** Adds the commands about platforms. */
 export function addPlatforms(program: Command): void {
   const platform = program.command('platform').description('the platforms of this installation');
   platform.command('list').description('list all platforms').action(withDatabase(list));
-  platform
-    .command('create')
+  actOf(platform.command('create'))
     .description('make a platform and print its first API token, once')
     .argument('<name>', 'the name of the platform, which no other has')
     .option('--sandbox', 'its payments are simulated')
     .action(withDatabase(create));
-  platform
-    .command('limits')
+  actOf(platform.command('limits'))
     .description('change and show how many requests a platform may send')
     .argument('<name>', 'the name of the platform')
     .option('--platform <rate>', 'in all', rateIn)
@@ -63,9 +62,17 @@ async function list({ database }: Tools): Promise<Answer> {
   return { data: rows, lines: tableOf(rows, 'There is no platform yet.') };
 }
 
-async function create({ payments }: Tools, name: string, { sandbox }: { sandbox?: true }): Promise<Answer> {
+async function create(
+  { payments }: Tools,
+  name: string,
+  { sandbox, ...said }: Said & { sandbox?: true },
+): Promise<Answer> {
   const environment = sandbox ? 'SANDBOX' : 'PRODUCTION';
-  const { clientId, secret, platformId } = await createPlatform(payments, { name, environment });
+  const { clientId, secret, platformId } = await createPlatform(payments, {
+    name,
+    environment,
+    operator: operatorOf('platform create', said),
+  });
   const authorization = basicAuthorization({ clientId, secret });
   const id = publicId('Platform', platformId);
   return {
@@ -82,7 +89,7 @@ async function create({ payments }: Tools, name: string, { sandbox }: { sandbox?
   };
 }
 
-interface Limits {
+interface Limits extends Said {
   readonly platform?: Rate | null;
   readonly apiToken?: Rate | null;
   readonly clientToken?: Rate | null;
@@ -91,7 +98,8 @@ interface Limits {
 async function limits({ database, config }: Tools, name: string, given: Limits): Promise<Answer> {
   const { platform, apiToken, clientToken } = given;
   await platformNamed(database, name);
-  const own = await changeRates(database, name, {
+  const operator = operatorOf('platform limits', given);
+  const own = await changeRates(database, name, operator, {
     ...(platform !== undefined && { platform }),
     ...(apiToken !== undefined && { apiToken }),
     ...(clientToken !== undefined && { clientToken }),

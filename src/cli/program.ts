@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addActs } from './acts.ts';
 import { addAudit } from './audit.ts';
 import { addCases } from './cases.ts';
 import { answered } from './command-line.ts';
@@ -19,7 +20,7 @@ import { addWebhooks } from './webhooks.ts';
 
 /** Adds each command to the command line, in the order of its help. */
 const commands = [
-  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit],
+  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addActs],
   ...[
     addPlatforms,
     addTokens,

@@ -1,20 +1,22 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { recordAct } from '../access/operator-acts.ts';
 import { publicId } from '../core/ids.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { openConnections } from '../gateway.ts';
 import { connectedRail } from '../payments/command.ts';
 import { reconcile } from '../payments/settlement/reconciliation.ts';
 import { CommandError } from '../print-error.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
 import { momentIn } from './statement.ts';
 
 /** Adds the commands about the connections of platforms to the providers of their rails. */
 export function addRails(program: Command): void {
   const rails = program.command('rails').description("the connections of platforms to their rails' providers");
-  rails
-    .command('connect')
+  actOf(rails.command('connect'))
     .description(
       'store how a platform reaches its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …}. Instances use it at once',
     )
@@ -62,12 +64,16 @@ async function compare({ database, payments }: Tools, name: string, { from, to }
   };
 }
 
-async function connect({ database, config }: Tools, name: string): Promise<Answer> {
+async function connect({ database, config }: Tools, name: string, said: Said): Promise<Answer> {
   const { platformId } = await platformNamed(database, name);
   const connection = (await text(process.stdin)).trim();
   if (connection === '') throw new CommandError('There is nothing on standard input.');
   if (!config.SECRET_KEY) throw new CommandError('Set SECRET_KEY: it encrypts the connection.');
-  await openConnections(database, config).write(platformId, connection);
+  await inTransaction(database, async (act) => {
+    await openConnections(database, config).write(platformId, connection, act.client);
+    const subject = publicId('Platform', platformId);
+    await recordAct(act, operatorOf('rails connect', said), { platformId, subject });
+  });
   return { data: { connected: name }, lines: [`Stored. Try it: npm run ops -- rails check ${name}`] };
 }
 

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import { recordAct } from '../access/operator-acts.ts';
 import { statement } from '../database/statement.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { Answer } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
 
 /** Adds the command that marks a restore of the database. */
 export function addRestored(program: Command): void {
-  program
-    .command('restored')
+  actOf(program.command('restored'))
     .description(
       'mark that the database was restored to an earlier moment, before instances start on it: cursors of what was undone are refused for ever',
     )
@@ -15,9 +17,13 @@ export function addRestored(program: Command): void {
 
 const markStatement = statement<{ epoch: number }>('mark_restore', 'select mark_restore() as epoch');
 
-async function mark({ database }: Tools): Promise<Answer> {
-  const [marked] = await markStatement(database.pool);
-  if (!marked) throw new Error('mark_restore returned no row');
+async function mark({ database }: Tools, said: Said): Promise<Answer> {
+  const marked = await inTransaction(database, async (act) => {
+    const [row] = await markStatement(act.client);
+    if (!row) throw new Error('mark_restore returned no row');
+    await recordAct(act, operatorOf('restored', said), { platformId: null, after: { epoch: row.epoch } });
+    return row;
+  });
   const feeds = await database.prisma.feedHead.count();
   return {
     data: { epoch: marked.epoch, feeds },

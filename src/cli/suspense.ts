@@ -5,13 +5,13 @@ import { listSuspense, releaseSuspense, type SuspendedRefund } from '../payments
 import { CommandError } from '../print-error.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
 
 /** Adds the commands about refunds that could not be paid. */
 export function addSuspense(program: Command): void {
   const suspense = program.command('suspense').description('refunds that could not be paid, and wait for a person');
   suspense.command('list').description('list them, the oldest first').action(withDatabase(list));
-  suspense
-    .command('release')
+  actOf(suspense.command('release'))
     .description(
       'pay one to the internal account that it is owed to, once the money is known to be back; a second release of the same does nothing',
     )
@@ -30,8 +30,8 @@ async function list({ database }: Tools): Promise<Answer> {
   return { data: rows, lines: tableOf(rows, 'Nothing waits in suspense.') };
 }
 
-async function release({ database }: Tools, id: string): Promise<Answer> {
-  const released = await releaseSuspense(database, id);
+async function release({ database }: Tools, id: string, said: Said): Promise<Answer> {
+  const released = await releaseSuspense(database, id, operatorOf('suspense release', said));
   if (released.kind === 'refused') throw new CommandError(released.reason);
   const { suspended, settledAt, kind } = released;
   const account = publicId('InternalAccount', suspended.refundAccountId);

@@ -7,6 +7,7 @@ import { publicId } from '../core/ids.ts';
 import { Permission } from '../database/generated/client/client.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
 
 /** Adds the commands about the API tokens of a platform. */
@@ -18,8 +19,7 @@ export function addTokens(program: Command): void {
     .description('list the tokens of a platform that are not revoked')
     .argument(...platform)
     .action(withDatabase(list));
-  token
-    .command('issue')
+  actOf(token.command('issue'))
     .description('make a token and print its secret, once')
     .argument(...platform)
     .requiredOption('--name <name>', 'what it is for')
@@ -29,8 +29,7 @@ export function addTokens(program: Command): void {
         .makeOptionMandatory(),
     )
     .action(withDatabase(issue));
-  token
-    .command('revoke')
+  actOf(token.command('revoke'))
     .description('end a token, with all tokens that it made; the last one with MANAGE is refused')
     .argument(...platform)
     .argument('<token>', 'its id: ApiToken:…')
@@ -55,13 +54,14 @@ async function list({ database }: Tools, name: string): Promise<Answer> {
   return { data: rows, lines: tableOf(rows, `The platform ${name} has no token.`) };
 }
 
-interface NewToken {
+interface NewToken extends Said {
   readonly name: string;
   readonly permissions: Permission[];
 }
 
-async function issue({ database }: Tools, platform: string, { name, permissions }: NewToken): Promise<Answer> {
-  const caller = platformItself(await platformNamed(database, platform));
+async function issue({ database }: Tools, platform: string, { name, permissions, ...said }: NewToken): Promise<Answer> {
+  const operator = { ...operatorOf('token issue', said), after: { name, permissions } };
+  const caller = platformItself(await platformNamed(database, platform), operator);
   const { apiToken, secret } = await issueApiToken(database, caller, { name, permissions });
   const { clientId } = apiToken;
   const id = publicId('ApiToken', apiToken.id);
@@ -84,9 +84,9 @@ async function revoke(
   { database }: Tools,
   platform: string,
   tokenId: string,
-  { keepDescendants = false }: { keepDescendants?: boolean },
+  { keepDescendants = false, ...said }: Said & { keepDescendants?: boolean },
 ): Promise<Answer> {
-  const caller = platformItself(await platformNamed(database, platform));
+  const caller = platformItself(await platformNamed(database, platform), operatorOf('token revoke', said));
   const ended = await revokeApiToken(database, caller, { tokenId, revokeDescendants: !keepDescendants });
   const { endedApiTokens, endedClientTokens } = ended;
   return {

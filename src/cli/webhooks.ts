@@ -4,6 +4,7 @@ import { publicId } from '../core/ids.ts';
 import { replay } from '../webhooks/endpoints/replay.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
 
 /** Adds the commands about the webhooks of a platform. */
@@ -14,8 +15,7 @@ export function addWebhooks(program: Command): void {
     .description('list the endpoints of a platform and what waits for them')
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(list));
-  webhook
-    .command('replay')
+  actOf(webhook.command('replay'))
     .description('send one event, or those between two cursors of the feed, to an endpoint again')
     .argument('<platform>', 'the name of the platform')
     .argument('<endpoint>', 'the id of the endpoint: WebhookEndpoint:…')
@@ -43,7 +43,7 @@ async function list({ database }: Tools, platform: string): Promise<Answer> {
   return { data: rows, lines: tableOf(rows, `The platform ${platform} has no endpoint.`) };
 }
 
-interface Range {
+interface Range extends Said {
   readonly event?: string;
   readonly after?: string;
   readonly before?: string;
@@ -53,9 +53,10 @@ async function replayEvents(
   { database, webhooks }: Tools,
   platform: string,
   endpointId: string,
-  { event, after, before }: Range,
+  { event, after, before, ...said }: Range,
 ): Promise<Answer> {
-  const caller = platformItself(await platformNamed(database, platform));
+  const operator = { ...operatorOf('webhook replay', said), subject: endpointId };
+  const caller = platformItself(await platformNamed(database, platform), operator);
   const { count } = await replay(webhooks, caller, { endpointId, eventId: event, after, before }, undefined);
   return { data: { endpointId, count }, lines: [`${count} events will be sent to ${endpointId} again.`] };
 }

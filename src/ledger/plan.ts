@@ -20,7 +20,7 @@ export interface Plan {
   readonly claim?: Claim | undefined;
   /**
    * Those who must be able to take part: customers who are allowed to move money and not frozen, customers who are not
-   * deleted, external accounts that are ACTIVE and not frozen, and internal accounts that are not frozen.
+   * deleted, external accounts that are ACTIVE and not frozen, and accounts that are not frozen.
    */
   readonly requireActive?: {
     readonly customers?: readonly string[];

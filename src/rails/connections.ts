@@ -1,7 +1,7 @@
 import type { SecretBox } from '../core/secret-box.ts';
 import { sealedWith } from '../core/secret-box.ts';
 import type { Database } from '../database/database.ts';
-import { statement } from '../database/statement.ts';
+import { type Queryable, statement } from '../database/statement.ts';
 import type { RailConnections } from './port.ts';
 
 /** The name of the owner with which the connection of a platform is encrypted. */
@@ -30,8 +30,8 @@ export class StoredConnections implements RailConnections {
   }
 
   /** Stores the connection of a platform, instead of an earlier one. Every instance uses it from then on. */
-  async write(platformId: string, connection: string): Promise<void> {
-    await storeStatement(this.#database.pool, platformId, this.#requireBox().seal(connection, ownerOf(platformId)));
+  async write(platformId: string, connection: string, on: Queryable = this.#database.pool): Promise<void> {
+    await storeStatement(on, platformId, this.#requireBox().seal(connection, ownerOf(platformId)));
   }
 
   /**

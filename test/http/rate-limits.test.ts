@@ -7,6 +7,7 @@ import { connect, startTestGateway, type TestGateway, type TestPlatform } from '
 import { withNewCredentials } from '../setup/new-credentials.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { openEventStream, openRawSocket } from '../setup/streams.ts';
+import { tester } from '../setup/tester.ts';
 
 /** Limits of rate on every transport, by a clock that the tests set: a bucket gains nothing while it stands still. */
 
@@ -20,11 +21,11 @@ afterAll(() => t.stop());
 
 let platforms = 0;
 /** A platform that may send so many requests in all. */
-async function limitedTo(changes: Parameters<typeof changeRates>[2]): Promise<TestPlatform> {
+async function limitedTo(changes: Parameters<typeof changeRates>[3]): Promise<TestPlatform> {
   platforms += 1;
   const name = `limited ${platforms}`;
   const platform = await t.newPlatform(name);
-  await changeRates(t.gateway.payments.database, name, changes);
+  await changeRates(t.gateway.payments.database, name, tester, changes);
   return platform;
 }
 
@@ -181,12 +182,12 @@ test('a platform’s own limit replaces that of the settings, also a lower one, 
   const app = connect(t.url, '', `Bearer ${token}`);
   expect((await post(app)).headers.get('ratelimit-policy')).toBe('"client-token";q=5;w=1, "platform";q=40000;w=2');
   const name = `limited ${platforms}`;
-  expect(await changeRates(database, name, { clientToken: null })).toEqual({
+  expect(await changeRates(database, name, tester, { clientToken: null })).toEqual({
     platform: null,
     apiToken: null,
     clientToken: null,
   });
-  await expect(changeRates(database, 'nobody', {})).rejects.toThrow('there is no platform named "nobody"');
+  await expect(changeRates(database, 'nobody', tester, {})).rejects.toThrow('there is no platform named "nobody"');
 });
 
 test('without limits answers say nothing of them', async () => {

@@ -5,6 +5,7 @@ import { actOn, ended, feedEnd, pay, quote, seen, succeed, usdToEur } from '../s
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
 
 // The auditor knows what all journals of a payment come to together. This knows each journal alone, by the list of decision 58,
 // which is read from the page, not from the code.
@@ -70,7 +71,7 @@ async function makePayments(): Promise<void> {
   expect(await payQuote({ failureReason: 'OFFRAMP_FAILED' })).toMatchObject({ status: 'FAILED' });
   expect(await payQuote({ returnAfterMs: 0 }, scene.outsideEur, 'REFUNDED')).toMatchObject({ status: 'REFUNDED' });
   const stuck = await payQuote({ failureReason: 'OFFRAMP_FAILED', refundFails: true });
-  expect(await releaseSuspense(t.gateway.payments.database, stuck.id)).toMatchObject({ kind: 'paid' });
+  expect(await releaseSuspense(t.gateway.payments.database, stuck.id, tester)).toMatchObject({ kind: 'paid' });
   const deposited = await fundedQuote(platform, scene, 'USD');
   await sendDeposit(platform, deposited);
   expect(await ended(platform, deposited.transactionId)).toMatchObject({ status: 'COMPLETED' });

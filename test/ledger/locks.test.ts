@@ -114,6 +114,22 @@ test('a plan waits for whoever stops a customer who takes part', async () => {
   expect(refusal).toMatchObject({ code: 'USER_NOT_READY', id, kycStatus: 'REJECTED' });
 });
 
+test('a plan waits for whoever freezes the account that it debits, and then takes nothing from it', async () => {
+  const id = uuid(scene.usd);
+  const legs = [
+    { account: id, currency: 'USD', amount: -100n },
+    { system: 'OUTSIDE', currency: 'USD', amount: 100n },
+  ] as const;
+  const plan: Plan = { journals: [{ kind: 'test', legs }] };
+  const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuid(scene.customerId) };
+  expect(await refusalAfter('account', id, 'frozen_at = clock_ms()', plan)).toEqual(frozen);
+  // One that credits as much as it debits goes through: what is under way ends.
+  const back = legs.map((leg) => ({ ...leg, amount: -leg.amount }));
+  const through: Plan = { journals: [{ kind: 'test', legs: back }, ...(plan.journals ?? [])] };
+  const [outcome] = await commitGroupsOn(client, [[{ platformId: t.platform.platformId, plan: through }]]);
+  expect(outcome).toMatchObject({ kind: 'done' });
+});
+
 test('a deletion waits for whoever credits the customer, and then is refused with its balance', async () => {
   const { customerId, eur } = await makeScene(t.platform, 0n);
   const id = uuid(customerId);

@@ -4,6 +4,7 @@ import type { Operation } from '../../src/access/operations.ts';
 import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
 import { act } from '../setup/acts.ts';
 import type { Data } from '../setup/gateway.ts';
+import { tester } from '../setup/tester.ts';
 import {
   type AccountStatus,
   accountMoves,
@@ -351,7 +352,7 @@ const release = position.map((at) =>
     (model) => model.suspended.length > 0,
     async (model, real) => {
       const suspended = pick(model.suspended, at);
-      const { kind } = await releaseSuspense(real.world.database, suspended.id);
+      const { kind } = await releaseSuspense(real.world.database, suspended.id, tester);
       expect(kind).toBe(suspended.released ? 'paid-before' : 'paid');
       if (!suspended.released) model.balances.aUsd += suspended.amount;
       suspended.released = true;

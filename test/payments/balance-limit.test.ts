@@ -19,6 +19,7 @@ import {
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
@@ -319,12 +320,12 @@ describe('a refund', () => {
       [scene, failed.id],
       [back, returned.id],
     ]) {
-      expect(await releaseSuspense(database, id)).toEqual({
+      expect(await releaseSuspense(database, id, tester)).toEqual({
         kind: 'refused',
         reason: `nothing done: ${one.usd} may hold at most ${usd(heaped)}, and this would bring it beyond; it has ${heaped}`,
       });
       await ended(t.platform, (await sendOut(one, 10_000n)).id);
-      expect(await releaseSuspense(database, id)).toMatchObject({ kind: 'paid' });
+      expect(await releaseSuspense(database, id, tester)).toMatchObject({ kind: 'paid' });
       expect(await balanceOf(t.platform, one.usd)).toBe(heaped);
       expect(left(await transactionOf(t.platform, id), 'SUSPENSE')).toBe(0n);
     }

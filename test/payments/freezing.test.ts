@@ -1,6 +1,18 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act, ended, execute, feedEnd, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
+import {
+  act,
+  ended,
+  execute,
+  feedEnd,
+  lookUp,
+  pay,
+  quote,
+  succeed,
+  umaAddressOf,
+  umaQuote,
+  usdToEur,
+} from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
@@ -125,6 +137,21 @@ describe('a frozen customer', () => {
       message: 'a customer who takes part cannot move money',
     });
   });
+});
+
+test('a payment to the UMA address of who is frozen goes back to its sender, and nobody is found there', async () => {
+  const [from, to] = [await makeScene(platform, 100_000n), await makeScene(platform, 0n)];
+  const address = await umaAddressOf(platform, to.customerId);
+  for (const id of [to.customerId, to.usd]) {
+    const made = await umaQuote(platform, from.usd, address);
+    await freeze(id);
+    expect(await execute(platform, made.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
+    expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'REJECTED' });
+    await thaw(id);
+  }
+  expect(await balanceOf(platform, from.usd)).toBe(100_000n);
+  await freeze(to.customerId);
+  expect(await lookUp(platform, address)).toMatchObject({ code: 'UMA_NOT_FOUND' });
 });
 
 describe('a frozen account', () => {

@@ -13,6 +13,7 @@ import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote } from '../setup/funded-quote.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
 
 /** Rails and rows that do not behave hold up nothing else, and lose nothing. */
 
@@ -235,7 +236,7 @@ test('what has settled and then failed stands, and is one case until a person cl
   const stands = { kind: 'OTHER_OUTCOME', said: 'failed (sent back)', stands: 'COMPLETED', times: 2 };
   expect(await casesOf(id)).toMatchObject([stands]);
   const { payments } = gateway.gateway;
-  const words = { by: 'Ada', reason: 'the bank has confirmed the delivery' };
+  const words = { ...tester, by: 'Ada', reason: 'the bank has confirmed the delivery' };
   expect(await closeCases(payments.database, id, words)).toEqual({ kind: 'closed' });
   expect(await casesOf(id)).toEqual([]);
   expect(await closeCases(payments.database, id, words)).toMatchObject({ kind: 'refused' });

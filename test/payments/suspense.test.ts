@@ -6,6 +6,7 @@ import { actOn, ended, execute, feedEnd, quote, transactionOf } from '../setup/a
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
@@ -83,7 +84,7 @@ describe('money in suspense', () => {
   test('is released once, however many release it at the same time', async () => {
     const { scene, transaction } = await stuck();
     const { database } = t.gateway.payments;
-    const all = await Promise.all([1, 2, 3].map(() => releaseSuspense(database, transaction.id)));
+    const all = await Promise.all([1, 2, 3].map(() => releaseSuspense(database, transaction.id, tester)));
     expect(all.map(({ kind }) => kind).sort()).toEqual(['paid', 'paid-before', 'paid-before']);
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
@@ -94,7 +95,7 @@ describe('money in suspense', () => {
     const id = transaction.id.replace('Transaction:', '');
     const reason = 'paid again';
     const plan: Plan = { transactions: [{ id, from: ['FAILED'], to: 'FAILED', reason, paysRefund: true }] };
-    expect(await releaseSuspense(database, transaction.id)).toMatchObject({ kind: 'paid' });
+    expect(await releaseSuspense(database, transaction.id, tester)).toMatchObject({ kind: 'paid' });
     // Refused by what it finds under the lock, and not by the rules of the table, which are the second wall.
     expect(await commitPlanOn(database.pool, t.platform.platformId, plan)).toEqual({
       kind: 'refused',

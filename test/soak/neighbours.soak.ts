@@ -9,6 +9,7 @@ import { changeRates } from '../../src/payments/platforms/platform-rates.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
 import type { Storm } from './storm.ts';
 
 /**
@@ -80,7 +81,7 @@ function percentile(took: readonly number[], part: number): number {
 }
 
 async function measure(limits: Partial<Rates>) {
-  await changeRates(t.gateway.payments.database, 'stormy', { platform: null, ...limits });
+  await changeRates(t.gateway.payments.database, 'stormy', tester, { platform: null, ...limits });
   const pool = new Pool(child.url, { connections: 64 });
   const job: Storm = { url: child.url, authorization: stormy.authorization, connections, body: query };
   const alone: number[] = [];

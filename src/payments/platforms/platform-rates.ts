@@ -1,5 +1,8 @@
-import { ownRates, type Rate, type Rates } from '../../access/rates.ts';
+import { type Operator, recordAct } from '../../access/operator-acts.ts';
+import { formatRate, ownRates, type Rate, type Rates } from '../../access/rates.ts';
+import { publicId } from '../../core/ids.ts';
 import type { Database } from '../../database/database.ts';
+import { inTransaction, type Transaction } from '../../database/transaction.ts';
 
 /** Changes of a platform's own limits of rate: what is left out stays, and null means that the settings hold. */
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
@@ -9,9 +12,26 @@ export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
  * @returns its limits now, null where those of the settings hold
  * @throws Error for an unknown platform
  */
-export async function changeRates({ prisma }: Database, name: string, changes: RateChanges): Promise<Rates> {
+export function changeRates(
+  database: Database,
+  name: string,
+  operator: Operator,
+  changes: RateChanges,
+): Promise<Rates> {
+  return inTransaction(database, (transaction) => change(transaction, name, operator, changes));
+}
+
+async function change(
+  transaction: Transaction,
+  name: string,
+  operator: Operator,
+  changes: RateChanges,
+): Promise<Rates> {
+  const { prisma } = transaction;
   const { platform, apiToken, clientToken } = changes;
-  const { count } = await prisma.platform.updateMany({
+  const before = await prisma.platform.findUnique({ where: { name } });
+  if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
+  await prisma.platform.updateMany({
     where: { name },
     data: {
       ...(platform !== undefined && { rateLimit: platform?.perSecond ?? null, rateBurst: platform?.burst ?? null }),
@@ -25,6 +45,17 @@ export async function changeRates({ prisma }: Database, name: string, changes: R
       }),
     },
   });
-  if (count === 0) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
-  return ownRates(await prisma.platform.findUniqueOrThrow({ where: { name } }));
+  const now = ownRates(await prisma.platform.findUniqueOrThrow({ where: { name } }));
+  // To show the limits is no act.
+  if (Object.keys(changes).length > 0) {
+    const subject = publicId('Platform', before.id);
+    const facts = { before: inJson(ownRates(before)), after: inJson(now) };
+    await recordAct(transaction, operator, { platformId: before.id, subject, ...facts });
+  }
+  return now;
+}
+
+function inJson({ platform, apiToken, clientToken }: Rates) {
+  const text = (rate: Rate | null) => rate && formatRate(rate);
+  return { platform: text(platform), apiToken: text(apiToken), clientToken: text(clientToken) };
 }

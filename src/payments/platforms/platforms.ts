@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { type Operator, recordAct } from '../../access/operator-acts.ts';
 import { storeApiToken } from '../../access/tokens/api-token-records.ts';
 import { newCredentials } from '../../access/tokens/api-tokens.ts';
 import { currencies } from '../../core/currencies.ts';
+import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Database } from '../../database/database.ts';
@@ -20,6 +22,8 @@ export interface NewPlatform {
   readonly environment: Environment;
   /** Fixed credentials, for the local sandbox only; otherwise they are generated. */
   readonly credentials?: { readonly clientId: string; readonly secret: string };
+  /** The operator who creates it; none for the local sandbox. */
+  readonly operator?: Operator;
 }
 
 /** Returns the platform of this name, or undefined. */
@@ -35,7 +39,7 @@ export async function findPlatform(database: Database, name: string): Promise<Te
  */
 export async function createPlatform(
   payments: Pick<Payments, 'database' | 'rails'>,
-  { name, environment, credentials = newCredentials() }: NewPlatform,
+  { name, environment, credentials = newCredentials(), operator }: NewPlatform,
 ): Promise<Tenant & { clientId: string; secret: string }> {
   const { database } = payments;
   if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/.test(name)) {
@@ -49,7 +53,8 @@ export async function createPlatform(
     throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} exists already`, { path: ['name'] });
   }
   const settings = { umaDomain: umaDomainOf(name), currencies: currencies.map(({ code }) => code) };
-  return inTransaction(database, async ({ client, prisma }) => {
+  return inTransaction(database, async (transaction) => {
+    const { client, prisma } = transaction;
     const { id: platformId } = await prisma.platform.create({ data: { name, environment, ...settings } });
     const tenant = { platformId, environment };
     const profile = await readProfile(client, platformId);
@@ -58,6 +63,10 @@ export async function createPlatform(
     await commitPlanOn(client, platformId, { insert: { account } });
     const permissions = ['VIEW', 'TRANSACT', 'MANAGE'] as const;
     await storeApiToken(prisma, platformId, { ...credentials, name: 'first token', permissions, createdById: null });
+    if (operator) {
+      const after = { name, environment, clientId: credentials.clientId };
+      await recordAct(transaction, operator, { platformId, subject: publicId('Platform', platformId), after });
+    }
     return { ...tenant, ...credentials };
   });
 }

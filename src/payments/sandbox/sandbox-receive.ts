@@ -86,7 +86,7 @@ export function sandboxReceiveUma(
         payments.approvalMs,
       );
       return {
-        requireActive: { customers: [receiver.customerId] },
+        requireActive: { customers: [receiver.customerId], unfrozen: [receiver.depositAccountId] },
         insert: {
           transaction: [transaction],
           rail_order: [{ platformId: caller.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
@@ -94,7 +94,7 @@ export function sandboxReceiveUma(
         result: id,
       };
     },
-    paths: { USER_NOT_READY: at('customerId') },
+    paths: { USER_NOT_READY: at('customerId'), ACCOUNT_FROZEN: at('customerId') },
   });
 }
 

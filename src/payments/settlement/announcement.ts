@@ -39,8 +39,8 @@ export function planAnnouncement(payments: Payments, order: DueOrder, receiver: 
     {
       platformId: receiver.platformId,
       plan: {
-        // It may have been deleted since the order was read.
-        requireActive: { customers: [receiver.customerId] },
+        // It may have been deleted or frozen since the order was read.
+        requireActive: { customers: [receiver.customerId], unfrozen: [depositAccountId] },
         insert: { transaction: [incoming], arrival: [arrival] },
       },
     },

@@ -1,9 +1,11 @@
+import { type Operator, recordAct } from '../../access/operator-acts.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { readClock } from '../../database/clock.ts';
 import type { Database } from '../../database/database.ts';
 import type { RailCase, RailCaseKind } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
+import { inTransaction } from '../../database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { DueOrder } from '../orders/orders.ts';
 
@@ -69,18 +71,24 @@ export type ClosedCase = { readonly kind: 'closed' } | { readonly kind: 'refused
  * Closes a case: somebody has found out what is true. It moves no money.
  * @param transactionId the payment, such as `Transaction:…`: all of its open cases are closed
  */
-export async function closeCases(
-  { prisma, pool }: Pick<Database, 'prisma' | 'pool'>,
-  transactionId: string,
-  { by, reason }: { readonly by: string; readonly reason: string },
-): Promise<ClosedCase> {
+export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<ClosedCase> {
   const uuid = uuidOf(transactionId, 'Transaction');
   if (uuid === undefined) return { kind: 'refused', reason: `${transactionId} is no transaction id: Transaction:…` };
-  const { now } = await readClock(pool);
-  const { count } = await prisma.railCase.updateMany({
-    where: { transactionId: uuid, closedAt: null },
-    data: { closedAt: now, closedBy: by, closedReason: reason },
+  const closed = await inTransaction(database, async (transaction) => {
+    const { client, prisma } = transaction;
+    const open = await prisma.railCase.findMany({ where: { transactionId: uuid, closedAt: null } });
+    const { now } = await readClock(client);
+    const { count } = await prisma.railCase.updateMany({
+      where: { id: { in: open.map(({ id }) => id) }, transactionId: uuid, closedAt: null },
+      data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason ?? null },
+    });
+    const [one] = open;
+    if (count === 0 || !one) return false;
+    const before = { open: open.map(({ said, stands }) => ({ said, stands })) };
+    const after = { closed: count };
+    await recordAct(transaction, operator, { platformId: one.platformId, subject: transactionId, before, after });
+    return true;
   });
-  if (count > 0) return { kind: 'closed' };
+  if (closed) return { kind: 'closed' };
   return { kind: 'refused', reason: `${publicId('Transaction', uuid)} has no open case` };
 }

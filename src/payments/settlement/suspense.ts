@@ -1,8 +1,11 @@
-import { uuidOf } from '../../core/ids.ts';
+import { type Operator, recordAct } from '../../access/operator-acts.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
 import type { Database } from '../../database/database.ts';
+import { retryLostRaces } from '../../database/retry.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
-import { commitGroups } from '../../ledger/commit.ts';
+import { type Transaction as DatabaseTransaction, inTransaction } from '../../database/transaction.ts';
+import { commitPlanOn, type PlanRefusal } from '../../ledger/commit.ts';
 import { type Flow, refund, resumption } from '../movements.ts';
 import { fullAccount } from '../plan-refusals.ts';
 
@@ -63,7 +66,7 @@ export async function listSuspense(database: Database): Promise<SuspendedRefund[
  * journals, the `settledAt` of the refund and the events are one commit. A second release, even a simultaneous one,
  * finds it paid and does nothing.
  */
-export async function releaseSuspense(database: Database, transactionId: string): Promise<Release> {
+export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
   const uuid = uuidOf(transactionId, 'Transaction');
   if (uuid === undefined) return { kind: 'refused', reason: `${transactionId} is no transaction id: Transaction:…` };
   const suspended = await findRefund(database.pool, uuid);
@@ -74,32 +77,7 @@ export async function releaseSuspense(database: Database, transactionId: string)
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
 
-  const errors: unknown[] = [];
-  const flow = flowOf(suspended);
-  const [refused] = await commitGroups(
-    database,
-    [
-      [
-        {
-          platformId: suspended.platformId,
-          plan: {
-            transactions: [
-              {
-                id: transaction.id,
-                from: [transaction.status],
-                to: transaction.status,
-                reason: 'the money was given back; the refund is paid',
-                paysRefund: true,
-              },
-            ],
-            journals: [resumption(flow), refund(flow)],
-          },
-        },
-      ],
-    ],
-    (error) => errors.push(error),
-  );
-  if (errors.length > 0) throw errors[0];
+  const refused = await retryLostRaces(() => inTransaction(database, (act) => payRefund(act, suspended, operator)));
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
     return { kind: 'refused', reason: `nothing done: ${fullAccount(refused)}; it has ${refused.balance}` };
   const released = await findRefund(database.pool, uuid);
@@ -110,6 +88,34 @@ export async function releaseSuspense(database: Database, transactionId: string)
     suspended: released,
     settledAt: released.transaction.refundSettledAt,
   };
+}
+
+/** Pays the refund, and writes the act; a refusal by the database changes nothing. */
+async function payRefund(
+  act: DatabaseTransaction,
+  suspended: SuspendedRefund,
+  operator: Operator,
+): Promise<PlanRefusal | undefined> {
+  const { platformId, transaction, refundAccountId } = suspended;
+  const flow = flowOf(suspended);
+  const outcome = await commitPlanOn(act.client, platformId, {
+    transactions: [
+      {
+        id: transaction.id,
+        from: [transaction.status],
+        to: transaction.status,
+        reason: 'the money was given back; the refund is paid',
+        paysRefund: true,
+      },
+    ],
+    journals: [resumption(flow), refund(flow)],
+  });
+  if (outcome.kind === 'refused') return outcome.refusal;
+  const subject = publicId('Transaction', transaction.id);
+  const account = publicId('InternalAccount', refundAccountId);
+  const after = { account, amount: String(transaction.refundAmount), currency: transaction.sentCurrency };
+  await recordAct(act, operator, { platformId, subject, after });
+  return undefined;
 }
 
 async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund | undefined> {

@@ -1,5 +1,6 @@
 import type { Bug } from './plant.ts';
 
+const freezing = 'test/payments/freezing.test.ts';
 const walls = 'test/ledger/locks.test.ts';
 const specified = 'test/ledger/specified.test.ts';
 const legs = 'test/ledger/journal-legs.test.ts';
@@ -59,6 +60,28 @@ export const ledgerBugs: readonly Bug[] = [
     find: 'perform from customer where platform_id = any (v_platforms) and id = any (v_active) order by platform_id, id for share;',
     put: 'null;',
     caughtBy: { file: walls, title: 'a plan waits for whoever stops a customer who takes part' },
+  },
+  {
+    bug: 'a freeze of a customer does not lock its accounts',
+    file: 'prisma/functions/set_frozen.sql',
+    find: `    perform from account where platform_id = v_platform and customer_id = p_id and kind = 'INTERNAL'
+    order by platform_id, id for no key update;
+`,
+    put: '',
+    caughtBy: {
+      file: freezing,
+      title: 'of an account, or of a customer whose payment locks the account alone, is decided by its lock',
+    },
+  },
+  {
+    bug: 'the balance of a frozen account falls',
+    file: 'prisma/functions/check_balances.sql',
+    find: 'if v_account.frozen_at is not null then',
+    put: 'if false then',
+    caughtBy: {
+      file: walls,
+      title: 'a plan waits for whoever freezes the account that it debits, and then takes nothing from it',
+    },
   },
   {
     bug: 'a deletion does not lock the accounts of its customer',
@@ -201,7 +224,7 @@ export const ledgerBugs: readonly Bug[] = [
     bug: 'refusals with the statuses 403 and 404 are stored under a key',
     file: 'prisma/functions/conclude_plan.sql',
     find: `
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
     put: '',
     caughtBy: {
       file: specified,
@@ -212,7 +235,7 @@ export const ledgerBugs: readonly Bug[] = [
     bug: 'no refusal is stored under a key',
     file: 'prisma/functions/conclude_plan.sql',
     find: `
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
     put: '\n     and p_refusal is null',
     caughtBy: {
       file: 'test/payments/concurrency.test.ts',

@@ -1,0 +1,72 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { publicId } from '../core/ids.ts';
+import type { Prisma } from '../database/generated/client/client.ts';
+import { type Answer, tableOf } from './answer.ts';
+import { type Tools, withDatabase } from './command-line.ts';
+import { platformNamed } from './platforms.ts';
+import { momentIn } from './statement.ts';
+
+/** Adds the command that lists what operators did. */
+export function addActs(program: Command): void {
+  program
+    .command('acts')
+    .description(
+      'list what operators did with these commands, the latest first; with --json also what was there before',
+    )
+    .option('--platform <name>', 'on this platform')
+    .option('--by <name>', 'by this operator')
+    .option('--act <command>', 'with this command: customer, or "customer freeze"')
+    .option('--subject <id>', 'to this row: Customer:…')
+    .option('--from <time>', 'from this time on, such as 2026-01-01T00:00:00Z', momentIn)
+    .option('--to <time>', 'before this time', momentIn)
+    .option('--limit <count>', 'how many at most', countIn, 100)
+    .action(withDatabase(list));
+}
+
+function countIn(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > 10_000) throw new InvalidArgumentError('It must be 1 to 10000.');
+  return count;
+}
+
+interface Filter {
+  readonly platform?: string;
+  readonly by?: string;
+  readonly act?: string;
+  readonly subject?: string;
+  readonly from?: Date;
+  readonly to?: Date;
+  readonly limit: number;
+}
+
+async function list({ database }: Tools, { platform, by, act, subject, from, to, limit }: Filter): Promise<Answer> {
+  const where: Prisma.OperatorActWhereInput = {
+    ...(platform !== undefined && { platformId: (await platformNamed(database, platform)).platformId }),
+    ...(by !== undefined && { operator: by }),
+    ...(act !== undefined && { OR: [{ act }, { act: { startsWith: `${act} ` } }] }),
+    ...(subject !== undefined && { subject }),
+    at: { ...(from && { gte: from }), ...(to && { lt: to }) },
+  };
+  const acts = await database.prisma.operatorAct.findMany({
+    where,
+    orderBy: { id: 'desc' },
+    take: limit,
+    include: { platform: { select: { name: true } } },
+  });
+  const rows = acts.map((one) => ({
+    at: one.at,
+    by: one.operator,
+    act: one.act,
+    subject: one.subject,
+    platform: one.platform?.name ?? null,
+    reason: one.reason,
+  }));
+  const data = acts.map(({ id, platformId, before, after }, position) => ({
+    ...rows[position],
+    id,
+    platformId: platformId && publicId('Platform', platformId),
+    before,
+    after,
+  }));
+  return { data, lines: tableOf(rows, 'No operator has done anything of that kind.') };
+}

@@ -1,0 +1,136 @@
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { pay, succeed } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// Every command of operators that changes something writes what was done, in the same transaction (decision 79).
+
+const secrets = {
+  CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+};
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway({ SECRET_KEY: Buffer.alloc(32, 7) });
+  scene = await makeScene(t.platform, 1_000n);
+});
+afterAll(() => t.stop());
+
+const ops = (...args: string[]) => runOps(t.databaseUrl, args, secrets);
+async function answer(...args: string[]): Promise<Data> {
+  const { code, out, err } = await ops('--json', ...args);
+  expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
+  return JSON.parse(out);
+}
+const acts = (...filter: string[]): Promise<Data[]> => answer('acts', ...filter);
+const by = ['--by', 'Ada Lovelace', '--reason', 'a test'];
+const platformId = () => `Platform:${t.platform.platformId}`;
+
+test('each command that changes something is an act, with who, what, why and on which row', async () => {
+  const { id: transaction } = await pay(t.platform, scene, 10, { sandboxScenario: { delayMs: 3_600_000 } });
+  const { endpoint: webhookEndpoint } = await succeed(
+    t.platform,
+    'createWebhookEndpoint',
+    { url: 'http://127.0.0.1:9/hook', eventTypes: ['ACCOUNT_STATUS'] },
+    'endpoint { id }',
+  );
+  const made = await answer('platform', 'create', 'acme', '--sandbox', ...by);
+  await answer('platform', 'limits', 'acme', '--platform', '100/500', ...by);
+  const token = await answer('token', 'issue', 'acme', '--name', 'second', '--permissions', 'VIEW', ...by);
+  await answer('token', 'revoke', 'acme', token.id, ...by);
+  await answer('order', 'retry', transaction, ...by);
+  await answer('webhook', 'replay', 'test', webhookEndpoint.id, '--after', await firstCursor(), ...by);
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from(['{"a":1}']) as typeof process.stdin);
+  await answer('rails', 'connect', 'acme', ...by);
+  await answer('account', 'freeze', scene.eur, ...by);
+  await answer('customer', 'freeze', scene.customerId, ...by);
+  await answer('customer', 'thaw', scene.customerId, ...by);
+  await answer('restored', ...by);
+
+  const done = await acts('--by', 'Ada Lovelace');
+  const frozen = { frozenAt: expect.stringMatching(/^\d{4}-/) };
+  const none = { frozenAt: null };
+  const expected = [
+    { act: 'restored', subject: null, platform: null, after: { epoch: expect.any(Number) } },
+    { act: 'customer thaw', subject: scene.customerId, platform: 'test', before: frozen, after: none },
+    { act: 'customer freeze', subject: scene.customerId, before: none, after: frozen },
+    { act: 'account freeze', subject: scene.eur, platformId: platformId() },
+    { act: 'rails connect', subject: made.id, before: null, after: null },
+    { act: 'webhook replay', subject: webhookEndpoint.id, after: { count: expect.any(Number) } },
+    { act: 'order retry', subject: transaction, before: { orders: [{ attempts: expect.any(Number) }] } },
+    { act: 'token revoke', subject: token.id, after: { endedApiTokens: 0 } },
+    { act: 'token issue', subject: token.id, platform: 'acme', after: { name: 'second', permissions: ['VIEW'] } },
+    { act: 'platform limits', subject: made.id, before: { platform: null }, after: { platform: '100/500' } },
+    { act: 'platform create', subject: made.id, after: { name: 'acme', environment: 'SANDBOX' } },
+  ];
+  expect(done).toMatchObject(expected.map((one) => ({ ...one, by: 'Ada Lovelace', reason: 'a test' })));
+  expect(JSON.stringify(done)).not.toContain(token.secret);
+  expect(JSON.stringify(done)).not.toContain(made.secret);
+});
+
+/** A cursor from which on there is something to replay. */
+async function firstCursor(): Promise<string> {
+  const { events } = await t.platform.ask('{ events(first: 1) { edges { cursor } } }');
+  return events.edges[0].cursor;
+}
+
+test('acts are found by operator, command, row, platform and time, and are a table for people', async () => {
+  const only = async (...filter: string[]) => (await acts(...filter)).map(({ act }) => act);
+  expect(await only('--act', 'customer')).toEqual(['customer thaw', 'customer freeze']);
+  expect(await only('--act', 'customer thaw')).toEqual(['customer thaw']);
+  expect(await only('--subject', scene.eur)).toEqual(['account freeze']);
+  expect(await only('--platform', 'acme', '--limit', '1')).toEqual(['rails connect']);
+  expect(await only('--by', 'nobody')).toEqual([]);
+  const [{ at }] = await acts('--act', 'account');
+  expect(await only('--act', 'account', '--from', at)).toEqual(['account freeze']);
+  expect(await only('--act', 'account', '--to', at)).toEqual([]);
+  const people = (await ops('acts', '--act', 'account')).out.split('\n');
+  expect(people[0]).toMatch(/^at +by +act +subject +platform +reason$/);
+  expect(people[1]).toContain(`Ada Lovelace  account freeze  ${scene.eur}  test      a test`);
+  expect((await ops('acts', '--by', 'nobody')).out).toBe('No operator has done anything of that kind.');
+  for (const wrong of [
+    ['--limit', '0'],
+    ['--from', 'yesterday'],
+  ])
+    expect((await ops('acts', ...wrong)).code).toBe(2);
+  expect(await ops('acts', '--platform', 'nobody')).toMatchObject({ code: 1 });
+});
+
+test('without a name an act is that of the login on the machine, and what changes nothing is no act', async () => {
+  const before = (await acts()).length;
+  await answer('platform', 'limits', 'acme');
+  await answer('account', 'freeze', scene.eur, ...by);
+  expect((await ops('token', 'revoke', 'acme', 'ApiToken:0197f2a0-0000-7000-8000-000000000001')).code).toBe(1);
+  expect((await ops('suspense', 'release', 'Transaction:0197f2a0-0000-7000-8000-000000000001')).code).toBe(1);
+  expect(await acts()).toHaveLength(before);
+  await answer('platform', 'limits', 'acme', '--platform', 'default');
+  const [last] = await acts('--limit', '1');
+  expect(last).toMatchObject({ act: 'platform limits', by: expect.stringMatching(/\S/), reason: null });
+});
+
+test('nobody changes or deletes an act, and requests read none', async () => {
+  const as = async (role: string, text: string): Promise<unknown> => {
+    await t.owner.query('begin');
+    try {
+      if (role !== 'owner') await t.owner.query(`set local role ${role}`);
+      return (await t.owner.query(text)).rowCount;
+    } catch (error) {
+      return (error as { code: string }).code;
+    } finally {
+      await t.owner.query('rollback');
+    }
+  };
+  const changes = [`update operator_act set reason = 'another'`, 'delete from operator_act', 'truncate operator_act'];
+  for (const change of changes) {
+    expect(await as('gateway_work', change)).toBe('42501');
+    expect(await as('gateway_serving', change)).toBe('42501');
+    expect(await as('owner', change)).toBe('LG001');
+  }
+  expect(await as('gateway_serving', 'select from operator_act')).toBe('42501');
+  expect(await as('gateway_serving', `insert into operator_act (operator, act) values ('x', 'y')`)).toBe('42501');
+  expect(await as('gateway_serving', `select set_frozen('CUSTOMER', uuid_v7(), true, 'x', 'y')`)).toBe('42501');
+});
