@@ -111,7 +111,7 @@ test('another platform, an app, and a platform of PRODUCTION see none; the newes
     'token',
   );
   const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
-  expect(await traceOf(id, app)).toBeNull();
+  await expect(traceOf(id, app)).rejects.toThrow('does not have the permission');
   expect(await traceOf(id)).toMatchObject({ requestId: id });
   expect(await traceOf(randomUUID())).toBeNull();
   for (let sent = 0; sent < most; sent += 1) await send('{ viewer { kind } }');

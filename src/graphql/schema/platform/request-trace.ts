@@ -75,13 +75,13 @@ const RequestTrace = builder.objectRef<RequestTraceShape>('RequestTrace').implem
 builder.queryField('requestTrace', (t) =>
   t.field({
     type: RequestTrace,
+    authScopes: { permission: 'MANAGE' },
     nullable: true,
     description:
-      'What a request of this platform was and did, by the id in the header X-Request-Id of its answer. Null where it is unknown, too long ago, or another instance has answered it; null for client tokens, for platforms of PRODUCTION, and where the setting INSPECT_REQUESTS is 0.',
+      'What a request of this platform was and did, by the id in the header X-Request-Id of its answer. Null where it is unknown, too long ago, or another instance has answered it; null for platforms of PRODUCTION, and where the setting INSPECT_REQUESTS is 0. Needs MANAGE: it shows what any token of the platform has sent.',
     args: {
       requestId: t.arg.string({ required: true, description: "The request's id." }),
     },
-    resolve: (_root, { requestId }, { viewer, traces }) =>
-      viewer.kind === 'CLIENT' ? null : (traces?.find(viewer.platformId, requestId) ?? null),
+    resolve: (_root, { requestId }, { viewer, traces }) => traces?.find(viewer.platformId, requestId) ?? null,
   }),
 );
