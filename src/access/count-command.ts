@@ -1,5 +1,6 @@
 import { refusalIn } from '../core/refusal.ts';
 import { commands } from '../instruments/instruments.ts';
+import { noteError } from '../instruments/request-facts.ts';
 import type { Operation } from './operations.ts';
 
 /** Awaits a command and counts what came of it. */
@@ -12,7 +13,9 @@ export async function countCommand<Result extends { readonly replayed: boolean }
     commands.inc({ operation, outcome: result.replayed ? 'replayed' : 'done' });
     return result;
   } catch (error) {
-    commands.inc({ operation, outcome: refusalIn(error)?.code ?? 'failed' });
+    const code = refusalIn(error)?.code;
+    commands.inc({ operation, outcome: code ?? 'failed' });
+    noteError(code);
     throw error;
   }
 }

@@ -108,3 +108,8 @@ export function iterateAsRequest<T>(facts: RequestFacts, iterator: AsyncIterable
     },
   };
 }
+
+/** Notes the code of a refusal or an error of the current request. */
+export function noteError(code: unknown): void {
+  if (typeof code === 'string') currentTrace()?.noteError(code);
+}

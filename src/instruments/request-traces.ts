@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { cut, jsonWithoutSecrets, withoutSecrets } from './without-secrets.ts';
 
 /** A statement that a request has sent to the database. Its values are not kept. */
 export interface TracedStatement {
@@ -16,10 +16,10 @@ export interface TracedStatement {
 }
 
 /** The most of a request that is kept, in characters and statements. */
-const most = { document: 8_000, input: 4_000, statementText: 1_000, statements: 50, made: 20 } as const;
+const most = { document: 8_000, input: 4_000, statementText: 1_000, statements: 50, made: 20, errorCodes: 10 } as const;
 
-/** The names of fields whose values nobody is shown, not even who has sent them. */
-const secretField = /secret|password|authorization|credential|^token$/i;
+/** How long a request is kept. */
+const keptMs = 3_600_000;
 
 /** What a request was and did, for whoever builds on the sandbox. It is kept in memory, within the bounds above. */
 export class RequestTrace {
@@ -36,6 +36,8 @@ export class RequestTrace {
   document: string | null = null;
   /** Its variables, or its body in REST, as JSON without secrets; null where it has none. */
   input: string | null = null;
+  /** The codes of its refusals and errors. */
+  readonly errorCodes: string[] = [];
   /** The HTTP status of its answer; null while it runs, and when its client has gone before. */
   status: number | null = null;
   /** How long it took, in milliseconds; null while it runs. */
@@ -60,14 +62,19 @@ export class RequestTrace {
 
   /** Notes what it asks for. */
   noteInput(input: unknown, document?: string): void {
-    if (document !== undefined) this.document = shortened(document, most.document);
-    const json = JSON.stringify(input, shown);
-    this.input = json === undefined || json === '{}' ? null : shortened(json, most.input);
+    if (document !== undefined) this.document = withoutSecrets(document, most.document);
+    const json = jsonWithoutSecrets(input);
+    this.input = json === undefined || json === '{}' ? null : cut(json, most.input);
   }
 
   /** Notes what one of its commands has made or changed. */
   noteMade(id: string): void {
     if (this.made.length < most.made && !this.made.includes(id)) this.made.push(id);
+  }
+
+  /** Notes the code of a refusal or of an error. */
+  noteError(code: string): void {
+    if (this.errorCodes.length < most.errorCodes && !this.errorCodes.includes(code)) this.errorCodes.push(code);
   }
 
   /** Begins a statement, and returns the function to call with its result or its error. */
@@ -78,7 +85,7 @@ export class RequestTrace {
     }
     const startMs = this.#elapsed();
     const statement: TracedStatement = {
-      ...{ name: name || null, text: shortened(text, most.statementText), startMs },
+      ...{ name: name || null, text: cut(text, most.statementText), startMs },
       ...{ durationMs: null, rows: null, error: null },
     };
     this.statements.push(statement);
@@ -100,38 +107,68 @@ export class RequestTrace {
   }
 }
 
-/** The newest requests of the sandbox's platforms that this instance has answered. */
+/**
+ * The newest requests of the sandbox's platforms that this instance has answered, for an hour. They are in memory and not in the
+ * database: a busy sandbox would write more for its requests than for its payments, and what a developer inspects is seconds old.
+ */
 export class RequestTraces {
-  readonly #kept: LRUCache<string, RequestTrace>;
+  readonly #max: number;
+  /** The requests of each platform, the oldest first. */
+  readonly #platforms = new Map<string, Map<string, RequestTrace>>();
+  #count = 0;
 
-  /** @param max the most requests that are kept */
+  /** @param max the most requests that are kept, of all platforms together */
   constructor(max: number) {
-    this.#kept = new LRUCache({ max });
+    this.#max = max;
   }
 
   /** Begins a request. It is kept as soon as its platform is known. */
   begin(request: Pick<RequestTrace, 'id' | 'method' | 'path'>): RequestTrace {
-    return new RequestTrace(request, (platformId, trace) => this.#kept.set(keyOf(platformId, trace.id), trace));
+    return new RequestTrace(request, (platformId, trace) => this.#keep(platformId, trace));
   }
 
   /** Returns a request of a platform; undefined where it is unknown, or longer ago than what is kept. */
   find(platformId: string, id: string): RequestTrace | undefined {
-    return this.#kept.peek(keyOf(platformId, id));
+    const trace = this.#platforms.get(platformId)?.get(id);
+    return trace && !isOver(trace) ? trace : undefined;
+  }
+
+  /** Keeps a request. Of requests with the same id, as of a retry, the newest is kept. */
+  #keep(platformId: string, trace: RequestTrace): void {
+    const own = this.#platforms.get(platformId) ?? new Map<string, RequestTrace>();
+    this.#platforms.set(platformId, own);
+    if (own.get(trace.id) === trace) return;
+    if (own.delete(trace.id)) this.#count -= 1;
+    own.set(trace.id, trace);
+    this.#count += 1;
+    for (const [id, oldest] of own) {
+      if (!isOver(oldest)) break;
+      own.delete(id);
+      this.#count -= 1;
+    }
+    while (this.#count > this.#max) this.#dropOne(platformId, own);
+  }
+
+  /**
+   * Drops the oldest request of a platform that has its share, or else of the one that has most: a busy platform does not push
+   * out what the others look for.
+   */
+  #dropOne(platformId: string, own: Map<string, RequestTrace>): void {
+    const share = Math.ceil(this.#max / this.#platforms.size);
+    let [id, kept] = [platformId, own];
+    if (own.size <= share) for (const [other, of] of this.#platforms) if (of.size > kept.size) [id, kept] = [other, of];
+    for (const oldest of kept.keys()) {
+      kept.delete(oldest);
+      this.#count -= 1;
+      break;
+    }
+    if (kept.size === 0) this.#platforms.delete(id);
   }
 }
 
-const keyOf = (platformId: string, id: string) => `${platformId} ${id}`;
+const isOver = ({ at }: RequestTrace) => Date.now() - at.getTime() > keptMs;
 
 const round = (ms: number) => Math.round(ms * 100) / 100;
-
-function shortened(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text;
-}
-
-function shown(key: string, value: unknown): unknown {
-  if (secretField.test(key) && value !== null) return '[hidden]';
-  return typeof value === 'bigint' ? value.toString() : value;
-}
 
 function failureOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

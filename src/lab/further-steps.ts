@@ -179,6 +179,7 @@ export const furtherSteps: readonly Step[] = [
   requestTrace(requestId: $request) {
     at
     status
+    errorCodes
     durationMs
     made
     statements { startMs durationMs rows name text error }

@@ -85,6 +85,7 @@ function restApp(options: RestOptions): RestApp {
     }
     checkStorableQuery(context.req.queries());
     if (context.req.raw.body) checkStorable(await readJson(context.req));
+    else currentTrace()?.noteInput(context.req.query());
     await next();
   });
   // Fixed paths before those with a parameter in the same segment.

@@ -84,6 +84,7 @@ function requestLines({ statements, omittedStatements, ...request }: Request): s
     `${request.requestId}  ${request.method} ${request.path}  ${end}  ${request.durationMs ?? '…'} ms  ${timeOfDay(request.at)}`,
     ...(request.document === null ? [] : ['', request.document.trim()]),
     ...(request.input === null ? [] : ['', request.input]),
+    ...(request.errorCodes.length > 0 ? ['', `Refused with ${request.errorCodes.join(', ')}`] : []),
     ...['', 'Statements', '', ...tableOf(sent, 'It sent none.')],
     ...(omittedStatements > 0 ? [`… and ${omittedStatements} more`] : []),
     ...(request.made.length > 0 ? ['', 'Made', '', ...request.made] : []),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { succeed } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-const selection = `{ requestId method path document input status durationMs made omittedStatements
+const selection = `{ requestId method path document input status errorCodes durationMs made omittedStatements
   statements { name text startMs durationMs rows error } }`;
 
 async function traceOf(id: string, platform: TestPlatform = t.platform): Promise<Data> {
@@ -27,15 +27,28 @@ async function traceOf(id: string, platform: TestPlatform = t.platform): Promise
 }
 
 /** Sends a document under an id, and returns the id. */
-async function send(query: string, variables: object = {}, id: string = randomUUID()): Promise<string> {
+async function send(
+  query: string,
+  variables: object = {},
+  { id = randomUUID() as string, authorization = t.platform.authorization } = {},
+): Promise<string> {
   const response = await fetch(`${t.url}/graphql`, {
     method: 'POST',
-    headers: { authorization: t.platform.authorization, 'content-type': 'application/json', 'x-request-id': id },
+    headers: { authorization, 'content-type': 'application/json', 'x-request-id': id },
     body: JSON.stringify({ query, variables }),
   });
   await response.text();
   expect(response.headers.get('x-request-id')).toBe(id);
   return id;
+}
+
+/** Gets a path of REST, and returns the id of the request. */
+async function callRest(path: string): Promise<string> {
+  const response = await fetch(`${t.url}/2025-10-13${path}`, {
+    headers: { authorization: t.platform.authorization },
+  });
+  await response.text();
+  return response.headers.get('x-request-id') ?? '';
 }
 
 const createQuote = `mutation ($input: CreateQuoteInput!) {
@@ -91,6 +104,65 @@ test('secrets in variables are hidden, and long texts are cut', async () => {
   expect(trace.input).not.toContain('hush');
   expect(trace.input).toContain('[hidden]');
   expect(trace.input.length).toBeLessThan(4_100);
+});
+
+test.each([
+  ['a field of an input', `{ a(input: { clientSecret: "hush", note: "shown" }) }`],
+  ['a text in a block', `{ a(password: """hush "it" is""", note: "shown") }`],
+  ['a document that is malformed', `{ a(note: "shown", token: "hush`],
+  ['the user in an address', `{ a(note: "shown", url: "https://me:hush@example.com/hook") }`],
+])('secrets in a document are hidden: %s', async (_where, document) => {
+  const trace = await traceOf(await send(document));
+  expect(trace.document).toContain('[hidden]');
+  expect(trace.document).toContain('shown');
+  expect(trace.document).not.toContain('hush');
+});
+
+test('secrets in metadata, in addresses and in a query of REST are hidden', async () => {
+  const variables = {
+    metadata: [{ key: 'api_key', value: 'hush' }],
+    url: 'https://me:hush@example.com/hook?page=shown',
+  };
+  expect((await traceOf(await send('{ viewer { kind } }', variables))).input).toBe(
+    '{"metadata":[{"key":"api_key","value":"[hidden]"}],"url":"https://[hidden]@example.com/hook?page=shown"}',
+  );
+  const { requestId, input } = await traceOf(await callRest('/customers?limit=2&accessToken=hush'));
+  expect([requestId, input]).toEqual([expect.any(String), '{"limit":"2","accessToken":"[hidden]"}']);
+});
+
+test('a refused request has the code, whatever the status of its answer', async () => {
+  const wrong = { ...quoteInput(), lockedCurrencyAmount: -1 };
+  expect(await traceOf(await send(createQuote, { input: wrong }))).toMatchObject({
+    status: 200,
+    errorCodes: ['INVALID_AMOUNT'],
+    made: [],
+  });
+  expect(await traceOf(await send('{ nothing }'))).toMatchObject({ errorCodes: ['GRAPHQL_VALIDATION_FAILED'] });
+  expect(await traceOf(await send('{'))).toMatchObject({ errorCodes: ['GRAPHQL_PARSE_FAILED'] });
+  expect(await traceOf(await callRest('/customers?limit=no'))).toMatchObject({
+    method: 'GET',
+    path: '/2025-10-13/customers',
+    status: 400,
+    errorCodes: ['INVALID_INPUT'],
+  });
+  expect(await traceOf(await send('{ viewer { kind } }'))).toMatchObject({ errorCodes: [] });
+});
+
+test('a busy platform pushes out its own requests alone, and an hour later none is shown', async () => {
+  const quiet = await t.newPlatform('inspects seldom');
+  const id = await send('{ viewer { kind } }', {}, { authorization: quiet.authorization });
+  // The same id at another platform is another request.
+  await send('{ viewer { platformId } }', {}, { id });
+  expect(await traceOf(id)).toMatchObject({ document: '{ viewer { platformId } }' });
+  for (let sent = 0; sent < 2 * most; sent += 1) await send('{ viewer { kind } }');
+  expect(await traceOf(id, quiet)).toMatchObject({ requestId: id, document: '{ viewer { kind } }' });
+  expect(await traceOf(id)).toBeNull();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_601_000 });
+  try {
+    expect(await traceOf(id, quiet)).toBeNull();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('another platform, an app, and a platform of PRODUCTION see none; the newest push out the oldest', async () => {

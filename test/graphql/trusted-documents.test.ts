@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
-import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
-import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import type { TypedDocumentNode } from '@urql/core';
+import { type DocumentNode, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ended as endOf, mint, pay } from '../setup/acts.ts';
+import { mutationDocument } from '../setup/documents.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type AutomaticClient, automaticClients, type SentForm, urqlClient } from '../setup/persisted-clients.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
@@ -242,46 +244,66 @@ test('the setting of a platform binds its apps, or all its tokens, and REST undo
   });
 });
 
+test("urql's persisted exchange sends the hashes of a manifest, and never a text", async () => {
+  const mutationText = mutationDocument('transferOut', 'transaction { id }');
+  await register(mutationText);
+  /** A document as GraphQL Code Generator writes it, with the hash that is in its manifest. */
+  const generated = (text: string): TypedDocumentNode<Data, Data> =>
+    Object.assign(parse(text, { noLocation: true }), { __meta__: { hash: sha256(text) } });
+  const sent: SentForm[] = [];
+  const { authorization } = await appWith({ trustedDocumentsOnly: true, permissions: ['VIEW', 'TRANSACT'] });
+  const app = urqlClient({ url: t.url, authorization }, sent, {
+    ...{ enforcePersistedQueries: true, enableForMutation: true, enableForSubscriptions: true },
+    generateHash: async (_text, document: DocumentNode & { __meta__?: { hash: string } }) => document.__meta__?.hash,
+  });
+  expect(await app.query(generated(queryText), {}).toPromise()).toMatchObject({ data: { viewer: { kind: 'CLIENT' } } });
+  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
+  expect(await app.mutation(generated(mutationText), { input }).toPromise()).toMatchObject({
+    data: { transferOut: { transaction: { id: expect.any(String) } } },
+  });
+  expect(await app.subscription(generated(streamText), { id: ended }).toPromise()).toMatchObject({
+    data: { transactionUpdates: { status: 'COMPLETED' } },
+  });
+  expect(sent).toEqual(['GET', 'POST', 'POST'].map((method) => ({ method, text: false, hash: true })));
+
+  const { error } = await app.query(generated('query Other { viewer { kind } }'), {}).toPromise();
+  expect(error?.graphQLErrors).toMatchObject([{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' } }]);
+});
+
 describe('automatic persisted queries', () => {
-  /** Queries twice with Apollo's link, and returns the bodies that it has sent. */
-  async function apolloSends(gateway: TestGateway): Promise<Data[]> {
-    const bodies: Data[] = [];
-    const client = new ApolloClient({
-      cache: new InMemoryCache(),
-      link: ApolloLink.from([
-        new PersistedQueryLink({ sha256: async (text: string) => sha256(text) }),
-        new HttpLink({
-          uri: `${gateway.url}/graphql`,
-          headers: { authorization: gateway.platform.authorization },
-          fetch: (url, init) => {
-            bodies.push(JSON.parse(String(init?.body)));
-            return fetch(url, init);
-          },
-        }),
-      ]),
-    });
-    for (let time = 0; time < 2; time += 1) {
-      const query = gql`
-        query Automatic {
-          viewer {
-            kind
-          }
-        }
-      `;
-      const { data } = await client.query<Data>({ query, fetchPolicy: 'network-only' });
-      expect(data.viewer.kind).toBe('PLATFORM');
-    }
-    client.stop();
-    return bodies.map(({ query, extensions }) => ({ query: query !== undefined, hash: !!extensions?.persistedQuery }));
+  let development: TestGateway;
+  beforeAll(async () => {
+    development = await startTestGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
+  });
+  afterAll(() => development.stop());
+
+  /** Queries twice with a client, and returns what it has sent in place of the document. */
+  async function sentBy({ sends }: AutomaticClient, { url, platform }: TestGateway) {
+    const query = 'query Automatic { viewer { platformId } }';
+    const sent = await sends({ url, authorization: platform.authorization }, query, 2);
+    return sent.map(({ text, hash }) => ({ text, hash }));
   }
 
-  test('are remembered in development: Apollo sends the text once, and then the hash alone', async () => {
-    const development = await startTestGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
-    expect(await apolloSends(development)).toEqual([
-      { query: false, hash: true },
-      { query: true, hash: true },
-      { query: false, hash: true },
+  test.each(automaticClients)(
+    'of $name are remembered in development: it sends the text once, and then the hash alone',
+    async (client) => {
+      expect(await sentBy(client, development)).toEqual([
+        { text: false, hash: true },
+        { text: true, hash: true },
+        { text: false, hash: true },
+      ]);
+    },
+  );
+
+  test.each(automaticClients)('of $name are not offered in production: it sends no further hash', async (client) => {
+    expect(await sentBy(client, t)).toEqual([
+      { text: false, hash: true },
+      { text: true, hash: false },
+      { text: true, hash: false },
     ]);
+  });
+
+  test('have the hash of their text: another one is refused', async () => {
     const wrong = { query: '{ viewer { kind } }', ...persisted('{ viewer { platformId } }') };
     const answer = await fetch(`${development.url}/graphql`, {
       method: 'POST',
@@ -290,14 +312,5 @@ describe('automatic persisted queries', () => {
     });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ errors: [{ message: 'provided sha does not match query' }] });
-    await development.stop();
-  });
-
-  test('are not offered in production: Apollo sends no further hash', async () => {
-    expect(await apolloSends(t)).toEqual([
-      { query: false, hash: true },
-      { query: true, hash: false },
-      { query: true, hash: false },
-    ]);
   });
 });

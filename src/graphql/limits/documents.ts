@@ -7,6 +7,7 @@ import {
   type ValidationRule,
   validate,
 } from 'graphql';
+import { noteError } from '../../instruments/request-facts.ts';
 import { budgetExceeded, checkBudget, maxTokensParsed } from './budget.ts';
 import { documentCache } from './document-cache.ts';
 import type { SentDocument } from './list-sizes.ts';
@@ -52,7 +53,9 @@ export class Documents {
   check({ document, operationName, variables }: SentDocument): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const refusals = checkBudget({ schema, document, operationName, variables, introspection });
-    return refusals.length > 0 ? refusals : this.#validate(document);
+    const errors = refusals.length > 0 ? refusals : this.#validate(document);
+    for (const { extensions } of errors) noteError(extensions.code);
+    return errors;
   }
 
   /** Returns why a document can never be executed, whatever its variables: undefined where it can. */

@@ -10,6 +10,7 @@ import type { TakeTurn } from '../../core/turn.ts';
 import type { DocumentUses } from '../../documents/document-uses.ts';
 import type { TrustedDocuments } from '../../documents/trusted-documents.ts';
 import type { Feed } from '../../events/feed.ts';
+import { noteError } from '../../instruments/request-facts.ts';
 import type { RequestTraces } from '../../instruments/request-traces.ts';
 import type { Payments } from '../../payments/command.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
@@ -76,7 +77,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
     streams,
     takeTurn,
     contextOf: (transport) => contextOf(options, transport),
-    present: (error) => presentError(error, log),
+    present: (error) => notedError(error, log),
   });
   return { operations, yoga: createYogaServer(operations, options) };
 }
@@ -97,6 +98,13 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   };
 }
 
+/** Presents an error, and notes its code for whoever inspects the request. */
+function notedError(error: unknown, log: Logger): GraphQLError {
+  const presented = presentError(error, log);
+  noteError(presented.extensions.code);
+  return presented;
+}
+
 /** The context that http/server.ts and json-requests.ts pass to Yoga: the response that it writes. */
 interface YogaContext {
   readonly res: NonNullable<Transport['response']>;
@@ -112,7 +120,7 @@ function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 
     landingPage: false,
     cors: false,
     logging: false,
-    maskedErrors: { maskError: (error) => presentError(error, log) },
+    maskedErrors: { maskError: (error) => notedError(error, log) },
     graphiql: false,
     extraParamNames: ['documentId'],
     context: ({ request, res, params }: YogaInitialContext & YogaContext) =>

@@ -1086,7 +1086,7 @@ export type InspectRequestQueryVariables = Exact<{
 }>;
 
 
-export type InspectRequestQuery = { requestTrace: { requestId: string, at: string, method: string, path: string, document: string | null, input: string | null, status: number | null, durationMs: number | null, omittedStatements: number, made: Array<string>, statements: Array<{ name: string | null, text: string, startMs: number, durationMs: number | null, rows: number | null, error: string | null }> } | null };
+export type InspectRequestQuery = { requestTrace: { requestId: string, at: string, method: string, path: string, document: string | null, input: string | null, status: number | null, errorCodes: Array<string>, durationMs: number | null, omittedStatements: number, made: Array<string>, statements: Array<{ name: string | null, text: string, startMs: number, durationMs: number | null, rows: number | null, error: string | null }> } | null };
 
 export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: string, subject:
     | { id: string }
@@ -1642,6 +1642,7 @@ export const InspectRequest = /* @__PURE__ */ document<InspectRequestQuery, Insp
     document
     input
     status
+    errorCodes
     durationMs
     statements {
       name

@@ -31,7 +31,7 @@ const TracedStatement = builder.objectRef<StatementShape>('TracedStatement').imp
 
 const RequestTrace = builder.objectRef<RequestTraceShape>('RequestTrace').implement({
   description:
-    'What a request over HTTP was and did, for whoever builds on the sandbox. It is in memory, of one instance, for as long as there are not too many newer ones.',
+    'What a request over HTTP was and did, for whoever builds on the sandbox. It is in the memory of one instance for an hour, unless there are too many newer ones.',
   fields: (t) => ({
     requestId: t.exposeString('id', { description: 'Its id: the header X-Request-Id of its answer.' }),
     at: t.expose('at', { type: 'DateTime', description: "When it came, by the instance's clock." }),
@@ -39,16 +39,20 @@ const RequestTrace = builder.objectRef<RequestTraceShape>('RequestTrace').implem
     path: t.exposeString('path', { description: 'Its path, without the query.' }),
     document: t.exposeString('document', {
       nullable: true,
-      description: 'Its GraphQL document: the first 8,000 characters. Null for REST.',
+      description: 'Its GraphQL document: the first 8,000 characters. Secrets are hidden. Null for REST.',
     }),
     input: t.exposeString('input', {
       nullable: true,
       description:
-        'Its variables, or its body in REST, as JSON: the first 4,000 characters. Secrets are hidden. Null where it has none.',
+        'Its variables, or its body or its query in REST, as JSON: the first 4,000 characters. Secrets are hidden. Null where it has none.',
     }),
     status: t.exposeInt('status', {
       nullable: true,
       description: 'The HTTP status of its answer; null while it runs, and where its client went before.',
+    }),
+    errorCodes: t.exposeStringList('errorCodes', {
+      description:
+        'The codes of its refusals and errors, also of those that GraphQL answers with the status 200: the first 10. Empty where there were none.',
     }),
     durationMs: t.exposeFloat('durationMs', {
       nullable: true,

@@ -1,0 +1,82 @@
+import { hash } from 'node:crypto';
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { fetchExchange, Client as UrqlClient } from '@urql/core';
+import { type PersistedExchangeOptions, persistedExchange } from '@urql/exchange-persisted';
+import { type DocumentNode, parse } from 'graphql';
+import type { Data } from './gateway.ts';
+
+/** Libraries as an app uses them, which send the hashes of documents. */
+
+/** What a request has in place of its document, or beside it. */
+export interface SentForm {
+  readonly method: string;
+  readonly text: boolean;
+  readonly hash: boolean;
+}
+
+interface Served {
+  readonly url: string;
+  readonly authorization: string;
+}
+
+export interface AutomaticClient {
+  readonly name: string;
+  /** Sends a query again and again, past any cache, and returns what it has sent. */
+  sends(served: Served, query: string, times: number): Promise<SentForm[]>;
+}
+
+/** Returns what `fetch` does, and notes the form of each request. */
+function noting(forms: SentForm[]): typeof fetch {
+  return (url, init) => {
+    const { method = 'GET', body } = init ?? {};
+    const { searchParams } = new URL(String(url));
+    const sent: Data = typeof body === 'string' ? JSON.parse(body) : Object.fromEntries(searchParams);
+    const extensions = typeof sent.extensions === 'string' ? JSON.parse(sent.extensions) : sent.extensions;
+    forms.push({ method, text: sent.query !== undefined, hash: extensions?.persistedQuery !== undefined });
+    return fetch(url, init);
+  };
+}
+
+/** Makes a client of urql with its persisted exchange. */
+export function urqlClient({ url, authorization }: Served, forms: SentForm[], options?: PersistedExchangeOptions) {
+  return new UrqlClient({
+    url: `${url}/graphql`,
+    preferGetMethod: false,
+    fetchSubscriptions: true,
+    requestPolicy: 'network-only',
+    fetchOptions: { headers: { authorization } },
+    fetch: noting(forms),
+    exchanges: [persistedExchange(options), fetchExchange],
+  });
+}
+
+const apollo: AutomaticClient = {
+  name: 'Apollo',
+  async sends({ url, authorization }, query, times) {
+    const forms: SentForm[] = [];
+    const http = new HttpLink({ uri: `${url}/graphql`, headers: { authorization }, fetch: noting(forms) });
+    const persisted = new PersistedQueryLink({ sha256: async (text: string) => hash('sha256', text) });
+    const client = new ApolloClient({ cache: new InMemoryCache(), link: ApolloLink.from([persisted, http]) });
+    const document: DocumentNode = parse(query);
+    for (let time = 0; time < times; time += 1) await client.query({ query: document, fetchPolicy: 'network-only' });
+    client.stop();
+    return forms;
+  },
+};
+
+const urql: AutomaticClient = {
+  name: 'urql',
+  async sends(served, query, times) {
+    const forms: SentForm[] = [];
+    const client = urqlClient(served, forms, { preferGetForPersistedQueries: false });
+    for (let time = 0; time < times; time += 1) {
+      const { error } = await client.query(query, {}).toPromise();
+      if (error) throw error;
+    }
+    return forms;
+  },
+};
+
+/** Those that remember on both sides what is sent, without a manifest. */
+export const automaticClients: readonly AutomaticClient[] = [apollo, urql];
