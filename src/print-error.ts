@@ -1,4 +1,5 @@
 import { ConfigError } from './config.ts';
+import { PoolerError } from './database/connections/pooler.ts';
 import { EmbeddedPostgresError } from './database/embedded/embedded-error.ts';
 import { MigrationError } from './database/migrations/migrate.ts';
 import { OwnerError } from './database/owners.ts';
@@ -18,6 +19,7 @@ export function messageForUser(error: unknown): string | undefined {
     error instanceof ConfigError ||
     error instanceof EmbeddedPostgresError ||
     error instanceof MigrationError ||
-    error instanceof OwnerError;
+    error instanceof OwnerError ||
+    error instanceof PoolerError;
   return isForUser ? error.message : undefined;
 }

@@ -18,6 +18,7 @@ const fileOf = (name: string, text: string) => {
 describe('a secret can be a file that a setting names', () => {
   const values: Record<(typeof secretSettings)[number], string> = {
     DATABASE_URL: 'postgres://gateway:password@127.0.0.1/payments',
+    DATABASE_DIRECT_URL: 'postgres://gateway:password@127.0.0.1:5433/payments',
     DATABASE_OWNER_URL: 'postgres://owner:password@127.0.0.1/payments',
     CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
     CLIENT_TOKEN_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join(';'),

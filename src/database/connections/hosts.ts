@@ -87,6 +87,8 @@ export class Hosts {
 /** The parameters of a connection, and the hosts of its address where there are several. */
 export interface ConnectionConfig extends pg.ClientConfig {
   readonly hosts?: Hosts | undefined;
+  /** Set where a connection pooler in transaction mode is in between, and whether that prepares statements. */
+  readonly pooler?: { readonly prepares: boolean } | undefined;
 }
 
 type Connected = (error: Error | null) => void;
