@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { findPooler, prepareLogin } from '../../src/database/connections/pooler.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
@@ -47,6 +48,8 @@ here('two instances share one session of the server, and no platform sees a row 
     const platform = await instance.newPlatform(`platform ${at}`);
     callers.push({ platform, scene: await makeScene(platform), paid: [] });
   }
+  const session = new pg.Client({ connectionString: pooledUrl });
+  await session.connect();
   await Promise.all(
     callers.map(async ({ platform, scene, paid }) => {
       for (let round = 0; round < rounds; round += 1) {
@@ -57,10 +60,13 @@ here('two instances share one session of the server, and no platform sees a row 
         expect(customers.edges).toEqual([{ node: { id: scene.customerId } }]);
         const ids: string[] = transactions.edges.map(({ node }: { node: { id: string } }) => node.id);
         expect(ids.toSorted()).toEqual(paid.toSorted().slice(-100));
+        const left = "select coalesce(current_setting('gateway.platform', true), '') as platform";
+        expect((await session.query(left)).rows).toEqual([{ platform: '' }]);
       }
       for (const id of paid) expect((await ended(platform, id)).status).toBe('COMPLETED');
     }),
   );
+  await session.end();
   for (const instance of instances) await instance.stop();
   await bouncer.stop();
   await database.drop();
