@@ -19,7 +19,7 @@ const modules = {
   // What all count for the operator.
   instruments: [],
   database: ['database/connections', 'instruments'],
-  'database/connections': [],
+  'database/connections': ['instruments'],
   'database/embedded': ['database'],
   'database/migrations': ['database/embedded', 'database', 'database/connections'],
   core: ['database', 'instruments'],

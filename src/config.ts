@@ -136,6 +136,7 @@ export const settings = {
     .default('info'),
   ACCESS_LOG: onOff.default(false),
   GRAPHIQL: onOff.optional(),
+  INSPECT_REQUESTS: wholeNumber(0, 100_000).optional(),
   CORS_ORIGINS: z
     .string()
     .default('')
@@ -201,6 +202,7 @@ export const secretSettings = [
 export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
   readonly SHUTDOWN_DELAY_MS: number;
   readonly GRAPHIQL: boolean;
+  readonly INSPECT_REQUESTS: number;
   readonly INTROSPECTION: boolean;
   readonly OPENAPI: boolean;
   readonly AUTOMATIC_PERSISTED_QUERIES: boolean;
@@ -245,6 +247,7 @@ export function readConfig(environment: Environment): Config {
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
+    INSPECT_REQUESTS: config.INSPECT_REQUESTS ?? (!production && config.DATABASE_URL === undefined ? 1_000 : 0),
     // With a database of its own it is no sandbox: whoever reaches the port would get the page.
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     INTROSPECTION: config.INTROSPECTION ?? !production,

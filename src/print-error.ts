@@ -1,8 +1,8 @@
 import { ConfigError } from './config.ts';
-import { PoolerError } from './database/connections/pooler.ts';
 import { EmbeddedPostgresError } from './database/embedded/embedded-error.ts';
 import { MigrationError } from './database/migrations/migrate.ts';
 import { OwnerError } from './database/owners.ts';
+import { PoolerError } from './database/pooler.ts';
 
 /** Why a command of an operator did nothing, in words for its user. */
 export class CommandError extends Error {}

@@ -26,6 +26,7 @@ import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { startHttpServer } from './http/server.ts';
 import { Turns } from './http/turns.ts';
+import { RequestTraces } from './instruments/request-traces.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
 import { openPages } from './pages/pages.ts';
 import type { SandboxPlatform, Shown } from './pages/shown.ts';
@@ -83,7 +84,9 @@ export async function startServing(
   const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
+  const traces = config.INSPECT_REQUESTS > 0 ? new RequestTraces(config.INSPECT_REQUESTS) : undefined;
   const graphql = createGraphqlServer({
+    traces,
     ...{ payments, webhooks, feed, sessions, credentials, clientTokens, trusted, uses, takeTurn, log },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
@@ -112,7 +115,7 @@ export async function startServing(
     }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
-    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
+    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
     isSandbox: sandbox !== undefined,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
   });

@@ -1,10 +1,12 @@
 import { claimOf, keyPath } from '../core/idempotency.ts';
+import { publicId } from '../core/ids.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
+import { currentTrace } from '../instruments/request-facts.ts';
 import type { Caller } from './caller.ts';
 import { countCommand } from './count-command.ts';
 import { authorize, type Operation } from './operations.ts';
@@ -104,6 +106,7 @@ async function runClaimed<Answer>(
     return { first };
   }
   const { result, answer } = await effect(transaction);
+  if (result.type && result.row) currentTrace()?.noteMade(publicId(result.type, result.row.id));
   if (key) await storeResultStatement(client, ...key.slice(0, 3), JSON.stringify(result));
   return { answer };
 }

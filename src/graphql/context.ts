@@ -4,6 +4,7 @@ import type { Viewer } from '../access/viewer.ts';
 import type { FeedPosition } from '../events/cursor.ts';
 import type { Feed } from '../events/feed.ts';
 import type { ResumePoint } from '../events/resume-point.ts';
+import type { RequestTraces } from '../instruments/request-traces.ts';
 import type { Payments } from '../payments/command.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
@@ -33,6 +34,8 @@ export interface Context {
   /** Where the client of a stream that resumes by a key has come to. */
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
+  /** The newest requests of the sandbox's platforms; undefined where they are not kept. */
+  readonly traces: RequestTraces | undefined;
   /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */
   feedHead?: FeedPosition;
   /** Whether the answer has the document's cost. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { asRequest, clientIn, factsOf } from '../instruments/request-facts.ts';
+import type { RequestTraces } from '../instruments/request-traces.ts';
 import type { AddressOf } from './client-address.ts';
 
 /** How requests are logged. */
@@ -8,6 +9,8 @@ export interface RequestLogOptions {
   /** Where each request is logged when its response ends; undefined for no such log. */
   readonly log: Logger | undefined;
   readonly addressOf: AddressOf;
+  /** Where requests of the sandbox's platforms are kept for inspection; undefined for nowhere. */
+  readonly traces: RequestTraces | undefined;
 }
 
 /**
@@ -17,16 +20,21 @@ export interface RequestLogOptions {
 export function asLoggedRequest<T>(
   request: IncomingMessage,
   response: ServerResponse,
-  { log, addressOf }: RequestLogOptions,
+  { log, addressOf, traces }: RequestLogOptions,
   work: () => T,
 ): T {
   const facts = factsOf(request.headers['x-request-id'], clientIn(request.headers));
   response.setHeader('x-request-id', facts.requestId);
+  const { method = '' } = request;
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  const trace = traces?.begin({ id: facts.requestId, method, path });
+  if (trace) {
+    response.once('finish', () => trace.end(response.statusCode));
+    response.once('close', () => trace.end(null));
+  }
   if (log) {
     const start = performance.now();
     const address = addressOf(request);
-    const { method } = request;
-    const [path] = (request.url ?? '').split('?', 1);
     response.once('close', () => {
       const ms = Math.round((performance.now() - start) * 10) / 10;
       // Without an end of its own, the client has gone before.
@@ -34,5 +42,5 @@ export function asLoggedRequest<T>(
       log.info({ ...facts, method, path, status, ms, address }, 'request');
     });
   }
-  return asRequest(facts, work);
+  return asRequest(facts, work, trace);
 }

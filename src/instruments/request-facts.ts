@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
+import type { RequestTrace } from './request-traces.ts';
 
 /** What is known of the request that the current work is done for. Each line of the log has it. */
 export interface RequestFacts {
@@ -22,7 +23,14 @@ export interface ClientFacts {
   readonly version: string;
 }
 
-const scope = new AsyncLocalStorage<RequestFacts>();
+/** The request that the current work is done for. */
+interface Current {
+  readonly facts: RequestFacts;
+  /** What is noted of it besides; undefined where nobody can ask for it. */
+  trace?: RequestTrace | undefined;
+}
+
+const scope = new AsyncLocalStorage<Current>();
 
 /** What an id of a client may look like: it is written to the log and to headers. */
 const idForm = /^[\w.:/+=-]{1,128}$/;
@@ -50,32 +58,41 @@ export function factsOf(given?: string | readonly string[], client?: ClientFacts
 }
 
 /** Runs `work`, and all that it starts, for a request. */
-export function asRequest<T>(facts: RequestFacts, work: () => T): T {
-  return scope.run(facts, work);
+export function asRequest<T>(facts: RequestFacts, work: () => T, trace?: RequestTrace): T {
+  return scope.run({ facts, trace }, work);
 }
 
 /** Returns the facts of the request that the current work is done for; undefined for background work. */
 export function currentRequest(): RequestFacts | undefined {
-  return scope.getStore();
+  return scope.getStore()?.facts;
 }
 
-/** Notes who sends the current request. */
-export function noteCaller({
-  platformId,
-  tokenId,
-}: {
+/** Returns the trace of that request, where there is one. */
+export function currentTrace(): RequestTrace | undefined {
+  return scope.getStore()?.trace;
+}
+
+/** Who sends a request. */
+interface Sender {
   readonly platformId: string;
   readonly tokenId: string | null;
-}): void {
-  const facts = scope.getStore();
-  if (!facts) return;
+  readonly environment: 'SANDBOX' | 'PRODUCTION';
+}
+
+/** Notes who sends the current request. Only requests of the sandbox's platforms are traced. */
+export function noteCaller({ platformId, tokenId, environment }: Sender): void {
+  const current = scope.getStore();
+  if (!current) return;
+  const { facts, trace } = current;
   facts.platform = platformId;
   if (tokenId !== null) facts.token = tokenId;
+  if (environment === 'SANDBOX') trace?.belongTo(platformId);
+  else current.trace = undefined;
 }
 
 /** Notes which operation the current request is. */
 export function noteOperation(operation: string): void {
-  const facts = scope.getStore();
+  const facts = currentRequest();
   if (facts) facts.operation = operation;
 }
 

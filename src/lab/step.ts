@@ -9,7 +9,8 @@ export type CarriedName =
   | 'transaction'
   | 'cursor'
   | 'lookup'
-  | 'endpoint';
+  | 'endpoint'
+  | 'request';
 
 export type Variables = Readonly<Record<string, string>>;
 
@@ -42,6 +43,7 @@ export const open = {
   cursor: '…',
   lookup: 'Lookup:…',
   endpoint: 'WebhookEndpoint:…',
+  request: '…',
 } as const satisfies Record<CarriedName, string>;
 
 /** Returns the ids of a new quote. */

@@ -5,6 +5,7 @@ import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import { runCommitting } from '../database/transaction.ts';
+import { currentTrace } from '../instruments/request-facts.ts';
 import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
@@ -72,10 +73,8 @@ interface StoredOutcome {
 
 type Answer = { readonly outcome: 'mismatch' } | ({ readonly outcome: 'now' | 'first' } & StoredOutcome);
 
-const commitStatement = statement<{ answer: Answer }>(
-  'commit_batches',
-  'select unnest(commit_batches($1::jsonb)) as answer',
-);
+const commitText = 'select unnest(commit_batches($1::jsonb)) as answer';
+const commitStatement = statement<{ answer: Answer }>('commit_batches', commitText);
 
 const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
   'first_outcome',
@@ -102,7 +101,15 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
     });
     lanes.set(database, databaseLanes);
   }
-  return databaseLanes.add(platformId, plan);
+  const committing = databaseLanes.add(platformId, plan);
+  // Plans of several requests may share the statement, so each request notes its own: the wait for the others is in its time.
+  const end = currentTrace()?.begin('commit_batches', commitText);
+  if (end)
+    committing.then(
+      () => end(undefined, 1),
+      (error) => end(error),
+    );
+  return committing;
 }
 
 async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {

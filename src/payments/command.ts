@@ -3,12 +3,14 @@ import type { Caller } from '../access/caller.ts';
 import { countCommand } from '../access/count-command.ts';
 import { authorize, type Operation } from '../access/operations.ts';
 import { claimOf, keyPath } from '../core/idempotency.ts';
+import { accountPublicId, publicId } from '../core/ids.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Tenant } from '../core/tenant.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import type { Environment } from '../database/generated/client/client.ts';
-import type { SnapshotRows } from '../database/rows.ts';
+import type { Account, SnapshotRows } from '../database/rows.ts';
+import { currentTrace } from '../instruments/request-facts.ts';
 import { commitPlan, firstOutcome, type Outcome } from '../ledger/commit.ts';
 import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
@@ -163,6 +165,10 @@ async function run<Type extends ResultType>(
   }
 }
 
+function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
+  return type === 'Account' ? accountPublicId((row as Account).kind, row.id) : publicId(type, row.id);
+}
+
 function toResult<Type extends ResultType>(
   outcome: Outcome,
   command: Command<Type>,
@@ -177,6 +183,7 @@ function toResult<Type extends ResultType>(
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':
       if (!outcome.row) throw new Error(`${command.operation} has no result`);
+      currentTrace()?.noteMade(idOf(command.type, outcome.row));
       // The row has the type that the plan names, which is the type of the command.
       return { row: outcome.row as SnapshotRows[Type], replayed: outcome.replayed };
   }

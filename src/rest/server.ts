@@ -7,7 +7,7 @@ import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
 import { asPlatform } from '../database/connections/platform-scope.ts';
 import { requestSeconds } from '../instruments/instruments.ts';
-import { noteOperation } from '../instruments/request-facts.ts';
+import { currentTrace, noteOperation } from '../instruments/request-facts.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { clientTokenEndpoints } from './endpoints/client-tokens.ts';
@@ -139,6 +139,7 @@ async function readJson(request: HonoRequest): Promise<unknown> {
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not text in UTF-8');
   const json = parsedBody(text);
   request.json = async <T>() => json as T;
+  currentTrace()?.noteInput(json);
   return json;
 }
 

@@ -1,8 +1,8 @@
 import { type Config, ConfigError } from '../config.ts';
-import { findPooler, type Pooler, prepareLogin } from '../database/connections/pooler.ts';
 import type { EmbeddedPostgres } from '../database/embedded/embedded.ts';
 import { makeServingLogin } from '../database/embedded/serving-login.ts';
 import { migrate, verifyMigrations } from '../database/migrations/migrate.ts';
+import { findPooler, type Pooler, prepareLogin } from '../database/pooler.ts';
 
 /**
  * Brings the database of the settings to the present schema for a start, or checks that it is, as MIGRATE says. An embedded

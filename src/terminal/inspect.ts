@@ -1,41 +1,94 @@
 import { tableOf } from '../cli/answer.ts';
-import type { Work } from './command.ts';
+import type { Job, Work } from './command.ts';
 import { paymentOf } from './follow-payment.ts';
 import {
   InspectEvent,
   type InspectedEventFragment,
   InspectPayment,
   type InspectPaymentQuery,
+  InspectRequest,
+  type InspectRequestQuery,
 } from './generated/operations.ts';
 import { Failure, timeOfDay } from './screen.ts';
 
 type Payment = NonNullable<InspectPaymentQuery['transaction']>;
 
-/** Prints what became of a payment, or of the payment behind an event: its timeline, its ledger, its events, their deliveries. */
+type Request = NonNullable<InspectRequestQuery['requestTrace']>;
+
+/** What `inspect` finds, as text and as data. */
+interface Found {
+  readonly data: object;
+  readonly lines: readonly string[];
+}
+
+/**
+ * Prints what a request did, or what became of a payment or of the payment behind an event: its timeline, its ledger, its events,
+ * their deliveries.
+ */
 export const inspectCommand: Work<[string]> = async (job, id) => {
-  const { service, screen, json } = job;
   const [type, uuid] = id.split(':');
-  const ofEvent = type === 'Event' || type === 'Webhook';
-  const event = ofEvent ? await eventOf(`Event:${uuid}`) : undefined;
-  const paymentId = event ? event.transaction?.id : await paymentOf(job, id);
-  if (paymentId === undefined) {
-    // An event of a customer or a balance has no payment.
-    if (event) screen.out(json ? JSON.stringify({ events: [event] }, null, 2) : eventLines([event]).join('\n'));
-    return undefined;
-  }
-  const { transaction, events } = await service.execute(InspectPayment, { id: paymentId });
+  const { data, lines } =
+    type === 'Event' || type === 'Webhook'
+      ? await ofEvent(job, id, `Event:${uuid}`)
+      : type === 'Transaction' || type === 'Quote'
+        ? await ofPayment(job, id)
+        : await ofRequest(job, id);
+  job.screen.out(job.json ? JSON.stringify(data, null, 2) : lines.join('\n'));
+  return undefined;
+};
+
+async function ofEvent(job: Job, id: string, eventId: string): Promise<Found> {
+  const { node } = await job.service.execute(InspectEvent, { id: eventId });
+  if (!node || !('id' in node)) throw new Failure(`There is no ${id}.`);
+  const event = node as InspectedEventFragment & { readonly transaction: { readonly id: string } | null };
+  // An event of a customer or a balance has no payment.
+  if (!event.transaction) return { data: { events: [event] }, lines: eventLines([event]) };
+  return ofPayment(job, event.transaction.id);
+}
+
+async function ofPayment(job: Job, id: string): Promise<Found> {
+  const paymentId = await paymentOf(job, id);
+  const { transaction, events } = await job.service.execute(InspectPayment, { id: paymentId });
   if (!transaction) throw new Failure(`There is no ${paymentId}.`);
   const nodes = events.edges.map(({ node }) => node);
-  if (json) screen.out(JSON.stringify({ transaction, events: nodes }, null, 2));
-  else screen.out([...paymentLines(transaction), '', 'Events and deliveries', '', ...eventLines(nodes)].join('\n'));
-  return undefined;
+  return {
+    data: { transaction, events: nodes },
+    lines: [...paymentLines(transaction), '', 'Events and deliveries', '', ...eventLines(nodes)],
+  };
+}
 
-  async function eventOf(eventId: string) {
-    const { node } = await service.execute(InspectEvent, { id: eventId });
-    if (!node || !('id' in node)) throw new Failure(`There is no ${id}.`);
-    return node as InspectedEventFragment & { readonly transaction: { readonly id: string } | null };
+async function ofRequest(job: Job, id: string): Promise<Found> {
+  const { requestTrace: request } = await job.service.execute(InspectRequest, { id });
+  if (!request) {
+    throw new Failure(
+      `There is no request ${id}. The service keeps the newest ones of the sandbox's platforms in memory (INSPECT_REQUESTS).`,
+    );
   }
-};
+  const paymentIds = request.made.filter((made) => /^(Quote|Transaction):/.test(made));
+  const payments = await Promise.all(paymentIds.map((paymentId) => ofPayment(job, paymentId)));
+  return {
+    data: { request, payments: payments.map(({ data }) => data) },
+    lines: [...requestLines(request), ...payments.flatMap(({ lines }) => ['', ...lines])],
+  };
+}
+
+function requestLines({ statements, omittedStatements, ...request }: Request): string[] {
+  const sent = statements.map(({ startMs, durationMs, rows, error, name, text }) => ({
+    at: `+${startMs} ms`,
+    took: durationMs === null ? '…' : `${durationMs} ms`,
+    rows: error ?? rows,
+    statement: name ?? text.replaceAll(/\s+/g, ' ').slice(0, 80),
+  }));
+  const end = request.durationMs === null ? 'still runs' : `${request.status ?? 'its client had gone'}`;
+  return [
+    `${request.requestId}  ${request.method} ${request.path}  ${end}  ${request.durationMs ?? '…'} ms  ${timeOfDay(request.at)}`,
+    ...(request.document === null ? [] : ['', request.document.trim()]),
+    ...(request.input === null ? [] : ['', request.input]),
+    ...['', 'Statements', '', ...tableOf(sent, 'It sent none.')],
+    ...(omittedStatements > 0 ? [`… and ${omittedStatements} more`] : []),
+    ...(request.made.length > 0 ? ['', 'Made', '', ...request.made] : []),
+  ];
+}
 
 function paymentLines({ timeline, ledgerEntries, quote, ...payment }: Payment): string[] {
   const amounts = [payment.sentAmount, payment.receivedAmount].flatMap((one) => one?.formatted ?? []);

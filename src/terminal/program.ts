@@ -87,8 +87,13 @@ function addWatching(program: Command, action: Action): void {
     .action(action(followCommand));
   program
     .command('inspect')
-    .description('show what became of a payment: its timeline, its ledger, its events, and their deliveries')
-    .argument('<id>', 'Transaction:… or Quote:…; or Event:… or Webhook:…, for the payment behind it')
+    .description(
+      'show what a request did, or what became of a payment: its timeline, ledger, events, and their deliveries',
+    )
+    .argument(
+      '<id>',
+      'Transaction:… or Quote:…; Event:… or Webhook:…, for the payment behind it; or the X-Request-Id of an answer',
+    )
     .action(action(inspectCommand));
   program
     .command('tail')

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { prepareLogin } from '../../src/database/connections/pooler.ts';
 import { makeServingLogin, servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
+import { prepareLogin } from '../../src/database/pooler.ts';
 import { audit } from '../../src/ledger/audit.ts';
 import { feedEnd } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';

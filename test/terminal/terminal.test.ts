@@ -14,7 +14,7 @@ import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
-  t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });
+  t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000, INSPECT_REQUESTS: 1_000 });
 });
 afterAll(() => t.stop());
 
@@ -373,6 +373,34 @@ describe('inspect', () => {
     }
     expect(await run(['inspect', 'Event:1'], platform)).toMatchObject({ code: 1, err: 'There is no Event:1.' });
     await receiver.stop();
+  });
+
+  test('leads from a request to its document, its statements, and what became of the payment that it made', async () => {
+    const scene = await makeScene(t.platform);
+    const response = await fetch(`${t.url}/2025-10-13/transfer-out`, {
+      method: 'POST',
+      headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        source: { accountId: scene.usd },
+        destination: { accountId: scene.outsideUsd },
+        amount: 125,
+      }),
+    });
+    const { id } = (await response.json()) as { id: string };
+    const requestId = response.headers.get('x-request-id') ?? '';
+    const { request, payments } = await json(['inspect', requestId]);
+    expect(request).toMatchObject({ method: 'POST', path: '/2025-10-13/transfer-out', document: null, made: [id] });
+    expect(JSON.parse(request.input)).toMatchObject({ amount: 125 });
+    expect(request.statements).toContainEqual(
+      expect.objectContaining({ name: 'commit_batches', rows: 1, error: null }),
+    );
+    expect(payments).toMatchObject([{ transaction: { id } }]);
+    const { out } = await run(['inspect', requestId], t.platform);
+    for (const part of [/^Statements$/m, /commit_batches/, /^Made$/m, /^Timeline$/m]) expect(out).toMatch(part);
+    expect(await run(['inspect', 'nothing'], t.platform)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('There is no request nothing.'),
+    });
   });
 
   test('shows an event without a payment alone', async () => {

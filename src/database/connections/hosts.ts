@@ -1,5 +1,7 @@
 import pg from 'pg';
+import { currentTrace } from '../../instruments/request-facts.ts';
 import { firstServer, type Server, serversOf } from './address.ts';
+import { traceQuery } from './traced-query.ts';
 
 /** The most milliseconds that a server may take to say whether it can be written. */
 const answerMs = 2_000;
@@ -101,6 +103,13 @@ export class DatabaseClient extends pg.Client {
     super(config);
     this.#hosts = config.hosts;
   }
+
+  // The declarations of `query` in pg's types cannot be overridden one by one.
+  override query = ((...given: unknown[]) => {
+    const run = (values: unknown[]) => Reflect.apply(super.query, this, values);
+    const trace = currentTrace();
+    return trace ? traceQuery(trace, given, run) : run(given);
+  }) as pg.Client['query'];
 
   override connect(): Promise<pg.Client>;
   override connect(callback: (error: Error) => void): void;

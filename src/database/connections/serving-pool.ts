@@ -5,6 +5,7 @@ import { currentPlatform, noPlatform } from './platform-scope.ts';
 import { localPlatformStatement, type PlatformFirst, platformStatement } from './platform-statement.ts';
 import { PooledClient } from './pooled-client.ts';
 import { TextQuery } from './text-query.ts';
+import { inCurrentTrace } from './traced-query.ts';
 
 type Connected = Parameters<pg.Pool['connect']>[0];
 
@@ -76,8 +77,9 @@ export class ServingPool extends pg.Pool {
   }
 
   #connectAs(platform: string, done: Connected): void {
-    if (this.#shares) this.#shares.connect(platform, (connected) => super.connect(connected), done);
-    else super.connect(done);
+    const connected = inCurrentTrace(done);
+    if (this.#shares) this.#shares.connect(platform, (next) => super.connect(next), connected);
+    else super.connect(connected);
   }
 
   /** Connects for statements that see no rows by themselves: those that only call a function with rights of its own. */

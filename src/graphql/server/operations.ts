@@ -18,6 +18,7 @@ import { Slots } from '../../core/slots.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
 import { positionOf } from '../../events/cursor.ts';
+import { currentTrace } from '../../instruments/request-facts.ts';
 import type { Context } from '../context.ts';
 import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
@@ -132,7 +133,8 @@ export class Operations {
 
   /** Returns an operation with the text of its document. Throws a GraphQLError where there is none, or no caller to find it for. */
   complete(transport: Transport, sent: SentOperation): OperationParams | Promise<OperationParams> {
-    return this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
+    const params = this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
+    return currentTrace() ? noted(params) : params;
   }
 
   /**
@@ -266,4 +268,11 @@ function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): Ex
   return answer instanceof TextAnswer
     ? answer.with({ cost })
     : { ...answer, extensions: { ...answer.extensions, cost } };
+}
+
+/** Notes what a request asks for, whatever comes of it. */
+async function noted(given: OperationParams | Promise<OperationParams>): Promise<OperationParams> {
+  const params = await given;
+  currentTrace()?.noteInput(params.variables ?? {}, params.query);
+  return params;
 }

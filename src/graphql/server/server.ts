@@ -10,6 +10,7 @@ import type { TakeTurn } from '../../core/turn.ts';
 import type { DocumentUses } from '../../documents/document-uses.ts';
 import type { TrustedDocuments } from '../../documents/trusted-documents.ts';
 import type { Feed } from '../../events/feed.ts';
+import type { RequestTraces } from '../../instruments/request-traces.ts';
 import type { Payments } from '../../payments/command.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
@@ -48,6 +49,8 @@ export interface GraphqlOptions {
   readonly introspection: boolean;
   /** Whether every answer has its document's cost, or only those of requests that ask for it. */
   readonly reportsCost: boolean;
+  /** The newest requests of the sandbox's platforms; undefined where they are not kept. */
+  readonly traces: RequestTraces | undefined;
   readonly log: Logger;
 }
 
@@ -80,7 +83,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
 
 /** Authenticates the caller and creates the context of its operation. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
-  const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes } = options;
+  const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes, traces } = options;
   const { authorization, response, resumeAfter, farewell } = transport;
   const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
     throw refusalIn(error) ? unavailable() : error;
@@ -89,7 +92,7 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   const closeForRetry = transport.closeForRetry ?? (() => response?.destroy());
   const isAbandoned = transport.isGone ?? (() => response?.closed === true);
   return {
-    ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes },
+    ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes, traces },
     ...{ closeForRetry, isAbandoned, eventStream: response, resumeAfter, farewell },
   };
 }

@@ -1077,6 +1077,13 @@ export type InspectPaymentQuery = { transaction: { id: string, type: Transaction
           | { id: string }
          | null, deliveries: Array<{ id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, endpoint: { url: string } | null, attempts: Array<{ at: string, durationMs: number, responseStatus: number | null, error: string | null }> }> } }> } };
 
+export type InspectRequestQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type InspectRequestQuery = { requestTrace: { requestId: string, at: string, method: string, path: string, document: string | null, input: string | null, status: number | null, durationMs: number | null, omittedStatements: number, made: Array<string>, statements: Array<{ name: string | null, text: string, startMs: number, durationMs: number | null, rows: number | null, error: string | null }> } | null };
+
 export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: string, subject:
     | { id: string }
     | { id: string }
@@ -1619,6 +1626,29 @@ fragment InspectedEvent on Event {
       responseStatus
       error
     }
+  }
+}`);
+
+export const InspectRequest = /* @__PURE__ */ document<InspectRequestQuery, InspectRequestQueryVariables>(`query InspectRequest($id: String!) {
+  requestTrace(requestId: $id) {
+    requestId
+    at
+    method
+    path
+    document
+    input
+    status
+    durationMs
+    statements {
+      name
+      text
+      startMs
+      durationMs
+      rows
+      error
+    }
+    omittedStatements
+    made
   }
 }`);
 

@@ -28,6 +28,7 @@ export const kinds = [
   'tokenName',
   'customerName',
   'url',
+  'request',
   'cursor:Account',
   'cursor:ExternalAccount',
   'cursor:Customer',
@@ -63,8 +64,8 @@ export function freshAccountNumber(): string {
   return `${40_000 + made}000`;
 }
 
-/** Makes a customer with one of everything. The webhook endpoint of its platform is at `url`. */
-export async function makeThings(platform: TestPlatform, url: string): Promise<Things> {
+/** Makes a customer with one of everything. The webhook endpoint of its platform is at `url`, its request at an instance. */
+export async function makeThings(platform: TestPlatform, url: string, instance: string): Promise<Things> {
   const scene = await makeScene(platform, 5_000_000n);
   const [platformAccountId, accountNumber, tokenName] = [fresh('account'), freshAccountNumber(), fresh('token')];
   const ExternalAccount = await externalAccount(platform, scene.customerId, 'USD', {
@@ -147,8 +148,20 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
     tokenName,
     customerName,
     url,
+    request: await requestTo(instance, platform),
   };
   return { ...names, ...(await cursorsOf(platform, names)) };
+}
+
+/** Sends a request to an instance, and returns its id. */
+async function requestTo(instance: string, { authorization }: TestPlatform): Promise<string> {
+  const { headers, body } = await fetch(`${instance}/graphql`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: '{"query":"{ viewer { kind } }"}',
+  });
+  await body?.cancel();
+  return headers.get('x-request-id') ?? '';
 }
 
 async function umaAddressOfNewCustomer(platform: TestPlatform): Promise<string> {
@@ -225,6 +238,9 @@ export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean): str
 
 const decoded = (cursor: string) => Buffer.from(cursor, 'base64url').toString('latin1').split(':');
 const encoded = (parts: readonly (string | undefined)[]) => Buffer.from(parts.join(':')).toString('base64url');
-const otherDigit = (digit = '0') => (/\d/.test(digit) ? String((Number(digit) + 1) % 10) : digit === 'a' ? 'b' : 'a');
+/** References have capital letters. */
+const following: Readonly<Record<string, string>> = { a: 'b', A: 'B' };
+const otherDigit = (digit = '0') =>
+  /\d/.test(digit) ? String((Number(digit) + 1) % 10) : (following[digit] ?? (/[A-F]/.test(digit) ? 'A' : 'a'));
 const otherDigits = (digits: string) =>
-  [...digits].map((digit) => (/[0-9a-f]/.test(digit) ? otherDigit(digit) : digit)).join('');
+  [...digits].map((digit) => (/[0-9a-f]/i.test(digit) ? otherDigit(digit) : digit)).join('');

@@ -1,9 +1,9 @@
 import pg from 'pg';
-import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
-import { sqlState } from '../faults.ts';
-import { refuseOwners } from '../owners.ts';
-import { readAddress } from './address.ts';
-import { sessionSettings } from './session-settings.ts';
+import { withAdvisoryLock, withClient } from './advisory-lock.ts';
+import { readAddress } from './connections/address.ts';
+import { sessionSettings } from './connections/session-settings.ts';
+import { sqlState } from './faults.ts';
+import { refuseOwners } from './owners.ts';
 
 /** A connection pooler in transaction mode, such as PgBouncer. */
 export interface Pooler {

@@ -1,0 +1,61 @@
+import { AsyncResource } from 'node:async_hooks';
+import type pg from 'pg';
+import { currentTrace } from '../../instruments/request-facts.ts';
+import type { RequestTrace } from '../../instruments/request-traces.ts';
+
+/** Statements of no request: those that tell who asks, and that of payments, which several requests may share (ledger/commit.ts). */
+const ofNoRequest: ReadonlySet<string | undefined> = new Set([
+  'api_token_by_client_id',
+  'api_token_used',
+  'client_token',
+  'set_platform',
+  'commit_batches',
+]);
+
+type Done = (error: unknown, result?: unknown) => void;
+
+/** What `pg.Client.query` takes first. */
+interface Query {
+  readonly name?: string;
+  readonly text: string;
+  readonly submit?: unknown;
+  callback?: Done | undefined;
+}
+
+/** What `pg.Pool.connect` calls. */
+type Connected = Parameters<pg.Pool['connect']>[0];
+
+/**
+ * Makes a callback run for the current request, where that is traced. Whoever releases a connection calls the next one that
+ * waits for it, and would be taken for the sender of its statements.
+ */
+export function inCurrentTrace(connected: Connected): Connected {
+  return currentTrace() ? AsyncResource.bind(connected) : connected;
+}
+
+/** Runs a query of a client, and notes its statement, its time and its rows. Takes what `pg.Client.query` takes. */
+export function traceQuery(trace: RequestTrace, given: unknown[], run: (given: unknown[]) => unknown): unknown {
+  const query: Query = typeof given[0] === 'string' ? { text: given[0] } : (given[0] as Query);
+  if (ofNoRequest.has(query.name)) return run(given);
+  const end = trace.begin(query.name, query.text);
+  const ended =
+    (done?: Done): Done =>
+    (error, result) => {
+      end(error, rowsOf(result));
+      done?.(error, result);
+    };
+  const at = given.findIndex((value) => typeof value === 'function');
+  if (at >= 0) return run(given.with(at, ended(given[at] as Done)));
+  if (query.submit) {
+    query.callback = ended(query.callback);
+    return run(given);
+  }
+  const running = run(given) as Promise<unknown>;
+  running.then((result) => end(undefined, rowsOf(result)), end);
+  return running;
+}
+
+function rowsOf(result: unknown): number | null {
+  const count = result && typeof result === 'object' && 'rowCount' in result ? result.rowCount : null;
+  return typeof count === 'number' ? count : null;
+}
