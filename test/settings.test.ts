@@ -27,8 +27,10 @@ describe('a secret can be a file that a setting names', () => {
   };
 
   test.each(secretSettings)('%s', (name) => {
-    const [config] = [readConfig({ [`${name}_FILE`]: fileOf(name, `${values[name]}\n`) })];
-    expect(config[name]).toEqual(readConfig({ [name]: values[name] })[name]);
+    // The address of a server behind a pooler needs that of the pooler.
+    const beside = name === 'DATABASE_DIRECT_URL' ? { DATABASE_URL: values.DATABASE_URL } : {};
+    const config = readConfig({ ...beside, [`${name}_FILE`]: fileOf(name, `${values[name]}\n`) });
+    expect(config[name]).toEqual(readConfig({ ...beside, [name]: values[name] })[name]);
     expect(config[name]).not.toEqual(readConfig({})[name]);
     expect(() => readConfig({ [name]: values[name], [`${name}_FILE`]: fileOf(name, values[name]) })).toThrow(
       `${name} and ${name}_FILE are both set`,

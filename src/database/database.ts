@@ -3,14 +3,13 @@ import pg from 'pg';
 import type { Binding } from './conditions.ts';
 import { connectionName, readAddress } from './connections/address.ts';
 import { type ConnectionConfig, DatabaseClient, Hosts } from './connections/hosts.ts';
-import { PooledClient } from './connections/pooled-client.ts';
+import { PooledClient, type Pooler } from './connections/pooled-client.ts';
 import { PrismaDriver } from './connections/prisma-driver.ts';
 import { ServingPool } from './connections/serving-pool.ts';
 import { defaultStatementMs, sessionSettings } from './connections/session-settings.ts';
 import { queryText, TextQuery } from './connections/text-query.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
-import type { Pooler } from './pooler.ts';
 import { connectionSeconds, StatementNames } from './statement-names.ts';
 
 /**

@@ -1,16 +1,11 @@
 import pg from 'pg';
 import { withAdvisoryLock, withClient } from './advisory-lock.ts';
 import { readAddress } from './connections/address.ts';
+import type { Pooler } from './connections/pooled-client.ts';
 import { sessionSettings } from './connections/session-settings.ts';
 import { sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
-
-/** A connection pooler in transaction mode, such as PgBouncer. */
-export interface Pooler {
-  readonly url: string;
-  /** Whether it keeps prepared statements of its clients, as PgBouncer does from 1.21 with max_prepared_statements. */
-  readonly prepares: boolean;
-}
+import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 
 /** Says what is wrong with a pooler. The message is for the person who started the program. */
 export class PoolerError extends Error {
@@ -49,17 +44,19 @@ export async function prepareLogin(pooled: string, direct: string): Promise<void
       `DATABASE_URL has the login ${login} and DATABASE_DIRECT_URL the login ${loginOf(direct)}: give both the same one, since a login changes its own settings`,
     );
   }
-  await withAdvisoryLock(direct, settingsLock, async (client) => {
-    await client.query('begin; set local role none');
-    await refuseOwners({ pool: client });
-    const { rows } = await client.query<{ name: string }>('select current_database() as name');
-    const of = `${client.escapeIdentifier(login)} in database ${client.escapeIdentifier(rows[0]?.name ?? '')}`;
-    for (const [name, value] of loginSettings()) {
-      const values = value.split(',').map((one) => client.escapeLiteral(one));
-      await client.query(`alter role ${of} set ${client.escapeIdentifier(name)} = ${values.join(', ')}`);
-    }
-    await client.query('commit');
-  });
+  await withAdvisoryLock(direct, settingsLock, (client) => transactionOn(client, () => alterLogin(client, login)));
+}
+
+async function alterLogin(client: pg.Client, login: string): Promise<void> {
+  // The settings may already be those of this session, too.
+  await client.query('set local role none');
+  await refuseOwners({ pool: client });
+  const { rows } = await client.query<{ name: string }>('select current_database() as name');
+  const of = `${client.escapeIdentifier(login)} in database ${client.escapeIdentifier(rows[0]?.name ?? '')}`;
+  for (const [name, value] of loginSettings()) {
+    const values = value.split(',').map((one) => client.escapeLiteral(one));
+    await client.query(`alter role ${of} set ${client.escapeIdentifier(name)} = ${values.join(', ')}`);
+  }
 }
 
 function loginOf(url: string): string {
@@ -72,17 +69,14 @@ function loginOf(url: string): string {
  * @throws PoolerError when a setting of its sessions is missing, or the two addresses lead to different databases
  */
 export async function findPooler(url: string, direct: string): Promise<Pooler> {
-  const { database, missing, prepares } = await withClient(url, async (client) => {
-    // All in one transaction, so that it is one session.
-    await client.query('begin');
-    const found = {
+  const { database, missing, prepares } = await withClient(url, (client) =>
+    // In one transaction, so that it is one session.
+    inRolledBackTransaction(client, async () => ({
       database: await identityOf(client),
       prepares: await preparesStatements(client),
       missing: await missingSettings(client),
-    };
-    await client.query('rollback');
-    return found;
-  });
+    })),
+  );
   if (database !== (await withClient(direct, identityOf))) {
     throw new PoolerError(
       'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases: let both name the same one',

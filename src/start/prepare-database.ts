@@ -1,8 +1,9 @@
 import { type Config, ConfigError } from '../config.ts';
+import type { Pooler } from '../database/connections/pooled-client.ts';
 import type { EmbeddedPostgres } from '../database/embedded/embedded.ts';
 import { makeServingLogin } from '../database/embedded/serving-login.ts';
 import { migrate, verifyMigrations } from '../database/migrations/migrate.ts';
-import { findPooler, type Pooler, prepareLogin } from '../database/pooler.ts';
+import { findPooler, prepareLogin } from '../database/pooler.ts';
 
 /**
  * Brings the database of the settings to the present schema for a start, or checks that it is, as MIGRATE says. An embedded

@@ -106,10 +106,14 @@ export class DatabaseClient extends pg.Client {
 
   // The declarations of `query` in pg's types cannot be overridden one by one.
   override query = ((...given: unknown[]) => {
-    const run = (values: unknown[]) => Reflect.apply(super.query, this, values);
     const trace = currentTrace();
-    return trace ? traceQuery(trace, given, run) : run(given);
+    return trace ? traceQuery(trace, given, (values) => this.send(values)) : this.send(given);
   }) as pg.Client['query'];
+
+  /** Sends what `query` was called with. */
+  protected send(given: readonly unknown[]): unknown {
+    return Reflect.apply(super.query, this, given);
+  }
 
   override connect(): Promise<pg.Client>;
   override connect(callback: (error: Error) => void): void;

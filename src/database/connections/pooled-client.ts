@@ -1,7 +1,13 @@
-import type pg from 'pg';
 import { type ConnectionConfig, DatabaseClient } from './hosts.ts';
 import { noPlatform } from './platform-scope.ts';
 import { localPlatformText } from './platform-statement.ts';
+
+/** A connection pooler in transaction mode, such as PgBouncer. */
+export interface Pooler {
+  readonly url: string;
+  /** Whether it keeps prepared statements of its clients, as PgBouncer does from 1.21 with max_prepared_statements. */
+  readonly prepares: boolean;
+}
 
 /** A query that may have a name, under which it is prepared. */
 interface NamedQuery {
@@ -26,27 +32,22 @@ export class PooledClient extends DatabaseClient {
     this.prepares = config.pooler?.prepares ?? false;
   }
 
-  // The declarations of `query` in pg's types cannot be overridden one by one.
-  override query = ((query: NamedQuery | string, ...rest: readonly unknown[]) => {
+  protected override send([query, ...rest]: [query: NamedQuery | string, ...unknown[]]): unknown {
     if (typeof query === 'string') {
       const text = begins.test(query) && rest.length === 0 ? `${query}; ${this.#settingText()}` : query;
-      return this.#send(text, ...rest);
+      return super.send([text, ...rest]);
     }
-    const sent = this.#send(this.prepares ? query : withoutName(query), ...rest);
+    const sent = super.send([this.prepares ? query : withoutName(query), ...rest]);
     if (typeof query.text === 'string' && begins.test(query.text)) {
       // When it fails, the transaction is aborted, and so each of its statements fails.
-      (this.#send(this.#settingText()) as Promise<unknown>).catch(() => undefined);
+      (super.send([this.#settingText()]) as Promise<unknown>).catch(() => undefined);
     }
     return sent;
-  }) as pg.Client['query'];
+  }
 
   /** Returns the statement that sets the platform of the transaction: as a text, so that it can follow BEGIN in one message. */
   #settingText(): string {
     return localPlatformText(this.escapeLiteral(this.platform));
-  }
-
-  #send(...args: readonly unknown[]): unknown {
-    return Reflect.apply(super.query, this, args);
   }
 }
 

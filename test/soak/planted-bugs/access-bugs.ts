@@ -57,8 +57,8 @@ export const accessBugs: readonly Bug[] = [
   {
     bug: 'a connection stays with the platform of its first request',
     file: 'src/database/connections/serving-pool.ts',
-    find: 'if (error || !client || this.#platforms.get(client) === platform) callback',
-    put: 'if (error || !client || (this.#platforms.has(client) && query instanceof TextQuery)) callback',
+    find: '} else if (this.#platforms.get(client) === platform) callback',
+    put: '} else if (this.#platforms.has(client) && query instanceof TextQuery) callback',
     caughtBy: {
       file: 'test/access/database-wall.test.ts',
       title:
