@@ -11,7 +11,8 @@ grant usage, create on schema public to payments_owner;
 create role gateway_serving nologin;
 create role gateway_work nologin;
 
--- Serves and works: DATABASE_URL. It has no rights of its own, and takes one of the two roles for each connection.
+-- Serves and works: DATABASE_URL. It has no rights of its own, and takes one of the two roles for each connection. Behind a
+-- connection pooler in transaction mode, `npm run migrate` makes gateway_serving its usual role (docs/operating.md).
 create role payments_gateway login noinherit password 'change me';
 grant gateway_serving, gateway_work to payments_gateway;
 

@@ -99,6 +99,10 @@ export const settings = {
     .string()
     .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database')
     .optional(),
+  DATABASE_DIRECT_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database')
+    .optional(),
   DATA_DIR: z.string().min(1).default('.data'),
   DATABASE_OWNER_URL: z
     .string()
@@ -187,6 +191,7 @@ const schema = z.object(settings);
 /** The settings that hold a secret. Each can also be a file that `<name>_FILE` names. */
 export const secretSettings = [
   'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
   'DATABASE_OWNER_URL',
   'CLIENT_TOKEN_KEY',
   'CLIENT_TOKEN_KEY_FALLBACKS',
@@ -209,7 +214,7 @@ export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
 /** The settings of an instance whose database is prepared. */
 export type GatewaySettings = Omit<
   Config,
-  'DATABASE_URL' | 'DATABASE_OWNER_URL' | 'MIGRATE' | 'DATA_DIR' | 'LOG_LEVEL'
+  'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_OWNER_URL' | 'MIGRATE' | 'DATA_DIR' | 'LOG_LEVEL'
 >;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -232,6 +237,11 @@ export function readConfig(environment: Environment): Config {
   if (production && config.DATABASE_URL === undefined) {
     throw new ConfigError([
       'DATABASE_URL is required in production: the embedded Postgres and its open sandbox are for development',
+    ]);
+  }
+  if (config.DATABASE_DIRECT_URL !== undefined && config.DATABASE_URL === undefined) {
+    throw new ConfigError([
+      'DATABASE_DIRECT_URL needs DATABASE_URL: it is the address of the server behind the connection pooler of DATABASE_URL',
     ]);
   }
   return {

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { Sessions } from './access/tokens/sessions.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
 import { SecretBox } from './core/secret-box.ts';
+import type { Pooler } from './database/connections/pooled-client.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { refuseOwners } from './database/owners.ts';
 import { Feed } from './events/feed.ts';
@@ -80,7 +81,10 @@ async function openRails(database: Database, config: GatewaySettings, log: Logge
 }
 
 interface GatewayOptions extends ServingOptions {
+  /** The address of the server itself. */
   readonly databaseUrl: string;
+  /** The connection pooler that requests use. */
+  readonly pooler?: Pooler | undefined;
   readonly config: GatewaySettings;
   /** How the proof of a UMA domain is looked up; in its DNS and at its host, if left out. */
   readonly findDomainProof?: FindDomainProof | undefined;
@@ -141,13 +145,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
  * Opens the database twice: as the role that serves requests, and as the role of background work, which has half as many
  * connections. What one commits wakes the work of the other.
  */
-function openDatabases({ databaseUrl: url, config, pace }: GatewayOptions) {
+function openDatabases({ databaseUrl: url, pooler, config, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
     ...(pace?.lockMs !== undefined && { settings: [`lock_timeout=${pace.lockMs}`] }),
   };
   const poolSize = config.DATABASE_POOL;
-  const serving = openDatabase({ url, role: 'gateway_serving', poolSize, ...limits });
+  const serving = openDatabase({ url, pooler, role: 'gateway_serving', poolSize, ...limits });
   const working = openDatabase({
     url,
     role: 'gateway_work',

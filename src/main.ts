@@ -48,7 +48,8 @@ async function main(): Promise<void> {
   }
 
   try {
-    const databaseUrl = await prepareDatabase(config, embedded, (line) => log.info(line));
+    const { databaseUrl, pooler } = await prepareDatabase(config, embedded, (line) => log.info(line));
+    if (pooler) log.info({ prepares: pooler.prepares }, 'requests use the connection pooler of DATABASE_URL');
     await prepareKeys(databaseUrl, config, log);
     // The sandbox's fixed credentials exist only on the embedded database, which no other machine can reach.
     const local = embedded !== undefined && isLoopback(config.HOST);
@@ -65,7 +66,7 @@ async function main(): Promise<void> {
       ]);
     }
     if (!config.CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
-    gateway = await startGateway({ databaseUrl, config, log, sandbox });
+    gateway = await startGateway({ databaseUrl, pooler, config, log, sandbox });
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
     await stop('failed start');

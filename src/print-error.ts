@@ -2,6 +2,7 @@ import { ConfigError } from './config.ts';
 import { EmbeddedPostgresError } from './database/embedded/embedded-error.ts';
 import { MigrationError } from './database/migrations/migrate.ts';
 import { OwnerError } from './database/owners.ts';
+import { PoolerError } from './database/pooler.ts';
 
 /** Why a command of an operator did nothing, in words for its user. */
 export class CommandError extends Error {}
@@ -18,6 +19,7 @@ export function messageForUser(error: unknown): string | undefined {
     error instanceof ConfigError ||
     error instanceof EmbeddedPostgresError ||
     error instanceof MigrationError ||
-    error instanceof OwnerError;
+    error instanceof OwnerError ||
+    error instanceof PoolerError;
   return isForUser ? error.message : undefined;
 }

@@ -18,6 +18,7 @@ const fileOf = (name: string, text: string) => {
 describe('a secret can be a file that a setting names', () => {
   const values: Record<(typeof secretSettings)[number], string> = {
     DATABASE_URL: 'postgres://gateway:password@127.0.0.1/payments',
+    DATABASE_DIRECT_URL: 'postgres://gateway:password@127.0.0.1:5433/payments',
     DATABASE_OWNER_URL: 'postgres://owner:password@127.0.0.1/payments',
     CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
     CLIENT_TOKEN_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join(';'),
@@ -26,8 +27,10 @@ describe('a secret can be a file that a setting names', () => {
   };
 
   test.each(secretSettings)('%s', (name) => {
-    const [config] = [readConfig({ [`${name}_FILE`]: fileOf(name, `${values[name]}\n`) })];
-    expect(config[name]).toEqual(readConfig({ [name]: values[name] })[name]);
+    // The address of a server behind a pooler needs that of the pooler.
+    const beside = name === 'DATABASE_DIRECT_URL' ? { DATABASE_URL: values.DATABASE_URL } : {};
+    const config = readConfig({ ...beside, [`${name}_FILE`]: fileOf(name, `${values[name]}\n`) });
+    expect(config[name]).toEqual(readConfig({ ...beside, [name]: values[name] })[name]);
     expect(config[name]).not.toEqual(readConfig({})[name]);
     expect(() => readConfig({ [name]: values[name], [`${name}_FILE`]: fileOf(name, values[name]) })).toThrow(
       `${name} and ${name}_FILE are both set`,

@@ -32,6 +32,7 @@ function originOf(name: string): 'environment' | 'file' | 'default' {
 function shown(config: Config, name: keyof typeof settings): string | null {
   switch (name) {
     case 'DATABASE_URL':
+    case 'DATABASE_DIRECT_URL':
     case 'DATABASE_OWNER_URL':
       return withoutPassword(config[name]);
     case 'SECRET_KEY':

@@ -7,6 +7,7 @@ import { refuseOwners } from '../database/owners.ts';
 import { statement } from '../database/statement.ts';
 import { unmarkedRestore } from '../events/sequencer.ts';
 import { missingKeys } from '../start/keys-in-use.ts';
+import { directUrl, poolerOf } from '../start/prepare-database.ts';
 import { findUnsafe } from '../start/unsafe-settings.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { withSettings } from './command-line.ts';
@@ -50,12 +51,17 @@ function safety(config: Config): Finding[] {
 }
 
 async function ofDatabase(config: Config): Promise<Finding[]> {
-  const url = config.DATABASE_URL;
-  if (url === undefined) return [warning('database', 'DATABASE_URL is not set: the embedded database is used')];
+  const url = directUrl(config);
+  if (url === '') return [warning('database', 'DATABASE_URL is not set: the embedded database is used')];
   const role = config.ROLE === 'serve' ? 'gateway_serving' : 'gateway_work';
   const database = openDatabase({ url, role, poolSize: 1 });
   try {
-    return [await login(database, config), await migrations(url), ...(await state(database, config, role))];
+    return [
+      await login(database, config),
+      await migrations(url),
+      ...(await state(database, config, role)),
+      ...(await throughPooler(config)),
+    ];
   } catch (error) {
     return [fault('database', `it cannot be used: ${wordsOf(error)}`)];
   } finally {
@@ -80,6 +86,18 @@ function migrations(url: string): Promise<Finding> {
     () => ok('migrations', 'all are applied'),
     (error: unknown) => fault('migrations', wordsOf(error)),
   );
+}
+
+async function throughPooler(config: Config): Promise<Finding[]> {
+  try {
+    const pooler = await poolerOf(config);
+    if (!pooler) return [];
+    return [
+      ok('pooler', pooler.prepares ? 'it prepares statements' : 'it prepares no statements: they are planned anew'),
+    ];
+  } catch (error) {
+    return [fault('pooler', wordsOf(error))];
+  }
 }
 
 interface State {
@@ -130,7 +148,10 @@ async function state(database: Database, config: Config, role: string): Promise<
     found.writable ? ok('writable', 'yes') : fault('writable', 'it is a standby, or can only be read'),
     found.role === role && found.timezone === 'UTC'
       ? ok('session', `role ${found.role}, UTC`)
-      : fault('session', `role ${found.role}, ${found.timezone}: a pooler drops the settings of sessions`),
+      : fault(
+          'session',
+          `role ${found.role}, ${found.timezone}: a pooler drops the settings of sessions; set DATABASE_DIRECT_URL`,
+        ),
     Math.abs(found.clockAhead) < 2
       ? ok('clock', 'that of the database agrees with this one')
       : warning('clock', `that of the database is ${found.clockAhead.toFixed(1)} s ahead of this one`),

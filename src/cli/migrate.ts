@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { migrate } from '../database/migrations/migrate.ts';
-import { ownerUrl } from '../start/prepare-database.ts';
+import { ownerUrl, preparePooledLogin } from '../start/prepare-database.ts';
 import type { Answer } from './answer.ts';
 import { withSettings } from './command-line.ts';
 
@@ -22,8 +22,12 @@ function asOwner(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 async function apply(config: Config): Promise<Answer> {
   const { applied } = await migrate(ownerUrl(config), { log: (line) => console.error(line) });
+  const pooled = await preparePooledLogin(config);
   return {
-    data: { applied },
-    lines: [applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database has all migrations.'],
+    data: { applied, pooled },
+    lines: [
+      applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database has all migrations.',
+      ...(pooled ? ['The login of DATABASE_URL has the settings that it needs behind a connection pooler.'] : []),
+    ],
   };
 }

@@ -3,9 +3,10 @@ import pg from 'pg';
 import type { Binding } from './conditions.ts';
 import { connectionName, readAddress } from './connections/address.ts';
 import { type ConnectionConfig, DatabaseClient, Hosts } from './connections/hosts.ts';
-import { noPlatform } from './connections/platform-scope.ts';
+import { PooledClient, type Pooler } from './connections/pooled-client.ts';
 import { PrismaDriver } from './connections/prisma-driver.ts';
 import { ServingPool } from './connections/serving-pool.ts';
+import { defaultStatementMs, sessionSettings } from './connections/session-settings.ts';
 import { queryText, TextQuery } from './connections/text-query.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
@@ -26,8 +27,10 @@ export type DatabaseRole = 'gateway_serving' | 'gateway_work';
  */
 export interface Database {
   readonly url: string;
-  /** Returns the parameters of a connection outside of the pool, in the same role and with the same settings. */
+  /** Returns the parameters of a connection with a session of its own, in the same role and with the same settings. */
   connectionFor(use: string): ConnectionConfig;
+  /** Returns the parameters of a connection like those of the pool, but outside of it. Its session may be shared. */
+  connectionLikePool(use: string): ConnectionConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
   /** Runs `work` with a Prisma client in the transaction of `client`: for `inTransaction` alone (transaction.ts). */
@@ -49,7 +52,10 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
+  /** The address of the server itself. */
   readonly url: string;
+  /** A connection pooler in transaction mode, through which the pools of this database connect. */
+  readonly pooler?: Pooler | undefined;
   readonly role: DatabaseRole;
   /** Where commits are announced; an emitter of its own, if left out. */
   readonly commits?: Database['commits'];
@@ -66,8 +72,6 @@ export interface DatabaseOptions {
 
 const INT8 = 20;
 
-/** The most milliseconds that a statement may take; then Postgres cancels it. */
-const defaultStatementMs = 10_000;
 /** How much longer its result may take to arrive. After that it was lost on the way, and its connection with it. */
 const graceMs = 2_000;
 /**
@@ -75,23 +79,6 @@ const graceMs = 2_000;
  * session end a transaction that hangs.
  */
 const defaultTransactionMs = 30_000;
-
-/** Returns the settings that every session needs. UTC, because adapter-pg shifts timestamps in any other zone. */
-const sessionSettings = (role: DatabaseRole, statementMs: number) => [
-  `role=${role}`,
-  // The serving role has views of some tables, which come first (docs/database-roles.md).
-  `search_path=${role === 'gateway_serving' ? 'serving,public' : 'public'}`,
-  `gateway.platform=${noPlatform}`,
-  'timezone=UTC',
-  'lock_timeout=2000',
-  `statement_timeout=${statementMs}`,
-  'idle_in_transaction_session_timeout=10000',
-  // Postgres estimates a million rows for a plan over JSON that has two: compiling it took ten times as long as the payment.
-  'jit=off',
-  // The locks of a process whose machine is gone end when a few keep-alive probes have found no answer.
-  'tcp_keepalives_idle=10',
-  'tcp_keepalives_interval=5',
-];
 
 function answerTimeoutMs(statementMs = defaultStatementMs): number {
   return statementMs + graceMs;
@@ -112,9 +99,7 @@ interface ConnectionOptions {
  */
 export function connectionConfig({ url, role, use, statementMs, settings }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);
-  const own = [...sessionSettings(role, statementMs ?? defaultStatementMs), ...(settings ?? [])].map(
-    (setting) => `-c ${setting}`,
-  );
+  const own = [...sessionSettings(role, statementMs), ...(settings ?? [])].map((setting) => `-c ${setting}`);
   return {
     connectionString: address.url,
     hosts: Hosts.of(url),
@@ -131,9 +116,27 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
   };
 }
 
+/**
+ * Returns the parameters of a connection through a pooler: it passes no settings of sessions, so the login has them in the database
+ * (pooler.ts). All instances give the same name, since a pooler sets the name anew where the next client has another.
+ */
+function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
+  const address = readAddress(url);
+  const { keepAlive, keepAliveInitialDelayMillis, types } = connectionConfig({ url, role });
+  return {
+    ...{ keepAlive, keepAliveInitialDelayMillis, types },
+    connectionString: address.url,
+    hosts: Hosts.of(url),
+    application_name: `${address.applicationName ?? 'payments-gateway'} ${use ?? role.replace('gateway_', '')}`,
+    pooler: { prepares },
+  };
+}
+
 /** Opens the pool and the Prisma client on it. Nothing connects before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const pool = openPool(connectionConfig(options), options);
+  const connectionLikePool = (use?: string) =>
+    options.pooler ? pooledConfig(options.pooler, { ...options, use }) : connectionConfig({ ...options, use });
+  const pool = openPool(connectionLikePool(), options);
   if (pool instanceof ServingPool) pool.leaveOneToOthers();
   const names = new StatementNames();
   const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
@@ -143,6 +146,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     url: options.url,
     connectionFor: (use) => connectionConfig({ ...options, use }),
+    connectionLikePool,
     answerTimeoutMs: answerTimeoutMs(options.statementMs),
     pool,
     prisma,
@@ -150,7 +154,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     readText: (text, { values, isPlannedAnew }) =>
       queryText(pool, new TextQuery(isPlannedAnew ? '' : names.nameOf(text), text, values)),
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
-    openPool: (use, poolSize) => openPool(connectionConfig({ ...options, use }), { ...options, poolSize }),
+    openPool: (use, poolSize) => openPool(connectionLikePool(use), { ...options, poolSize }),
     commits: options.commits ?? new EventEmitter(),
     async close() {
       await prisma.$disconnect();
@@ -167,7 +171,7 @@ function openPool(
   const Pool = role === 'gateway_serving' ? ServingPool : pg.Pool;
   const pool = new Pool({
     ...connection,
-    Client: DatabaseClient,
+    Client: connection.pooler ? PooledClient : DatabaseClient,
     query_timeout: answerTimeoutMs(statementMs),
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,

@@ -1,5 +1,4 @@
-import type { Database } from './database.ts';
-import { statement } from './statement.ts';
+import { type Queryable, statement } from './statement.ts';
 
 /** Says why a login must not serve. The message is for the person who started the program. */
 export class OwnerError extends Error {
@@ -25,7 +24,7 @@ const powersStatement = statement<{ login: string; isSuperuser: boolean; bypasse
  * a table or may become its owner.
  * @throws OwnerError
  */
-export async function refuseOwners({ pool }: Pick<Database, 'pool'>): Promise<void> {
+export async function refuseOwners({ pool }: { readonly pool: Queryable }): Promise<void> {
   const [powers] = await powersStatement(pool);
   if (!powers) throw new Error('powers_of_login returned no row');
   if (powers.isSuperuser) throw new OwnerError(powers.login, 'is a superuser');

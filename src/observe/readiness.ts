@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { DatabaseClient } from '../database/connections/hosts.ts';
+import { PooledClient } from '../database/connections/pooled-client.ts';
 import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { projectPrisma, readMigrations } from '../database/migrations/migration-files.ts';
@@ -101,7 +102,7 @@ export class ReadinessWatch {
     });
     // What is read-only in this session stays so, when others that begin now can write.
     if (!readiness.writable) {
-      this.#database.connectionFor('readiness').hosts?.suspect();
+      this.#database.connectionLikePool('readiness').hosts?.suspect();
       this.#forget();
     }
     if (!this.#closed) this.#report(readiness, failure);
@@ -152,8 +153,9 @@ export class ReadinessWatch {
   async #connect(): Promise<pg.Client> {
     if (this.#client) return this.#client;
     const { answerMs } = this.#limits;
-    const client = new DatabaseClient({
-      ...this.#database.connectionFor('readiness'),
+    const config = this.#database.connectionLikePool('readiness');
+    const client = new (config.pooler ? PooledClient : DatabaseClient)({
+      ...config,
       connectionTimeoutMillis: answerMs,
       query_timeout: answerMs,
     });

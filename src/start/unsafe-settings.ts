@@ -67,7 +67,7 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
       fault: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so no certificate is checked: remove it',
     });
   }
-  for (const name of ['DATABASE_URL', 'DATABASE_OWNER_URL'] as const) {
+  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_OWNER_URL'] as const) {
     const address = config[name];
     const protection = address === undefined ? 'LOCAL' : protectionOf(address);
     if (protection === 'NONE' || protection === 'UNVERIFIED') {

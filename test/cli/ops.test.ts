@@ -109,7 +109,7 @@ describe('the command line', () => {
     const owner = { NODE_ENV: 'production', DATABASE_URL: '', DATABASE_OWNER_URL: empty.url };
     const migrated = await ops(['migrate'], owner);
     expect(migrated).toMatchObject({ code: 0, out: expect.stringMatching(/^Applied \d{14}_init/) });
-    expect(await answer(['migrate'], environment)).toEqual({ applied: [] });
+    expect(await answer(['migrate'], environment)).toEqual({ applied: [], pooled: false });
     expect(await answer(['platform', 'list'], environment)).toEqual([]);
     await empty.drop();
   });

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setClockBack, setClockForward } from '../setup/clock-jumps.ts';
 import { anyCommit } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
+import type { PgBouncer } from '../setup/pgbouncer.ts';
 import type { Instance } from './instances.ts';
 import type { Load } from './load.ts';
 import type { Disk, DoomedPostgres } from './postgres.ts';
@@ -12,6 +13,8 @@ export interface Surroundings {
   readonly load: Load;
   readonly instances: readonly Instance[];
   readonly postgres: DoomedPostgres;
+  /** The connection pooler that the instances use, where there is one. */
+  readonly pooler: PgBouncer | undefined;
   /** The database, without a proxy in between. */
   readonly databaseUrl: string;
   readonly random: Random;
@@ -89,6 +92,13 @@ export const faults = {
       // It wakes up with payments in its hands that others have long finished.
       await nothingLeftOf(around.databaseUrl);
       return () => instance.goOn();
+    },
+  },
+  'kill -9 of the connection pooler': {
+    async inject({ pooler, load }) {
+      await pooler?.kill();
+      await load.moreDisturbed(met);
+      return () => pooler?.start();
     },
   },
   'immediate stop of Postgres': {

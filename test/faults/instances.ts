@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
 
@@ -22,12 +23,23 @@ export interface Instance {
 
 const program = fileURLToPath(new URL('instance-process.ts', import.meta.url));
 
-/** Starts an instance that reaches the database through a proxy of its own. */
-export async function startInstance(databaseUrl: string, environment: Record<string, string>): Promise<Instance> {
+/**
+ * Starts an instance that reaches the database through a proxy of its own.
+ * @param poolerUrl the database's address through a connection pooler, for requests
+ */
+export async function startInstance(
+  databaseUrl: string,
+  environment: Record<string, string>,
+  poolerUrl?: string,
+): Promise<Instance> {
   const proxy = await databaseProxy(databaseUrl);
   const launch = async (): Promise<ChildGateway> => {
     for (;;) {
-      const begun = startChildGateway({ ...environment, DATABASE_URL: proxy.url }, [
+      const addresses: Record<string, string> =
+        poolerUrl === undefined
+          ? { DATABASE_URL: proxy.url }
+          : { DATABASE_URL: poolerUrl, DATABASE_DIRECT_URL: servingUrl(proxy.url) };
+      const begun = startChildGateway({ ...environment, ...addresses }, [
         process.execPath,
         '--disable-warning=ExperimentalWarning',
         program,

@@ -1,12 +1,14 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
+import { makeServingLogin, servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
+import { prepareLogin } from '../../src/database/pooler.ts';
 import { audit } from '../../src/ledger/audit.ts';
 import { feedEnd } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { connect, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type PgBouncer, startPgBouncer } from '../setup/pgbouncer.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
@@ -31,6 +33,8 @@ export interface Survival {
   readonly commandsBetween: number;
   /** false: Postgres acknowledges what a crash takes back. Then the checker must find what was lost. */
   readonly durable?: boolean;
+  /** So many sessions of Postgres a PgBouncer in transaction mode has for the requests of all instances; none, if left out. */
+  readonly poolerSize?: number;
 }
 
 /** What came of one kind of fault. */
@@ -73,8 +77,10 @@ export async function findViolations(options: Survival): Promise<Violation[]> {
     const receiver = await startReceiver();
     ends.push(() => receiver.stop());
     const { platform, scenes, start } = await furnish(postgres.url, receiver, options.clients);
+    const pooler = options.poolerSize ? await startPooler(postgres.url, options.poolerSize) : undefined;
+    ends.push(async () => pooler?.stop());
     const instances = await Promise.all(
-      Array.from({ length: options.instances }, () => startInstance(postgres.url, environment)),
+      Array.from({ length: options.instances }, () => startInstance(postgres.url, environment, pooler?.url)),
     );
     ends.push(() => Promise.all(instances.map((instance) => instance.stop())));
     const urls = () => instances.map(({ url }) => url);
@@ -85,7 +91,7 @@ export async function findViolations(options: Survival): Promise<Violation[]> {
     const load = startLoad({ urls, authorization, scenes, seed, during: () => during });
     ends.push(() => load.stop());
     const began = performance.now();
-    const around = { load, instances, postgres, databaseUrl: postgres.url, random: new Random(seed) };
+    const around = { load, instances, postgres, pooler, databaseUrl: postgres.url, random: new Random(seed) };
     const tallies = await injectAll(options, around, (name) => {
       during = name;
     });
@@ -105,6 +111,13 @@ export async function findViolations(options: Survival): Promise<Violation[]> {
 export async function survive(options: Survival): Promise<void> {
   const violations = await findViolations(options);
   expect(violations.slice(0, 20)).toEqual([]);
+}
+
+/** Puts a connection pooler in front of a migrated database. */
+async function startPooler(databaseUrl: string, size: number): Promise<PgBouncer> {
+  const login = servingUrl(databaseUrl);
+  await prepareLogin(login, login);
+  return startPgBouncer(databaseUrl, size);
 }
 
 /** Makes what the load needs: the tables, a platform with its webhook endpoint, and a customer for each client. */

@@ -89,6 +89,8 @@ export class Hosts {
 /** The parameters of a connection, and the hosts of its address where there are several. */
 export interface ConnectionConfig extends pg.ClientConfig {
   readonly hosts?: Hosts | undefined;
+  /** Set where a connection pooler in transaction mode is in between, and whether that prepares statements. */
+  readonly pooler?: { readonly prepares: boolean } | undefined;
 }
 
 type Connected = (error: Error | null) => void;
@@ -104,10 +106,14 @@ export class DatabaseClient extends pg.Client {
 
   // The declarations of `query` in pg's types cannot be overridden one by one.
   override query = ((...given: unknown[]) => {
-    const run = (values: unknown[]) => Reflect.apply(super.query, this, values);
     const trace = currentTrace();
-    return trace ? traceQuery(trace, given, run) : run(given);
+    return trace ? traceQuery(trace, given, (values) => this.send(values)) : this.send(given);
   }) as pg.Client['query'];
+
+  /** Sends what `query` was called with. */
+  protected send(given: readonly unknown[]): unknown {
+    return Reflect.apply(super.query, this, given);
+  }
 
   override connect(): Promise<pg.Client>;
   override connect(callback: (error: Error) => void): void;

@@ -24,7 +24,7 @@ export class PlatformQuery extends Query implements PlatformFirst {
   override prepare(connection: unknown): void {
     if (this.platform) {
       this.#isSetting = true;
-      sendPlatform(connection as Connection, this.platform.id);
+      sendPlatform(connection as Connection, this.platform);
     }
     super.prepare(connection);
   }
@@ -39,7 +39,7 @@ export class PlatformQuery extends Query implements PlatformFirst {
   }
 
   override handleReadyForQuery(connection: unknown): void {
-    this.platform?.onSet();
+    this.platform?.onSet?.();
     super.handleReadyForQuery(connection);
   }
 }

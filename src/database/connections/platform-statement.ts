@@ -8,6 +8,7 @@ export interface Connection {
   readonly parsedStatements: Readonly<Record<string, string>>;
   readonly submittedNamedStatements: Record<string, string>;
   readonly stream: Pick<Writable, 'writable' | 'write'>;
+  parse(statement: { readonly name: string; readonly text: string }): void;
   bind(values: BindMessage): void;
   execute(portal: object): void;
 }
@@ -32,25 +33,41 @@ export const platformStatement = {
   text: "select set_config('gateway.platform', $1, false)",
 } as const;
 
-/** A query that can set the platform of its connection first, in the same round trip and the same transaction. */
-export interface PlatformFirst {
-  /** The platform to set, and what to call when it is. The connection has prepared `platformStatement` before. */
-  platform: { readonly id: string; readonly onSet: () => void } | undefined;
+/** Returns the statement that sets the platform of the present transaction alone. It leaves nothing behind in the session. */
+export const localPlatformText = (value: string) => `select set_config('gateway.platform', ${value}, true)`;
+
+/** The same, prepared: for sessions that a connection pooler shares between clients. */
+export const localPlatformStatement = { name: 'set_local_platform', text: localPlatformText('$1') } as const;
+
+/** A platform that a query sets before it runs. */
+export interface PlatformSetting {
+  readonly id: string;
+  /** The prepared statement that sets it; or, with the name '', one that is sent with its text. */
+  readonly statement: { readonly name: string; readonly text: string };
+  /** Called when it is set. */
+  readonly onSet?: () => void;
 }
 
-const settingTo = (id: string): BindMessage => ({
-  statement: platformStatement.name,
+/** A query that can set the platform of its connection first, in the same round trip and the same transaction. */
+export interface PlatformFirst {
+  platform: PlatformSetting | undefined;
+}
+
+const settingTo = ({ id, statement }: PlatformSetting): BindMessage => ({
+  statement: statement.name,
   values: [id],
   valueMapper: prepareValue,
 });
 
 /** Sends the statement that sets the platform, without the end of the batch. Its result comes before that of the query. */
-export function sendPlatform(connection: Connection, id: string): void {
-  connection.bind(settingTo(id));
+export function sendPlatform(connection: Connection, setting: PlatformSetting): void {
+  if (setting.statement.name === '') connection.parse(setting.statement);
+  connection.bind(settingTo(setting));
   connection.execute({});
 }
 
 /** Returns what `sendPlatform` sends, for a query that writes its messages itself. */
-export function platformMessages(id: string): readonly Buffer[] {
-  return [serialize.bind(settingTo(id)), serialize.execute()];
+export function platformMessages(setting: PlatformSetting): readonly Buffer[] {
+  const messages = [serialize.bind(settingTo(setting)), serialize.execute()];
+  return setting.statement.name === '' ? [serialize.parse(setting.statement), ...messages] : messages;
 }

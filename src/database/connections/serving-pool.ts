@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { ConnectionShares } from './connection-shares.ts';
 import { PlatformQuery } from './platform-query.ts';
-import { currentPlatform } from './platform-scope.ts';
-import { type PlatformFirst, platformStatement } from './platform-statement.ts';
+import { currentPlatform, noPlatform } from './platform-scope.ts';
+import { localPlatformStatement, type PlatformFirst, platformStatement } from './platform-statement.ts';
+import { PooledClient } from './pooled-client.ts';
 import { TextQuery } from './text-query.ts';
 import { inCurrentTrace } from './traced-query.ts';
 
@@ -10,7 +11,8 @@ type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
  * A pool of connections of the serving role. Each statement runs in the name of the current platform (platform-scope.ts): a
- * connection remembers the platform that it was set to, and is set anew where the next statement is another's.
+ * connection remembers the platform that it was set to, and is set anew where the next statement is another's. Behind a connection
+ * pooler each statement and each transaction sets it for itself.
  */
 export class ServingPool extends pg.Pool {
   /** The platform of each connection; none while it is unknown, as after an error. */
@@ -49,10 +51,20 @@ export class ServingPool extends pg.Pool {
     }
     const query = this.#query;
     this.#connectAs(platform, (error, client, release) => {
-      if (error || !client || this.#platforms.get(client) === platform) callback(error, client, release);
+      if (error || !client) callback(error, client, release);
+      else if (client instanceof PooledClient) {
+        this.#enterTransaction(client, platform, query).then(
+          () => callback(undefined, client, release),
+          (failure: Error) => callback(failure, undefined, () => undefined),
+        );
+      } else if (this.#platforms.get(client) === platform) callback(undefined, client, release);
       else if (query && this.#platforms.has(client)) {
         this.#platforms.delete(client);
-        query.platform = { id: platform, onSet: () => this.#platforms.set(client, platform) };
+        query.platform = {
+          id: platform,
+          statement: platformStatement,
+          onSet: () => this.#platforms.set(client, platform),
+        };
         callback(error, client, release);
       } else {
         this.#enter(client, platform).then(
@@ -71,20 +83,49 @@ export class ServingPool extends pg.Pool {
   }
 
   /** Connects for statements that see no rows by themselves: those that only call a function with rights of its own. */
-  connectForFunctions(): Promise<pg.PoolClient> {
-    return super.connect();
+  async connectForFunctions(): Promise<pg.PoolClient> {
+    const client = await super.connect();
+    if (client instanceof PooledClient) client.platform = noPlatform;
+    return client;
   }
 
   /** Sets the platform of a connection, and prepares the statement with which later queries do so. */
   async #enter(client: pg.PoolClient, platform: string): Promise<pg.PoolClient> {
-    if (this.#platforms.get(client) === platform) return client;
-    try {
-      await client.query({ ...platformStatement, values: [platform] });
-    } catch (error) {
-      client.release(error instanceof Error ? error : true);
-      throw error;
+    if (client instanceof PooledClient) {
+      client.platform = platform;
+      return client;
     }
+    if (this.#platforms.get(client) === platform) return client;
+    await queryOrDestroy(client, { ...platformStatement, values: [platform] });
     this.#platforms.set(client, platform);
     return client;
+  }
+
+  /** Lets what is sent next on a connection through a pooler set the platform, for its own transaction. */
+  async #enterTransaction(
+    client: PooledClient & pg.PoolClient,
+    platform: string,
+    query?: PlatformFirst,
+  ): Promise<void> {
+    client.platform = platform;
+    if (!query) return;
+    if (client.prepares && !this.#platforms.has(client)) {
+      await queryOrDestroy(client, { ...localPlatformStatement, values: [platform] });
+      this.#platforms.set(client, platform);
+    }
+    query.platform = {
+      id: platform,
+      statement: client.prepares ? localPlatformStatement : { ...localPlatformStatement, name: '' },
+    };
+  }
+}
+
+/** Runs a statement on a connection of a pool, which is destroyed when it fails. */
+async function queryOrDestroy(client: pg.PoolClient, statement: pg.QueryConfig): Promise<void> {
+  try {
+    await client.query(statement);
+  } catch (error) {
+    client.release(error instanceof Error ? error : true);
+    throw error;
   }
 }

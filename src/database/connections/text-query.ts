@@ -10,7 +10,7 @@ const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()]);
  * of its columns each time and builds a result of rows; it takes a third more processor time (bench/LOG.md).
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
-  readonly name: string;
+  name: string;
   readonly text: string;
   platform: PlatformFirst['platform'];
   readonly values: readonly unknown[];
@@ -36,7 +36,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
     const messages: Buffer[] = [];
     if (this.platform) {
       this.#isSetting = true;
-      messages.push(...platformMessages(this.platform.id));
+      messages.push(...platformMessages(this.platform));
     }
     if (preparedText === undefined) {
       messages.push(serialize.parse({ name, text }));
@@ -56,7 +56,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 
   handleReadyForQuery(): void {
-    this.platform?.onSet();
+    this.platform?.onSet?.();
     if (this.#answer === undefined) this.callback?.(new Error('a text was asked for, and no row came'));
     else this.callback?.(null, this.#answer);
   }

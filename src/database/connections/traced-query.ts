@@ -9,6 +9,7 @@ const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_used',
   'client_token',
   'set_platform',
+  'set_local_platform',
   'commit_batches',
 ]);
 

@@ -35,10 +35,20 @@ export const accessBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'behind a connection pooler the platform of a request stays in the session',
+    file: 'src/database/connections/platform-statement.ts',
+    find: ', true)`;',
+    put: ', false)`;',
+    caughtBy: {
+      file: 'test/database/pooler.test.ts',
+      title: 'platforms see their own rows alone, and no platform stays behind in a session',
+    },
+  },
+  {
     bug: 'requests run in the role that sees all platforms',
     file: 'src/gateway.ts',
-    find: "const serving = openDatabase({ url, role: 'gateway_serving',",
-    put: "const serving = openDatabase({ url, role: 'gateway_work',",
+    find: "const serving = openDatabase({ url, pooler, role: 'gateway_serving',",
+    put: "const serving = openDatabase({ url, pooler, role: 'gateway_work',",
     caughtBy: {
       file: 'test/access/database-wall.test.ts',
       title: 'no node, no getter and no list shows what is foreign',
@@ -47,8 +57,8 @@ export const accessBugs: readonly Bug[] = [
   {
     bug: 'a connection stays with the platform of its first request',
     file: 'src/database/connections/serving-pool.ts',
-    find: 'if (error || !client || this.#platforms.get(client) === platform) callback',
-    put: 'if (error || !client || (this.#platforms.has(client) && query instanceof TextQuery)) callback',
+    find: '} else if (this.#platforms.get(client) === platform) callback',
+    put: '} else if (this.#platforms.has(client) && query instanceof TextQuery) callback',
     caughtBy: {
       file: 'test/access/database-wall.test.ts',
       title:

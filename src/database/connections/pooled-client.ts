@@ -1,0 +1,62 @@
+import { type ConnectionConfig, DatabaseClient } from './hosts.ts';
+import { noPlatform } from './platform-scope.ts';
+import { localPlatformText } from './platform-statement.ts';
+
+/** A connection pooler in transaction mode, such as PgBouncer. */
+export interface Pooler {
+  readonly url: string;
+  /** Whether it keeps prepared statements of its clients, as PgBouncer does from 1.21 with max_prepared_statements. */
+  readonly prepares: boolean;
+}
+
+/** A query that may have a name, under which it is prepared. */
+interface NamedQuery {
+  name?: string | undefined;
+  readonly text?: string;
+  readonly submit?: unknown;
+}
+
+/**
+ * A connection through a connection pooler in transaction mode: each transaction may run on another session of the server. So
+ * nothing may depend on a session: the platform is set in each transaction for that transaction alone, and where the pooler does
+ * not prepare statements, they have no names.
+ */
+export class PooledClient extends DatabaseClient {
+  /** The platform of the transactions that begin on it. */
+  platform = noPlatform;
+  /** Whether statements are prepared under names. */
+  readonly prepares: boolean;
+
+  constructor(config: ConnectionConfig = {}) {
+    super(config);
+    this.prepares = config.pooler?.prepares ?? false;
+  }
+
+  protected override send([query, ...rest]: [query: NamedQuery | string, ...unknown[]]): unknown {
+    if (typeof query === 'string') {
+      const text = begins.test(query) && rest.length === 0 ? `${query}; ${this.#settingText()}` : query;
+      return super.send([text, ...rest]);
+    }
+    const sent = super.send([this.prepares ? query : withoutName(query), ...rest]);
+    if (typeof query.text === 'string' && begins.test(query.text)) {
+      // When it fails, the transaction is aborted, and so each of its statements fails.
+      (super.send([this.#settingText()]) as Promise<unknown>).catch(() => undefined);
+    }
+    return sent;
+  }
+
+  /** Returns the statement that sets the platform of the transaction: as a text, so that it can follow BEGIN in one message. */
+  #settingText(): string {
+    return localPlatformText(this.escapeLiteral(this.platform));
+  }
+}
+
+const begins = /^\s*begin\b/i;
+
+/** Takes the name off a query: pg then sends it as an unnamed statement, parsed and executed in one batch. */
+function withoutName(query: NamedQuery): NamedQuery {
+  if (query.name === undefined || query.name === '') return query;
+  if (query.submit === undefined) return { ...query, name: '' };
+  query.name = '';
+  return query;
+}

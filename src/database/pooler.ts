@@ -1,0 +1,134 @@
+import pg from 'pg';
+import { withAdvisoryLock, withClient } from './advisory-lock.ts';
+import { readAddress } from './connections/address.ts';
+import type { Pooler } from './connections/pooled-client.ts';
+import { sessionSettings } from './connections/session-settings.ts';
+import { sqlState } from './faults.ts';
+import { refuseOwners } from './owners.ts';
+import { inRolledBackTransaction, transactionOn } from './transaction.ts';
+
+/** Says what is wrong with a pooler. The message is for the person who started the program. */
+export class PoolerError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'PoolerError';
+  }
+}
+
+/** The role that requests have. Only they go through a pooler. */
+const role = 'gateway_serving';
+
+/** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
+const settingsLock = 0x706f6f6c;
+
+/**
+ * Returns the settings of the sessions behind a pooler, and their values: a pooler passes none of a client's own. The platform is
+ * not among them, since each transaction sets it.
+ */
+const loginSettings = () =>
+  sessionSettings(role)
+    .map((setting) => setting.split('=', 2) as [name: string, value: string])
+    .filter(([name]) => name !== 'gateway.platform');
+
+/**
+ * Gives the login of a pooler's address the settings that its sessions need, for this database alone. A login may change its own
+ * settings. Connections that override them, such as those for background work, are not affected.
+ * @param direct the address of the server itself, with the same login
+ * @throws PoolerError when the logins differ
+ * @throws OwnerError for a login that owns tables, which needs its role for migrations
+ */
+export async function prepareLogin(pooled: string, direct: string): Promise<void> {
+  const login = loginOf(pooled);
+  if (loginOf(direct) !== login) {
+    throw new PoolerError(
+      `DATABASE_URL has the login ${login} and DATABASE_DIRECT_URL the login ${loginOf(direct)}: give both the same one, since a login changes its own settings`,
+    );
+  }
+  await withAdvisoryLock(direct, settingsLock, (client) => transactionOn(client, () => alterLogin(client, login)));
+}
+
+async function alterLogin(client: pg.Client, login: string): Promise<void> {
+  // The settings may already be those of this session, too.
+  await client.query('set local role none');
+  await refuseOwners({ pool: client });
+  const { rows } = await client.query<{ name: string }>('select current_database() as name');
+  const of = `${client.escapeIdentifier(login)} in database ${client.escapeIdentifier(rows[0]?.name ?? '')}`;
+  for (const [name, value] of loginSettings()) {
+    const values = value.split(',').map((one) => client.escapeLiteral(one));
+    await client.query(`alter role ${of} set ${client.escapeIdentifier(name)} = ${values.join(', ')}`);
+  }
+}
+
+function loginOf(url: string): string {
+  return new pg.Client({ connectionString: readAddress(url).url }).user ?? '';
+}
+
+/**
+ * Connects through a pooler, and finds out what it can do.
+ * @param direct the address of the server itself
+ * @throws PoolerError when a setting of its sessions is missing, or the two addresses lead to different databases
+ */
+export async function findPooler(url: string, direct: string): Promise<Pooler> {
+  const { database, missing, prepares } = await withClient(url, (client) =>
+    // In one transaction, so that it is one session.
+    inRolledBackTransaction(client, async () => ({
+      database: await identityOf(client),
+      prepares: await preparesStatements(client),
+      missing: await missingSettings(client),
+    })),
+  );
+  if (database !== (await withClient(direct, identityOf))) {
+    throw new PoolerError(
+      'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases: let both name the same one',
+    );
+  }
+  if (missing.length > 0) {
+    throw new PoolerError(
+      `The sessions behind the pooler of DATABASE_URL lack the settings ${missing.join(', ')}. The login ${loginOf(url)} must be a member of ${role}. Run "npm run migrate" with DATABASE_OWNER_URL, DATABASE_URL and DATABASE_DIRECT_URL, which gives them to it. Then let the pooler open new connections (RECONNECT in PgBouncer's console).`,
+    );
+  }
+  return { url, prepares };
+}
+
+/** Returns what tells a database of a running server from all others. */
+async function identityOf(client: pg.Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ identity: string }>(
+    'select oid || $1 || pg_postmaster_start_time() as identity from pg_database where datname = current_database()',
+    [' '],
+  );
+  return rows[0]?.identity;
+}
+
+/** Returns the names of the settings that the session has not from its login. */
+async function missingSettings(client: pg.Client): Promise<string[]> {
+  // Over a socket of the file system Postgres shows no keep-alive.
+  const settings = loginSettings().filter(([name]) => !name.startsWith('tcp_'));
+  const { rows } = await client
+    .query<{ name: string; now: string; wanted: string }>(
+      // Setting the wanted value, until the rollback, shows how Postgres writes it.
+      'select name, current_setting(name) as now, set_config(name, value, true) as wanted from unnest($1::text[], $2::text[]) as s (name, value)',
+      [settings.map(([name]) => name), settings.map(([, value]) => value)],
+    )
+    .catch((error: unknown) => {
+      // The login may not take the role: its setting could have no effect.
+      if (sqlState(error) === '42501') return { rows: [{ name: 'role', now: '', wanted: role }] };
+      throw error;
+    });
+  const plain = (value: string) => value.replaceAll(' ', '');
+  return rows.filter(({ now, wanted }) => plain(now) !== plain(wanted)).map(({ name }) => name);
+}
+
+/**
+ * Says whether a pooler prepares statements for its clients. One that does gives them names of its own. Under the client's name a
+ * statement is in one session of the server, where the client's next transaction may not find it.
+ */
+async function preparesStatements(client: pg.Client): Promise<boolean> {
+  const name = 'payments_gateway_probe';
+  const seen = 'select from pg_prepared_statements where name = $1';
+  // Left behind by another instance that was killed in between.
+  if ((await client.query(seen, [name])).rowCount) await client.query(`deallocate ${name}`);
+  await client.query({ name, text: 'select 1' });
+  if ((await client.query(seen, [name])).rowCount === 0) return true;
+  await client.query(`deallocate ${name}`);
+  return false;
+}

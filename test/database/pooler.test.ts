@@ -1,0 +1,108 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { findPooler, prepareLogin } from '../../src/database/pooler.ts';
+import { ended, pay, succeed } from '../setup/acts.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+
+// What needs no pooler: a server whose sessions belong to one client each is treated as one behind a pooler. The soak "pooler" has
+// a real one.
+
+let database: ThrowawayDatabase;
+let url: string;
+beforeAll(async () => {
+  database = await freshDatabase();
+  url = servingUrl(database.url);
+});
+afterAll(() => database.drop());
+
+test('a start behind a pooler whose login lacks its settings is refused, and the message says what to do', async () => {
+  await expect(findPooler(url, url)).rejects.toThrow(
+    /lack the settings role, search_path, .*statement_timeout.*Run "npm run migrate" with .*DATABASE_DIRECT_URL.*RECONNECT/,
+  );
+});
+
+test('the login gets its settings for its database alone, also a second time; then the pooler can be used', async () => {
+  await prepareLogin(url, url);
+  await prepareLogin(url, url);
+  // Statements keep their names here, as behind a pooler that does not prepare.
+  expect(await findPooler(url, url)).toEqual({ url, prepares: false });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(
+    "select current_user::text as role, current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement, current_setting('search_path') as path, current_setting('jit') as jit",
+  );
+  await client.end();
+  expect(rows).toEqual([
+    { role: 'gateway_serving', zone: 'UTC', statement: '10s', path: 'serving, public', jit: 'off' },
+  ]);
+});
+
+test('addresses of two databases, and of two logins, are refused', async () => {
+  const other = await freshDatabase();
+  await expect(findPooler(url, servingUrl(other.url))).rejects.toThrow('lead to different databases');
+  await other.drop();
+  await expect(prepareLogin(url, database.url)).rejects.toThrow(
+    'DATABASE_URL has the login gateway and DATABASE_DIRECT_URL the login postgres',
+  );
+});
+
+test('a login that could alter the tables gets no settings: migrations may need it as it is', async () => {
+  await expect(prepareLogin(database.url, database.url)).rejects.toThrow('is a superuser');
+});
+
+test('DATABASE_DIRECT_URL alone is refused', () => {
+  expect(() => readConfig({ DATABASE_DIRECT_URL: url })).toThrow('DATABASE_DIRECT_URL needs DATABASE_URL');
+});
+
+describe.each([
+  { prepares: false, how: 'without prepared statements' },
+  { prepares: true, how: 'with prepared statements' },
+])('on one connection for all requests, $how', ({ prepares }) => {
+  const listed = (platform: TestPlatform) =>
+    platform.ask('{ customers(first: 10) { edges { node { id transactions(first: 5) { edges { node { id } } } } } } }');
+
+  test('platforms see their own rows alone, and no platform stays behind in a session', async () => {
+    const own = await freshDatabase();
+    const address = servingUrl(own.url);
+    await prepareLogin(address, address);
+    const t = await startTestGateway({ DATABASE_POOL: 1 }, own.url, { pooler: { url: address, prepares } });
+    const platforms = [await t.newPlatform('one'), await t.newPlatform('two')];
+    const scenes = await Promise.all(platforms.map((platform) => makeScene(platform)));
+    const paid = await Promise.all(platforms.map((platform, at) => pay(platform, scenes[at] as never)));
+    for (const [at, platform] of platforms.entries()) {
+      expect((await ended(platform, paid[at].id)).status).toBe('COMPLETED');
+    }
+    const key = 'one-key';
+    for (const platform of platforms) {
+      await succeed(
+        platform,
+        'createApiToken',
+        { name: 'second', permissions: ['VIEW'], idempotencyKey: key },
+        'tokenId: __typename',
+      );
+    }
+    // Reads of both in turn on the same connection, many at once.
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, turn) => listed(platforms[turn % 2] as TestPlatform)),
+    );
+    for (const [turn, { customers }] of answers.entries()) {
+      const nodes = customers.edges.map(({ node }: { node: { id: string; transactions: unknown } }) => node);
+      expect(nodes).toEqual([
+        { id: scenes[turn % 2]?.customerId, transactions: { edges: [{ node: { id: paid[turn % 2].id } }] } },
+      ]);
+    }
+    const client = await t.gateway.serving.connectForFunctions();
+    const { rows } = await client.query("select coalesce(current_setting('gateway.platform', true), '') as platform");
+    const { rows: named } = await client.query('select name from pg_prepared_statements');
+    client.release();
+    expect(rows).toEqual([{ platform: '' }]);
+    expect(named.length > 0).toBe(prepares);
+    await t.stop();
+    await own.drop();
+  });
+});

@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { query } from './embedded-servers.ts';
+
+/** A PgBouncer in transaction mode in front of a database. */
+export interface PgBouncer {
+  /** The database's address through it. */
+  readonly url: string;
+  /** Ends it without a word, with all connections of its clients. */
+  kill(): Promise<void>;
+  /** Starts it again, at the same address. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The program: Debian's package `pgbouncer`, or another one that PGBOUNCER_PATH names. */
+const program = process.env.PGBOUNCER_PATH ?? 'pgbouncer';
+
+/** Returns the version of the installed PgBouncer; undefined where there is none. */
+export function pgBouncerVersion(): string | undefined {
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', env: withSystemPrograms() });
+  return /PgBouncer (\S+)/.exec(stdout ?? '')?.[1];
+}
+
+/** @param poolSize the most sessions of the server that its clients share */
+export async function startPgBouncer(databaseUrl: string, poolSize: number): Promise<PgBouncer> {
+  const { hostname, port, password, pathname } = new URL(databaseUrl);
+  const folder = await mkdtemp(path.join(tmpdir(), 'pgbouncer-'));
+  await chmod(folder, 0o755);
+  const users = ['postgres', 'gateway'].map((login) => `"${login}" "${password}"\n`).join('');
+  await writeFile(path.join(folder, 'users.txt'), users);
+  const ownPort = await freePort();
+  const settings = [
+    '[databases]',
+    `${pathname.slice(1)} = host=${hostname} port=${port}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${ownPort}`,
+    'unix_socket_dir =',
+    'auth_type = trust',
+    `auth_file = ${path.join(folder, 'users.txt')}`,
+    'pool_mode = transaction',
+    `default_pool_size = ${poolSize}`,
+    'max_client_conn = 1000',
+    // After a crash of the server it is tried again at once: faults follow each other quickly.
+    'server_login_retry = 1',
+    '',
+  ];
+  await writeFile(path.join(folder, 'pgbouncer.ini'), settings.join('\n'));
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String(ownPort);
+
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    // It refuses to run as root.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    child = spawn(program, ['-q', path.join(folder, 'pgbouncer.ini')], {
+      stdio: 'ignore',
+      env: withSystemPrograms(),
+      ...user,
+    });
+    while (!(await query(url.href, 'select').catch(() => undefined))) {
+      if (child.exitCode !== null) throw new Error(`PgBouncer ended with ${child.exitCode}`);
+      await delay(20);
+    }
+  };
+  const end = async (signal: NodeJS.Signals) => {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  };
+  await start();
+  return {
+    url: url.href,
+    kill: () => end('SIGKILL'),
+    start,
+    async stop() {
+      await end('SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Debian has it where only root's PATH looks. */
+function withSystemPrograms(): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}

@@ -1,0 +1,89 @@
+import { randomInt } from 'node:crypto';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { findPooler, prepareLogin } from '../../src/database/pooler.ts';
+import { survive } from '../faults/survive.ts';
+import { ended, pay } from '../setup/acts.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { pgBouncerVersion, startPgBouncer } from '../setup/pgbouncer.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// A real PgBouncer in transaction mode: Debian's package `pgbouncer`, or another one that PGBOUNCER_PATH names.
+
+const version = pgBouncerVersion();
+if (version === undefined) console.log('skipped: no pgbouncer is installed, and PGBOUNCER_PATH names none');
+else console.log({ pgbouncer: version });
+const here = test.runIf(version !== undefined);
+
+const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
+/** 1.21 to 1.23 prepare only when they are told to; these are taken as they come. */
+const prepares = major > 1 || minor >= 24;
+
+/** How often each of four callers reads; every fourth time it pays. */
+const rounds = Number(process.env.POOLER_ROUNDS ?? 200);
+const kills = Number(process.env.POOLER_KILLS ?? 20);
+const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));
+
+here('two instances share one session of the server, and no platform sees a row of another', async () => {
+  const database = await freshDatabase();
+  const url = servingUrl(database.url);
+  const bouncer = await startPgBouncer(database.url, 1);
+  const pooledUrl = servingUrl(bouncer.url);
+  await expect(findPooler(pooledUrl, url)).rejects.toThrow('lack the settings role');
+  await prepareLogin(pooledUrl, url);
+  // What an operator does with RECONNECT.
+  await bouncer.kill();
+  await bouncer.start();
+  const pooler = await findPooler(pooledUrl, url);
+  expect(pooler.prepares).toBe(prepares);
+
+  const instances = [
+    await startTestGateway({}, database.url, { pooler }),
+    await startTestGateway({}, database.url, { pooler }),
+  ];
+  const callers: { platform: TestPlatform; scene: Scene; paid: string[] }[] = [];
+  for (const [at, instance] of [...instances, ...instances].entries()) {
+    const platform = await instance.newPlatform(`platform ${at}`);
+    callers.push({ platform, scene: await makeScene(platform), paid: [] });
+  }
+  const session = new pg.Client({ connectionString: pooledUrl });
+  await session.connect();
+  await Promise.all(
+    callers.map(async ({ platform, scene, paid }) => {
+      for (let round = 0; round < rounds; round += 1) {
+        if (round % 4 === 0) paid.push((await pay(platform, scene)).id);
+        const { customers, transactions } = await platform.ask(
+          '{ customers(first: 10) { edges { node { id } } } transactions(first: 100) { edges { node { id } } } }',
+        );
+        expect(customers.edges).toEqual([{ node: { id: scene.customerId } }]);
+        const ids: string[] = transactions.edges.map(({ node }: { node: { id: string } }) => node.id);
+        expect(ids.toSorted()).toEqual(paid.toSorted().slice(-100));
+        const left = "select coalesce(current_setting('gateway.platform', true), '') as platform";
+        expect((await session.query(left)).rows).toEqual([{ platform: '' }]);
+      }
+      for (const id of paid) expect((await ended(platform, id)).status).toBe('COMPLETED');
+    }),
+  );
+  await session.end();
+  for (const instance of instances) await instance.stop();
+  await bouncer.stop();
+  await database.drop();
+});
+
+here('kills of the pooler and of instances behind it lose nothing and double nothing', { timeout: 3_600_000 }, () =>
+  survive({
+    seed,
+    instances: 2,
+    clients: 8,
+    followers: 4,
+    commandsBetween: 20,
+    poolerSize: 4,
+    faults: {
+      'kill -9 of the connection pooler': kills,
+      'kill -9 of an instance': kills,
+      'immediate stop of Postgres': Math.ceil(kills / 10),
+    },
+  }),
+);
