@@ -90,7 +90,9 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await front.getByRole('heading', { name: 'The first five minutes' }).waitFor();
     const widths = await front
       .locator('img')
-      .evaluateAll((images) => images.map((image) => (image as HTMLImageElement).naturalWidth));
+      .evaluateAll((images: HTMLImageElement[]) =>
+        Promise.all(images.map((image) => image.decode().then(() => image.naturalWidth))),
+      );
     expect(widths).toEqual(Array(7).fill(1100));
     await context.close();
   });
