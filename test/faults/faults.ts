@@ -140,8 +140,8 @@ export const faults = {
     async inject(around) {
       const { proxy } = await anyInstance(around);
       proxy.stall();
-      // Some stalls are over before anybody has given up.
-      await (around.random.oneIn(2) ? around.load.more(past) : around.load.moreDisturbed(met));
+      // Some stalls are over before anybody has given up. New connections are good: few attempts meet a stall.
+      await (around.random.oneIn(2) ? around.load.more(past) : around.load.moreDisturbed(1));
       return () => proxy.goOn();
     },
   },
