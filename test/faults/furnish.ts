@@ -18,7 +18,7 @@ interface Furnished {
 
 const secretKey = Buffer.alloc(32, 7).toString('base64');
 /** The settings of all instances. */
-export const environment = {
+const environment = {
   SANDBOX_PACE_MS: '20',
   SECRET_KEY: secretKey,
   // No quote that a client has left expires by itself while the evidence is read.
@@ -31,6 +31,11 @@ export const environment = {
 };
 /** More than all payments of a client together. */
 export const money = 10_000_000_000n;
+
+/** Returns the settings of the instances of a run. Where no attempt may fail, a stop lets clients notice it, as in production. */
+export function settingsOf({ undisturbed }: { readonly undisturbed?: true }): Record<string, string> {
+  return { ...environment, ...(undisturbed && { SHUTDOWN_DELAY_MS: '2000' }) };
+}
 
 /** Makes what the load needs: the tables, a platform with its webhook endpoint, and a customer for each client. */
 export async function furnish(databaseUrl: string, receiver: Receiver, { clients, before }: Furnished) {

@@ -12,7 +12,7 @@ import { check, underWay, type Violation } from './checker.ts';
 import { readFeed, readPayments, readReceipts, sequenceIn } from './evidence.ts';
 import { type Fault, type FaultName, faults, type Surroundings } from './faults.ts';
 import { type Follower, startFollowers } from './followers.ts';
-import { environment, furnish, money } from './furnish.ts';
+import { furnish, money, settingsOf } from './furnish.ts';
 import type { Change, Evidence, Payment } from './history.ts';
 import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
@@ -68,7 +68,7 @@ export async function findViolations(options: Survival): Promise<Violation[]> {
     ends.push(async () => pooler?.stop());
     const instances = await Promise.all(
       Array.from({ length: options.instances }, () =>
-        startInstance(postgres.url, environment, { poolerUrl: pooler?.url, root: before?.root }),
+        startInstance(postgres.url, settingsOf(options), { poolerUrl: pooler?.url, root: before?.root }),
       ),
     );
     ends.push(() => Promise.all(instances.map((instance) => instance.stop())));
