@@ -135,6 +135,9 @@ export const settings = {
     })
     .default('info'),
   ACCESS_LOG: onOff.default(false),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).default('payments-graphql-gateway'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   GRAPHIQL: onOff.optional(),
   INSPECT_REQUESTS: wholeNumber(0, 100_000).optional(),
   CORS_ORIGINS: z

@@ -14,6 +14,7 @@ import { prepareDatabase } from './start/prepare-database.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './start/sandbox-platform.ts';
 import { findSecretKey } from './start/secret-key.ts';
 import { findSigningKey } from './start/signing-key.ts';
+import { startTracing } from './start/tracing.ts';
 import { refuseUnsafe } from './start/unsafe-settings.ts';
 
 /** Runs `npm start`: settings, database, migrations, sandbox, gateway. Ctrl-C or SIGTERM stops them in reverse. */
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
   const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
   const config = { ...settings, ...keys };
   const log = openLog(config.LOG_LEVEL);
+  const tracing = await startTracing(config);
   const embedded = config.DATABASE_URL === undefined ? await startPostgres(config, log) : undefined;
 
   let gateway: Gateway | undefined;
@@ -31,6 +33,7 @@ async function main(): Promise<void> {
     stopping ??= (async () => {
       log.info({ signal }, 'stopping');
       await gateway?.stop();
+      await tracing?.stop();
       await embedded?.stop();
     })();
     return stopping;

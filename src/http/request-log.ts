@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { asRequest, clientIn, factsOf } from '../instruments/request-facts.ts';
 import type { RequestTraces } from '../instruments/request-traces.ts';
+import { inRequestSpan } from '../instruments/spans.ts';
 import type { AddressOf } from './client-address.ts';
 
 /** How requests are logged. */
@@ -42,5 +43,5 @@ export function asLoggedRequest<T>(
       log.info({ ...facts, method, path, status, ms, address }, 'request');
     });
   }
-  return asRequest(facts, work, trace);
+  return inRequestSpan(request, response, facts, () => asRequest(facts, work, trace));
 }

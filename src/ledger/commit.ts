@@ -5,7 +5,7 @@ import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import { runCommitting } from '../database/transaction.ts';
-import { currentTrace } from '../instruments/request-facts.ts';
+import { beginStatement } from '../instruments/watched-statements.ts';
 import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
@@ -109,9 +109,15 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
     });
     lanes.set(database, databaseLanes);
   }
-  const committing = databaseLanes.add(platformId, plan);
-  // Plans of several requests may share the statement, so each request notes its own: the wait for the others is in its time.
-  const end = currentTrace()?.begin('commit_batches', commitText);
+  return watched(databaseLanes.add(platformId, plan));
+}
+
+/**
+ * Shows a commit to whoever watches the statements of its caller. Plans of several requests may share the statement, so each
+ * request notes its own: the wait for the others is in its time.
+ */
+function watched<T>(committing: Promise<T>): Promise<T> {
+  const end = beginStatement('commit_batches', commitText);
   if (end)
     committing.then(
       () => end(undefined, 1),
@@ -215,7 +221,7 @@ export async function commitGroups(
 async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
   if (groups.length === 0) return [];
   const commit = prepareCommit(groups);
-  const outcomes = await retryLostRaces(() => runCommitting(database, commit));
+  const outcomes = await watched(retryLostRaces(() => runCommitting(database, commit)));
   database.commits.emit('committed');
   return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
 }

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { type RailHost, type RailModule, railPort } from './port.ts';
 import type { Rail } from './rail.ts';
 import type { EnvironmentRails, RailEntry, RailSettings } from './rail-settings.ts';
+import { withSpans } from './with-spans.ts';
 
 /** The rails of all environments, opened. */
 export interface LoadedRails {
@@ -40,7 +41,7 @@ export async function loadRails(settings: RailSettings, options: LoadOptions): P
     const rail = await openRail(place, module, entry, { ...options.host, environment });
     opened.push(rail);
     checkRail(place, rail, environment);
-    return rail;
+    return withSpans(rail);
   };
   const loaded: Partial<Record<RailHost['environment'], Rail>> = {};
   try {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { currentTrace } from '../../instruments/request-facts.ts';
+import { watchesStatements } from '../../instruments/watched-statements.ts';
 import { firstServer, type Server, serversOf } from './address.ts';
 import { traceQuery } from './traced-query.ts';
 
@@ -109,8 +109,7 @@ export class DatabaseClient extends pg.Client {
 
   // The declarations of `query` in pg's types cannot be overridden one by one.
   override query = ((...given: unknown[]) => {
-    const trace = currentTrace();
-    return trace ? traceQuery(trace, given, (values) => this.send(values)) : this.send(given);
+    return watchesStatements() ? traceQuery(given, (values) => this.send(values)) : this.send(given);
   }) as pg.Client['query'];
 
   /** Sends what `query` was called with. */

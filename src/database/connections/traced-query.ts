@@ -1,7 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import type pg from 'pg';
-import { currentTrace } from '../../instruments/request-facts.ts';
-import type { RequestTrace } from '../../instruments/request-traces.ts';
+import { beginStatement, watchesStatements } from '../../instruments/watched-statements.ts';
 
 /** Statements of no request: those that tell who asks, and that of payments, which several requests may share (ledger/commit.ts). */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
@@ -27,18 +26,19 @@ interface Query {
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Makes a callback run for the current request, where that is traced. Whoever releases a connection calls the next one that
+ * Makes a callback run for the current request, where somebody wants to know its statements. Whoever releases a connection calls the next one that
  * waits for it, and would be taken for the sender of its statements.
  */
 export function inCurrentTrace(connected: Connected): Connected {
-  return currentTrace() ? AsyncResource.bind(connected) : connected;
+  return watchesStatements() ? AsyncResource.bind(connected) : connected;
 }
 
 /** Runs a query of a client, and notes its statement, its time and its rows. Takes what `pg.Client.query` takes. */
-export function traceQuery(trace: RequestTrace, given: unknown[], run: (given: unknown[]) => unknown): unknown {
+export function traceQuery(given: unknown[], run: (given: unknown[]) => unknown): unknown {
   const query: Query = typeof given[0] === 'string' ? { text: given[0] } : (given[0] as Query);
   if (ofNoRequest.has(query.name)) return run(given);
-  const end = trace.begin(query.name, query.text);
+  const end = beginStatement(query.name, query.text);
+  if (!end) return run(given);
   const ended =
     (done?: Done): Done =>
     (error, result) => {

@@ -158,7 +158,7 @@ export class Operations {
 
   /** Runs a query or a mutation, for a transport that can send the text of an answer as the database has written it. */
   answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
-    return timeOperation(args, this.#answer(args));
+    return timeOperation(args, () => this.#answer(args));
   }
 
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {

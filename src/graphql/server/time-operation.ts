@@ -1,20 +1,25 @@
 import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperationAST, Kind } from 'graphql';
 import { requestSeconds } from '../../instruments/instruments.ts';
 import { noteOperation } from '../../instruments/request-facts.ts';
+import { inSpan } from '../../instruments/spans.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 
 /** The labels of each document that names no operation of several: most requests repeat one. */
 const labels = new WeakMap<DocumentNode, string>();
 
-/** Awaits the answer to a valid operation, and records its time under its root field and the code of its first error. */
+/** Executes a valid operation in a span, and records its time under its root field and the code of its first error. */
 export async function timeOperation<Answer extends ExecutionResult | TextAnswer>(
   args: ExecutionArgs,
-  running: Promise<Answer>,
+  execute: () => Promise<Answer>,
 ): Promise<Answer> {
   const operation = labelOf(args);
   noteOperation(operation);
   const end = requestSeconds.startTimer({ api: 'graphql', operation });
-  const answer = await running;
+  const answer = await inSpan(
+    operation,
+    { attributes: { 'graphql.operation.name': args.operationName ?? '' } },
+    execute,
+  );
   const code = answer instanceof TextAnswer ? undefined : answer.errors?.[0]?.extensions.code;
   end({ code: typeof code === 'string' ? code : 'ok' });
   return answer;

@@ -1,4 +1,6 @@
+import { publicId } from '../../core/ids.ts';
 import { retryLostRaces } from '../../database/retry.ts';
+import { inSpan } from '../../instruments/spans.ts';
 import { commitGroups, type PlanRefusal } from '../../ledger/commit.ts';
 import type { PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
@@ -39,6 +41,15 @@ export function nextOrderDue(payments: Payments): Promise<number | undefined> {
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
   const { pool } = payments.database;
   const orders = await leaseOrders(pool, limit);
+  if (orders.length > 0) {
+    await inSpan('settle orders', { isRoot: true }, () => settleOrders(payments, orders));
+  }
+  return orders.length;
+}
+
+/** Asks the rail about orders, and commits what it says. */
+async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
+  const { pool } = payments.database;
   const leases = renewLeases(pool, orders, payments.log);
   const postponements: Postponement[] = [];
   const concluded: Conclusion[] = [];
@@ -46,9 +57,11 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
     orders.map(async (order) => {
       let outcome: RailOutcome | undefined;
       try {
-        const next = await settle(payments, order, (answer) => {
-          outcome = answer;
-        });
+        const next = await inSpan('settle order', { attributes: attributesOf(order) }, () =>
+          settle(payments, order, (answer) => {
+            outcome = answer;
+          }),
+        );
         if ('dueInMs' in next) postponements.push(next);
         else concluded.push({ order, outcome, group: next });
       } catch (error) {
@@ -62,7 +75,17 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
     remaining = await commitConcluded(payments, remaining, postponements);
   await leases.end();
   await retryLostRaces(() => postponeOrders(pool, postponements));
-  return orders.length;
+}
+
+/** The attributes of an order's span. The request that made the payment has its id in its answer. */
+function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder) {
+  return {
+    'payments.platform.id': platformId,
+    'payments.order.id': id,
+    'payments.order.kind': kind,
+    'payments.order.attempts': attempts,
+    'payments.transaction.id': publicId('Transaction', transaction.id),
+  };
 }
 
 /**

@@ -1,6 +1,8 @@
+import { publicId } from '../../core/ids.ts';
 import type { SecretBox } from '../../core/secret-box.ts';
 import { rowFromSnapshot } from '../../database/rows.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
+import { inSpan } from '../../instruments/spans.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
 import { applyAnswer } from './apply-answer.ts';
 import { isAnswer, questionAnswer } from './approval.ts';
@@ -57,7 +59,9 @@ export class Deliverer {
     if (capacity <= 0) return idleMs;
     const deliveries = await leaseDeliveries(this.#webhooks, capacity);
     for (const delivery of deliveries) {
-      const attempt = this.#attempt(delivery)
+      const attempt = inSpan('deliver webhook', { isRoot: true, attributes: attributesOf(delivery) }, () =>
+        this.#attempt(delivery),
+      )
         .catch((error: unknown) => {
           // It is attempted again when its lease has expired.
           this.#webhooks.payments.log.error({ err: error, delivery: delivery.id }, 'a webhook could not be attempted');
@@ -162,4 +166,15 @@ function questionMs({ event, now }: LeasedDelivery): number {
   const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
   if (!approvalDueAt) throw new Error('a question is about a payment that waits for approval');
   return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
+}
+
+/** The attributes of the span of an attempt. */
+function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelivery) {
+  return {
+    'payments.platform.id': platformId,
+    'payments.webhook_delivery.id': publicId('WebhookDelivery', id),
+    'payments.webhook_endpoint.id': publicId('WebhookEndpoint', endpointId),
+    'payments.event.id': publicId('Event', event.id),
+    'payments.webhook_delivery.attempt': begun,
+  };
 }

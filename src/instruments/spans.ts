@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type Attributes,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import type { RequestFacts } from './request-facts.ts';
+
+// Spans for OpenTelemetry: requests, operations, statements, calls to rails, webhooks. They go nowhere until start/tracing.ts
+// switches them on. No attribute has a value of a client, a secret or a person's data: names, ids and times alone.
+
+/** Kinds of spans, as OpenTelemetry numbers them: a constant enum cannot be imported where modules are not transformed. */
+export const kinds = { internal: 0, server: 1, client: 2 } as const satisfies Record<string, SpanKind>;
+
+const tracer = trace.getTracer('payments-graphql-gateway');
+let isOn = false;
+
+/** Makes the functions below make spans. */
+export function switchSpans(on: boolean): void {
+  isOn = on;
+}
+
+/** Whether the functions below make spans. */
+export function makesSpans(): boolean {
+  return isOn;
+}
+
+/** Whether what happens now belongs to a span. */
+export function hasSpan(): boolean {
+  return isOn && trace.getActiveSpan() !== undefined;
+}
+
+/** Runs work in a span of its own, inside the present one; with `isRoot`, in a trace of its own. */
+export function inSpan<T>(
+  name: string,
+  { kind = 'internal', attributes = {}, isRoot = false }: SpanOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!isOn) return work();
+  return tracer.startActiveSpan(name, { kind: kinds[kind], attributes, root: isRoot }, async (span) => {
+    try {
+      return await work();
+    } catch (error) {
+      fail(span, error);
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+interface SpanOptions {
+  readonly kind?: keyof typeof kinds;
+  readonly attributes?: Attributes;
+  readonly isRoot?: boolean;
+}
+
+/** Begins a span inside the present one, and returns the function that ends it; undefined where there is none. */
+export function beginSpan(
+  name: string,
+  { kind = 'internal', attributes = {} }: Omit<SpanOptions, 'isRoot'>,
+): ((error: unknown, attributes?: Attributes) => void) | undefined {
+  if (!hasSpan()) return undefined;
+  const span = tracer.startSpan(name, { kind: kinds[kind], attributes });
+  return (error, more = {}) => {
+    span.setAttributes(more);
+    if (error) fail(span, error);
+    span.end();
+  };
+}
+
+/** Runs the work of a request in its span, which goes on the trace of its header `traceparent`. It ends with its response. */
+export function inRequestSpan<T>(
+  request: IncomingMessage,
+  response: ServerResponse,
+  facts: RequestFacts,
+  work: () => T,
+): T {
+  if (!isOn) return work();
+  const method = request.method ?? '';
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  const around = propagation.extract(ROOT_CONTEXT, request.headers);
+  const attributes = { 'http.request.method': method, 'url.path': path, 'payments.request.id': facts.requestId };
+  const span = tracer.startSpan(method, { kind: kinds.server, attributes }, around);
+  response.once('close', () => {
+    const { operation, platform } = facts;
+    if (operation !== undefined) span.updateName(operation);
+    if (platform !== undefined) span.setAttribute('payments.platform.id', platform);
+    // Without an end of its own, the client has gone before.
+    if (response.writableFinished) span.setAttribute('http.response.status_code', response.statusCode);
+    if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end();
+  });
+  return context.with(trace.setSpan(around, span), work);
+}
+
+/** Marks a span as failed. The text of an error may have a client's values in it, so it has its name or its SQLSTATE alone. */
+function fail(span: Span, error: unknown): void {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  span.setAttribute('error.type', code ?? (error instanceof Error ? error.name : 'unknown'));
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}

@@ -1,0 +1,33 @@
+import { inSpan, makesSpans } from '../instruments/spans.ts';
+import type { Rail } from './rail.ts';
+
+/** The parts of a rail that ask its provider. */
+const asking = [
+  'rate',
+  'paymentInstructions',
+  'lookUp',
+  'payOut',
+  'collect',
+  'giveBack',
+  'checkAccount',
+  'checkIdentity',
+  'movements',
+  'checkConnection',
+] as const satisfies readonly (keyof Rail)[];
+const isAsking = new Set<PropertyKey>(asking);
+
+/** Makes each call to a rail's provider a span of its own, where there are spans. */
+export function withSpans(rail: Rail): Rail {
+  if (!makesSpans()) return rail;
+  return new Proxy(rail, {
+    get(target, key) {
+      const part: unknown = Reflect.get(target, key, target);
+      if (typeof part !== 'function') return part;
+      const call = (given: unknown[]) => Reflect.apply(part, target, given);
+      if (key === 'forPlatform') return (...given: unknown[]) => withSpans(call(given));
+      if (!isAsking.has(key)) return (...given: unknown[]) => call(given);
+      const options = { kind: 'client', attributes: { 'payments.rail': target.name } } as const;
+      return (...given: unknown[]) => inSpan(`rail ${String(key)}`, options, async () => call(given));
+    },
+  });
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTracing } from '../../src/start/tracing.ts';
+import { ended, usdToEur } from '../setup/acts.ts';
+import { mutationDocument } from '../setup/documents.ts';
+import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+
+interface Collected {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** A collector of OpenTelemetry, as far as this needs one. */
+let collector: Server;
+let endpoint: string;
+const spans: Collected[] = [];
+beforeAll(async () => {
+  collector = createServer(async (request, response) => {
+    const { resourceSpans } = (await json(request)) as Data;
+    for (const { scopeSpans } of resourceSpans) {
+      for (const span of scopeSpans.flatMap((scope: Data) => scope.spans)) {
+        const attributes = span.attributes.map(({ key, value }: Data) => [key, Object.values(value)[0]]);
+        spans.push({ ...span, attributes: Object.fromEntries(attributes) });
+      }
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  collector.listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+});
+afterAll(() => collector.close());
+
+/** The spans inside a span, at any depth. */
+function inside(span: Collected): Collected[] {
+  return spans
+    .filter(({ parentSpanId, traceId }) => parentSpanId === span.spanId && traceId === span.traceId)
+    .flatMap((child) => [child, ...inside(child)]);
+}
+
+test('a payment is traced from the request to its statements, its rail and its webhook, and its spans tell nothing of people', async () => {
+  const tracing = await startTracing({
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_SERVICE_NAME: 'gateway under test',
+    OTEL_TRACES_SAMPLER_ARG: 1,
+  });
+  const t = await startTestGateway();
+  const receiver = await startReceiver();
+  await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+  const scene = await makeScene(t.platform);
+  const callersTrace = '0af7651916cd43dd8448eb211c80319c';
+  const input = { ...usdToEur(scene, { immediatelyExecute: true }), description: 'for my birthday' };
+  const response = await fetch(`${t.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      authorization: t.platform.authorization,
+      'content-type': 'application/json',
+      traceparent: `00-${callersTrace}-b7ad6b7169203331-01`,
+    },
+    body: JSON.stringify(
+      { query: mutationDocument('createQuote', 'quote { transaction { id } }'), variables: { input } },
+      (_key, value) => (typeof value === 'bigint' ? value.toString() : value),
+    ),
+  });
+  const { data } = (await response.json()) as Data;
+  const { id } = data.createQuote.quote.transaction;
+  await ended(t.platform, id);
+  await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
+  await receiver.stop();
+  await t.stop();
+  await tracing?.stop();
+
+  const [request] = spans.filter(({ traceId, kind }) => traceId === callersTrace && kind === 2);
+  expect(request).toMatchObject({
+    name: 'mutation createQuote',
+    parentSpanId: 'b7ad6b7169203331',
+    attributes: {
+      'http.request.method': 'POST',
+      'url.path': '/graphql',
+      'http.response.status_code': 200,
+      'payments.request.id': response.headers.get('x-request-id'),
+      'payments.platform.id': t.platform.platformId,
+    },
+  });
+  const names = request ? inside(request).map(({ name }) => name) : [];
+  expect(names).toEqual(expect.arrayContaining(['mutation createQuote', 'rail rate', 'commit_batches']));
+
+  const settled = spans.filter(
+    ({ name, attributes }) => name === 'settle order' && attributes['payments.transaction.id'] === id,
+  );
+  expect(settled.flatMap(inside).map(({ name }) => name)).toContain('rail payOut');
+  const rounds = spans.filter(({ name }) => name === 'settle orders');
+  expect(rounds.every(({ parentSpanId }) => !parentSpanId)).toBe(true);
+  expect(rounds.flatMap(inside).map(({ name }) => name)).toEqual(expect.arrayContaining(['settle order', 'commit_batches']));
+  expect(spans.some(({ name }) => name === 'deliver webhook')).toBe(true);
+
+  const text = JSON.stringify(spans);
+  for (const value of ['birthday', 'Grace Hopper', 'DE89370400440', receiver.url, t.platform.authorization])
+    expect(text).not.toContain(value);
+});
+
+test('a collector that is away disturbs nobody, and a stop does not wait for it', async () => {
+  const tracing = await startTracing({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    OTEL_SERVICE_NAME: 'gateway under test',
+    OTEL_TRACES_SAMPLER_ARG: 1,
+  });
+  const t = await startTestGateway();
+  expect(await t.platform.ask('{ customers { totalCount } }')).toEqual({ customers: { totalCount: 0 } });
+  await t.stop();
+  await tracing?.stop();
+});
