@@ -101,7 +101,9 @@ test('a payment is traced from the request to its statements, its rail and its w
   expect(settled.flatMap(inside).map(({ name }) => name)).toContain('rail payOut');
   const rounds = spans.filter(({ name }) => name === 'settle orders');
   expect(rounds.every(({ parentSpanId }) => !parentSpanId)).toBe(true);
-  expect(rounds.flatMap(inside).map(({ name }) => name)).toEqual(expect.arrayContaining(['settle order', 'commit_batches']));
+  expect(rounds.flatMap(inside).map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['settle order', 'commit_batches']),
+  );
   expect(spans.some(({ name }) => name === 'deliver webhook')).toBe(true);
 
   const text = JSON.stringify(spans);
