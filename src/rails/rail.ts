@@ -50,6 +50,13 @@ export interface Rail {
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
+   * Says what has become of an order, and sends nothing: an operator asks before ending an order by hand. Undefined where
+   * the provider does not have it. An exception means that nothing is known. Without this method `payOut` or `collect` is
+   * asked, which may send an order that the provider never had.
+   */
+  findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
+
+  /**
    * Gives back to its source what a collection brought in and no account here can take, because the balance would pass
    * its bound. Called at least once, with the order of the collection. The payment is FAILED once this returns; after
    * an exception it is called again. After the first call `collect` must answer `failed` for this order, so that money

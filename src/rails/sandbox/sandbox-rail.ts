@@ -66,6 +66,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
     checkIdentity: async ({ name }) => checkSandboxIdentity(name),
     payOut: async (order) => outcomeOf(order, paceMs),
     collect: async (order) => outcomeOf(order, paceMs),
+    findOrder: async (order) => outcomeOf(order, paceMs),
     // The simulated world has no balances.
     giveBack: async () => undefined,
     simulation,

@@ -95,6 +95,7 @@ function platformRail(client: UpstreamClient, settings: UpstreamTimes & { readon
     checkIdentity: (customer) => checkIdentity(client, customer),
     payOut: (order) => orders.payOut(order),
     collect: (order) => orders.collect(order),
+    findOrder: (order) => orders.find(order),
     giveBack: (order) => orders.giveBack(order),
     expectedMs: () => settings.expectedMs,
     movements: (request) => readMovements(client, request),
