@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addActs } from './acts.ts';
+import { addAdjustments } from './adjustments.ts';
 import { addAudit } from './audit.ts';
 import { addCases } from './cases.ts';
 import { answered } from './command-line.ts';
@@ -28,6 +29,7 @@ const commands = [
     addOrders,
     addWebhooks,
     addSuspense,
+    addAdjustments,
     addCases,
     addRails,
     addStatement,

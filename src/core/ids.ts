@@ -17,7 +17,8 @@ export type IdType =
   | 'Webhook'
   | 'WebhookEndpoint'
   | 'WebhookDelivery'
-  | 'LedgerEntry';
+  | 'LedgerEntry'
+  | 'Adjustment';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -50,9 +50,8 @@ export interface Rail {
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Says what has become of an order, and sends nothing: an operator asks before ending an order by hand. Undefined where
-   * the provider does not have it. An exception means that nothing is known. Without this method `payOut` or `collect` is
-   * asked, which may send an order that the provider never had.
+   * Says what has become of an order, and sends nothing: an operator asks before ending it by hand. Undefined where the
+   * provider does not have it. Without this method `payOut` or `collect` is asked, which may send it.
    */
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
