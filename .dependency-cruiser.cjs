@@ -1,11 +1,15 @@
 // Who may import whom (the README draws it): each module may import itself and the modules named after it, nothing else. A
 // module is a folder without the modules inside it. What is not named here is refused, so a new module or a new direction is a
 // decision, made in this file.
+// What everything of the domain stands on.
 const base = ['core', 'database', 'database/connections', 'instruments'];
 const domain = ['payments', 'access', 'ledger', 'rails', 'events', ...base];
+// The folders of payments: a noun or an act each.
 const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'quotes', 'receivers', 'sandbox', 'settlement', 'statements', 'transfers'];
 const allOfPayments = [...acts.map((act) => `payments/${act}`), ...domain];
+// Webhooks, all of it.
 const hooks = ['webhooks', 'webhooks/endpoints', 'webhooks/delivery'];
+// The folders of the schema, one for each kind of noun.
 const nouns = ['customers', 'payments', 'platform', 'streams', 'values', 'webhooks'].map((noun) => `graphql/schema/${noun}`);
 // Who may come in, and how fast: for the APIs.
 const gate = ['access/tokens', 'access/limits'];
@@ -64,7 +68,7 @@ const modules = {
   ),
   'graphql/server': [...nouns, 'graphql/schema', 'graphql/limits', 'graphql/reading', 'graphql', ...apis],
   'graphql/transports': ['graphql/server', 'graphql/schema', 'graphql/limits', 'graphql/reading', 'graphql', ...apis],
-  // What an operator sees.
+  // What an operator sees. `root`, below, is the files at the root of src; these themselves may import all.
   observe: ['instruments', 'database/migrations', 'access/tokens', ...domain],
   rest: ['rest/endpoints', 'rest/schemas', ...apis],
   'rest/schemas': ['records', ...allOfPayments],

@@ -23,8 +23,6 @@ export async function withAdvisoryLock<T>(
 /** Runs `work` on a separate connection, without the limits on statements that the pool's sessions have. */
 export async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new DatabaseClient({ connectionString: firstServer(databaseUrl), hosts: Hosts.of(databaseUrl) });
-  // A connection that the server ends makes the next statement fail; without a listener it would end the process.
-  client.on('error', () => undefined);
   await client.connect();
   try {
     return await work(client);

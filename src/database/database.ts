@@ -178,10 +178,8 @@ function openPool(
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: connectionSeconds,
   });
-  // Without these listeners a connection that the server closes would end the process. The pool replaces an idle one; the
-  // statement of one in use fails with the same error.
+  // Without this listener an idle connection that the server closes would end the process. The pool replaces it.
   pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
 
   const idle = new Set<pg.PoolClient>();
   pool.on('acquire', (client) => idle.delete(client));

@@ -227,7 +227,6 @@ export class Feed {
       connectionTimeoutMillis: listenTimeoutMs,
       query_timeout: listenTimeoutMs,
     });
-    client.on('error', () => undefined);
     client.on('end', () => {
       if (this.#listener === client) this.#listener = undefined;
     });

@@ -90,7 +90,6 @@ export class DatabaseFigures {
       connectionTimeoutMillis: limitMs,
       query_timeout: limitMs,
     });
-    client.on('error', () => undefined);
     try {
       await client.connect();
       await client.query(`set statement_timeout = ${limitMs}`);

@@ -56,6 +56,13 @@ async function nothingLeftOf(databaseUrl: string): Promise<void> {
   while (orders.length > 0 && (await query(databaseUrl, left)).length > 0) await delay(20);
 }
 
+/** Waits until a process has read the clock: a step that is undone before, nobody can see. */
+async function clockRead(databaseUrl: string): Promise<void> {
+  const isRead =
+    "select from clock_reading where seen_at between now() - interval '1 minute' and now() + interval '1 minute'";
+  while ((await query(databaseUrl, isRead)).length === 0) await delay(10);
+}
+
 const needsDisk = ({ disk }: DoomedPostgres) =>
   disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
 
@@ -133,8 +140,8 @@ export const faults = {
     async inject(around) {
       const { proxy } = await anyInstance(around);
       proxy.stall();
-      // Some stalls are over before anybody has given up.
-      await (around.random.oneIn(2) ? around.load.more(past) : around.load.moreDisturbed(met));
+      // Some stalls are over before anybody has given up. New connections are good: few attempts meet a stall.
+      await (around.random.oneIn(2) ? around.load.more(past) : around.load.moreDisturbed(1));
       return () => proxy.goOn();
     },
   },
@@ -182,13 +189,13 @@ export const faults = {
   'clock an hour back': {
     async inject({ databaseUrl }) {
       await setClockBack(databaseUrl);
-      return nothing;
+      return () => clockRead(databaseUrl);
     },
   },
   'clock an hour forward': {
     async inject({ databaseUrl }) {
       await setClockForward(databaseUrl);
-      return nothing;
+      return () => clockRead(databaseUrl);
     },
   },
 } satisfies Record<string, Fault>;

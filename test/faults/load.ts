@@ -56,6 +56,7 @@ const tooMuch = 9_000_000_000_000_000n;
 export function startLoad(options: LoadOptions): Load {
   const clients = options.scenes.map((scene, index) => new Client(options, scene, index));
   const sum = (of: (client: Client) => number) => clients.reduce((total, client) => total + of(client), 0);
+  const latest = () => `while ${options.during()}: ${clients.map((client) => client.latest).join('; ')}`;
   const load = {
     get history() {
       return clients.flatMap(({ history }) => history);
@@ -69,8 +70,8 @@ export function startLoad(options: LoadOptions): Load {
     get disturbed() {
       return sum(({ disturbed }) => disturbed);
     },
-    more: (count: number) => grown(() => load.acknowledged, count),
-    moreDisturbed: (count: number) => grown(() => load.disturbed, count),
+    more: (count: number) => grown(() => load.acknowledged, count, latest),
+    moreDisturbed: (count: number) => grown(() => load.disturbed, count, latest),
     async stop() {
       for (const client of clients) client.stop();
       await running;
@@ -83,12 +84,12 @@ export function startLoad(options: LoadOptions): Load {
 /** The longest that a load may stand still: a service that is not back by then has not survived. */
 const standstillMs = 120_000;
 
-async function grown(figure: () => number, by: number): Promise<void> {
+async function grown(figure: () => number, by: number, latest: () => string): Promise<void> {
   const wanted = figure() + by;
   const deadline = performance.now() + standstillMs;
   while (figure() < wanted) {
     if (performance.now() > deadline)
-      throw new Error(`${wanted - figure()} of ${by} did not come in ${standstillMs} ms`);
+      throw new Error(`${wanted - figure()} of ${by} did not come in ${standstillMs} ms, ${latest()}`);
     await delay(2);
   }
 }
@@ -99,6 +100,8 @@ class Client {
   readonly internalErrors: string[] = [];
   acknowledged = 0;
   disturbed = 0;
+  /** What the latest attempt came to, for whoever asks why nothing goes on. */
+  latest = 'no answer yet';
   readonly #options: LoadOptions;
   readonly #scene: Scene;
   readonly #index: number;
@@ -219,8 +222,10 @@ class Client {
         signal: AbortSignal.timeout(attemptMs),
       });
       const text = await response.text();
+      this.latest = `${operation}: ${response.status} ${text.slice(0, 200)}`;
       return this.#read(operation, response.status, text);
     } catch (error) {
+      this.latest = `${operation}: ${error}`;
       return { kind: isRefusedConnection(error) ? 'unsent' : 'unknown' };
     }
   }

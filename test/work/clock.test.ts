@@ -61,6 +61,20 @@ test('what is under way when the clock is set back by an hour is done now, and n
   await working.stop();
 });
 
+test('what is due between two steps back, which nobody saw one by one, is done now, too', async () => {
+  const pay = async () => {
+    const accounts = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd };
+    return (await actOn(platform, 'transferOut', { ...accounts, amount: 100 })).transaction.id as string;
+  };
+  const first = await pay();
+  await setClockBack(database.url);
+  const second = await pay();
+  await setClockBack(database.url);
+  const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
+  for (const id of [first, second]) expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  await working.stop();
+});
+
 test('a clock that is right changes nothing', async () => {
   const { rows: before } = await sql.query('select id, due_at, created_at from rail_order order by id');
   const { rows: answers } = await sql.query('select follow_clock() as back from generate_series(1, 3)');

@@ -102,6 +102,9 @@ export class DatabaseClient extends pg.Client {
   constructor(config: ConnectionConfig = {}) {
     super(config);
     this.#hosts = config.hosts;
+    // An error that nobody listens for ends the process, and the server may send one before whoever connects has the client.
+    // The next statement fails with it.
+    this.on('error', () => undefined);
   }
 
   // The declarations of `query` in pg's types cannot be overridden one by one.

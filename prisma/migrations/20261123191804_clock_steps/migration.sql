@@ -1,0 +1,43 @@
+-- Detects that the clock of the database was set back by more than a second, and moves due times back too. Otherwise
+-- what was due soon by the old clock would wait for as long as the clock was set back. Returns the step in
+-- milliseconds, or null. Any number of processes call this repeatedly: one of them locks the row, and the others do not
+-- wait.
+-- A due time more than half of the step ahead, or more than ten seconds, counts as set by the old clock. In fact nearly all
+-- were: this is called every second. One that the new clock has set so far ahead since then is moved wrongly. That is
+-- harmless, because it only happens early: a rail is asked again, or a receiver gets an event early. Ten seconds find also
+-- what a clock in between has set, when there were two steps since the last call. A step forward and back again since then
+-- is not seen.
+create or replace function follow_clock() returns double precision
+  language plpgsql
+  security definer set search_path = public, pg_temp
+as $$
+declare
+  v_seen timestamptz;
+  v_now timestamptz;
+  v_step interval;
+  v_ahead timestamptz;
+begin
+  select seen_at into v_seen from clock_reading for update skip locked;
+  if not found then
+    return null;
+  end if;
+  v_now := clock_timestamp();
+  v_step := v_seen - v_now;
+  if v_step < interval '-1 second' then
+    update clock_reading set seen_at = v_now;
+  end if;
+  if v_step <= interval '1 second' then
+    return null;
+  end if;
+  v_ahead := v_now + least(v_step / 2, interval '10 seconds');
+  -- The age of an order counts from its creation.
+  update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
+  update account_check set due_at = due_at - v_step where due_at > v_ahead;
+  update webhook_delivery set
+    next_attempt_at = case when next_attempt_at > v_ahead then next_attempt_at - v_step else next_attempt_at end,
+    leased_until = case when leased_until > v_ahead then leased_until - v_step else leased_until end
+  where status = 'PENDING' and greatest(next_attempt_at, leased_until) > v_ahead;
+  update clock_reading set seen_at = v_now;
+  return date_part('epoch', v_step) * 1000;
+end
+$$;

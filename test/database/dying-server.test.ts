@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../src/database/database.ts';
+
+// A server that dies right after it has accepted a connection: what it said last comes in one packet with its "ready". The
+// error belongs to no statement, and must not end the process, as an error that nobody listens for does.
+
+let server: Server;
+let url: string;
+let accepted = 0;
+beforeAll(async () => {
+  server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      accepted += 1;
+      socket.end(Buffer.concat([authenticated, ready, death]));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `postgres://gateway@127.0.0.1:${(server.address() as AddressInfo).port}/gateway`;
+});
+afterAll(() => server.close());
+
+/** A message of Postgres' protocol: its type, its length, its body. */
+function message(type: string, body: Buffer | string): Buffer {
+  const content = Buffer.from(body);
+  const head = Buffer.alloc(5);
+  head.write(type);
+  head.writeInt32BE(content.length + 4, 1);
+  return Buffer.concat([head, content]);
+}
+
+const authenticated = message('R', Buffer.alloc(4));
+const ready = message('Z', 'I');
+const death = message('E', 'SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0');
+
+test('statements on a pool fail with it', async () => {
+  for (const role of ['gateway_work', 'gateway_serving'] as const) {
+    const database = openDatabase({ url, role, poolSize: 2 });
+    await expect(database.pool.query('select 1')).rejects.toThrow();
+    await database.close();
+  }
+  expect(accepted).toBeGreaterThanOrEqual(2);
+});
