@@ -13,6 +13,7 @@ import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
 import { addPlatforms } from './platforms.ts';
 import { addRails } from './rails.ts';
+import { addReconcile } from './reconcile.ts';
 import { addRestored } from './restored.ts';
 import { addStatement } from './statement.ts';
 import { addSuspense } from './suspense.ts';
@@ -32,6 +33,7 @@ const commands = [
     addAdjustments,
     addCases,
     addRails,
+    addReconcile,
     addStatement,
     addDocuments,
   ],

@@ -18,7 +18,8 @@ export type IdType =
   | 'WebhookEndpoint'
   | 'WebhookDelivery'
   | 'LedgerEntry'
-  | 'Adjustment';
+  | 'Adjustment'
+  | 'ReconciliationDifference';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -161,6 +161,7 @@ const parts: readonly string[] = [
     'checkIdentity',
     'findOrder',
     'movements',
+    'balances',
     'forPlatform',
     'checkConnection',
     'close',

@@ -99,6 +99,7 @@ function platformRail(client: UpstreamClient, settings: UpstreamTimes & { readon
     giveBack: (order) => orders.giveBack(order),
     expectedMs: () => settings.expectedMs,
     movements: (request) => readMovements(client, request),
+    balances: () => accounts.balances(),
     async checkConnection() {
       const held = [...(await accounts.balances())].map(([code, units]) => `${code} ${units}`);
       return `the platform holds upstream, in smallest units: ${held.join(', ')}`;
