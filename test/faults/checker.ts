@@ -8,6 +8,7 @@ export interface Violation {
     | 'refused but happened'
     | 'wrong receipt'
     | 'internal error'
+    | 'disturbed'
     | 'unfinished'
     | 'from nowhere'
     | 'feed'

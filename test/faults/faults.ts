@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { migrate } from '../../src/database/migrations/migrate.ts';
 import { setClockBack, setClockForward } from '../setup/clock-jumps.ts';
 import { anyCommit } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
@@ -7,6 +8,7 @@ import type { Instance } from './instances.ts';
 import type { Load } from './load.ts';
 import type { Disk, DoomedPostgres } from './postgres.ts';
 import type { Random } from './random.ts';
+import { present, type Version } from './version.ts';
 
 /** What faults happen to. */
 export interface Surroundings {
@@ -15,6 +17,8 @@ export interface Surroundings {
   readonly postgres: DoomedPostgres;
   /** The connection pooler that the instances use, where there is one. */
   readonly pooler: PgBouncer | undefined;
+  /** The version that the instances run at first, where it is not this one. */
+  readonly before: Version | undefined;
   /** The database, without a proxy in between. */
   readonly databaseUrl: string;
   readonly random: Random;
@@ -34,6 +38,8 @@ export interface Fault {
 
 /** So many attempts of callers must have met a fault before it ends. */
 const met = 3;
+/** So many commands are acknowledged while instances of two versions serve. */
+const betweenVersions = 200;
 /** So many commands go past a part that hangs before it goes on. */
 const past = 5;
 
@@ -196,6 +202,20 @@ export const faults = {
     async inject({ databaseUrl }) {
       await setClockForward(databaseUrl);
       return () => clockRead(databaseUrl);
+    },
+  },
+  'migration, upgrade, the way back and the upgrade again': {
+    async inject({ before, databaseUrl, instances, load }) {
+      if (!before) throw new Error('there is no version before');
+      await load.more(betweenVersions);
+      await migrate(databaseUrl);
+      for (const root of [present, before.root, present]) {
+        for (const instance of instances) {
+          await load.more(betweenVersions);
+          await instance.replace(root);
+        }
+      }
+      return nothing;
     },
   },
 } satisfies Record<string, Fault>;

@@ -1,7 +1,8 @@
-import { fileURLToPath } from 'node:url';
+import path from 'node:path';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
+import { present } from './version.ts';
 
 /** An instance of the service, whatever process it is at present, and its way to the database. */
 export interface Instance {
@@ -13,25 +14,31 @@ export interface Instance {
   kill(): Promise<void>;
   /** Starts it again, and waits until it serves: until the database is there. */
   start(): Promise<void>;
-  /** Starts another process, and then stops the old one in an orderly way. */
-  replace(): Promise<void>;
+  /**
+   * Starts another process, and then stops the old one in an orderly way.
+   * @param root the tree of the version that it runs from now on
+   */
+  replace(root?: string): Promise<void>;
   /** Stops the process without its knowledge, and lets it go on. */
   pause(): void;
   goOn(): void;
   stop(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL('instance-process.ts', import.meta.url));
+interface InstanceOptions {
+  /** The database's address through a connection pooler, for requests. */
+  readonly poolerUrl?: string | undefined;
+  /** The tree of the version that it runs; by default, this one. */
+  readonly root?: string | undefined;
+}
 
-/**
- * Starts an instance that reaches the database through a proxy of its own.
- * @param poolerUrl the database's address through a connection pooler, for requests
- */
+/** Starts an instance that reaches the database through a proxy of its own. */
 export async function startInstance(
   databaseUrl: string,
   environment: Record<string, string>,
-  poolerUrl?: string,
+  { poolerUrl, root = present }: InstanceOptions = {},
 ): Promise<Instance> {
+  let tree = root;
   const proxy = await databaseProxy(databaseUrl);
   const launch = async (): Promise<ChildGateway> => {
     for (;;) {
@@ -39,11 +46,9 @@ export async function startInstance(
         poolerUrl === undefined
           ? { DATABASE_URL: proxy.url }
           : { DATABASE_URL: poolerUrl, DATABASE_DIRECT_URL: servingUrl(proxy.url) };
-      const begun = startChildGateway({ ...environment, ...addresses }, [
-        process.execPath,
-        '--disable-warning=ExperimentalWarning',
-        program,
-      ]);
+      const program = path.join(tree, 'test/faults/instance-process.ts');
+      const command = [process.execPath, '--disable-warning=ExperimentalWarning', program];
+      const begun = startChildGateway({ ...environment, ...addresses }, command, tree);
       // It does not start while the database is away: as whatever runs services does, this tries again.
       const child = await begun.catch(() => undefined);
       if (child) return child;
@@ -72,7 +77,8 @@ export async function startInstance(
       child = await starting;
       isUp = true;
     },
-    async replace() {
+    async replace(next = tree) {
+      tree = next;
       const old = child;
       child = await launch();
       const code = await old.end('SIGTERM');

@@ -32,6 +32,8 @@ export interface LoadOptions {
 export interface Load {
   readonly history: readonly Command[];
   readonly internalErrors: readonly string[];
+  /** The attempts that were not acknowledged, though somebody listened. */
+  readonly troubles: readonly string[];
   /** How many commands were acknowledged. */
   readonly acknowledged: number;
   /** How many attempts were not: refused for now, cut or unanswered. */
@@ -63,6 +65,9 @@ export function startLoad(options: LoadOptions): Load {
     },
     get internalErrors() {
       return clients.flatMap(({ internalErrors }) => internalErrors);
+    },
+    get troubles() {
+      return clients.flatMap(({ troubles }) => troubles);
     },
     get acknowledged() {
       return sum(({ acknowledged }) => acknowledged);
@@ -98,6 +103,7 @@ async function grown(figure: () => number, by: number, latest: () => string): Pr
 class Client {
   readonly history: Command[] = [];
   readonly internalErrors: string[] = [];
+  readonly troubles: string[] = [];
   acknowledged = 0;
   disturbed = 0;
   /** What the latest attempt came to, for whoever asks why nothing goes on. */
@@ -198,6 +204,7 @@ class Client {
         return undefined;
       }
       this.disturbed += 1;
+      if (attempt.kind !== 'unsent') this.troubles.push(`${key}: ${this.latest}`);
       isOpen ||= attempt.kind === 'unknown';
       // Some give up, and believe the answers.
       if (this.#isStopping || (attempt.kind !== 'unsent' && random.oneIn(4))) {

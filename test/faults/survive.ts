@@ -1,26 +1,24 @@
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { makeServingLogin, servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { migrate } from '../../src/database/migrations/migrate.ts';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { prepareLogin } from '../../src/database/pooler.ts';
 import { audit } from '../../src/ledger/audit.ts';
-import { feedEnd } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';
-import { connect, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { type PgBouncer, startPgBouncer } from '../setup/pgbouncer.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
-import { createEndpoint } from '../webhooks/endpoint.ts';
+import { balanceOf, type Scene } from '../setup/scene.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { check, underWay, type Violation } from './checker.ts';
 import { readFeed, readPayments, readReceipts, sequenceIn } from './evidence.ts';
 import { type Fault, type FaultName, faults, type Surroundings } from './faults.ts';
 import { type Follower, startFollowers } from './followers.ts';
+import { furnish, money, settingsOf } from './furnish.ts';
 import type { Change, Evidence, Payment } from './history.ts';
 import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
 import { type DoomedPostgres, startDoomedPostgres } from './postgres.ts';
 import { Random } from './random.ts';
+import type { Version } from './version.ts';
 
 export interface Survival {
   readonly seed: number;
@@ -33,6 +31,10 @@ export interface Survival {
   readonly commandsBetween: number;
   /** false: Postgres acknowledges what a crash takes back. Then the checker must find what was lost. */
   readonly durable?: boolean;
+  /** The version that the instances run at first; this one, if left out. */
+  readonly before?: Version;
+  /** Whether each attempt that reaches an instance must be answered: what happens is no fault. */
+  readonly undisturbed?: true;
   /** So many sessions of Postgres a PgBouncer in transaction mode has for the requests of all instances; none, if left out. */
   readonly poolerSize?: number;
 }
@@ -47,40 +49,27 @@ interface Tally {
   readonly skipped?: string;
 }
 
-const secretKey = Buffer.alloc(32, 7).toString('base64');
-const environment = {
-  SANDBOX_PACE_MS: '20',
-  SECRET_KEY: secretKey,
-  // No quote that a client has left expires by itself while the evidence is read.
-  SANDBOX_QUOTE_SECONDS: '7200',
-  LOG_LEVEL: 'silent',
-  // A lease ends after two seconds, and no endpoint is disabled within seven minutes.
-  WEBHOOK_TIME_SCALE: '1000',
-  // Starts take half of the processor time when what was compiled once is read again.
-  NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/faults'),
-};
 /** When nothing more has come for so long, nothing more comes: what is missing then is missing. */
 const silenceMs = 30_000;
-/** More than all payments of a client together. */
-const money = 10_000_000_000n;
-
 /**
  * Lets clients move money while faults happen, one after the other or, for kills of instances, before the last one is
  * over. Prints a line for each kind of fault, and returns what the checker found in the end.
  */
 export async function findViolations(options: Survival): Promise<Violation[]> {
-  const { seed } = options;
+  const { seed, before } = options;
   const ends: (() => Promise<unknown>)[] = [];
   try {
     const postgres = await startDoomedPostgres(options.durable);
     ends.push(() => postgres.stop());
     const receiver = await startReceiver();
     ends.push(() => receiver.stop());
-    const { platform, scenes, start } = await furnish(postgres.url, receiver, options.clients);
+    const { platform, scenes, start } = await furnish(postgres.url, receiver, options);
     const pooler = options.poolerSize ? await startPooler(postgres.url, options.poolerSize) : undefined;
     ends.push(async () => pooler?.stop());
     const instances = await Promise.all(
-      Array.from({ length: options.instances }, () => startInstance(postgres.url, environment, pooler?.url)),
+      Array.from({ length: options.instances }, () =>
+        startInstance(postgres.url, settingsOf(options), { poolerUrl: pooler?.url, root: before?.root }),
+      ),
     );
     ends.push(() => Promise.all(instances.map((instance) => instance.stop())));
     const urls = () => instances.map(({ url }) => url);
@@ -91,7 +80,7 @@ export async function findViolations(options: Survival): Promise<Violation[]> {
     const load = startLoad({ urls, authorization, scenes, seed, during: () => during });
     ends.push(() => load.stop());
     const began = performance.now();
-    const around = { load, instances, postgres, pooler, databaseUrl: postgres.url, random: new Random(seed) };
+    const around = { load, instances, postgres, pooler, before, databaseUrl: postgres.url, random: new Random(seed) };
     const tallies = await injectAll(options, around, (name) => {
       during = name;
     });
@@ -100,6 +89,8 @@ export async function findViolations(options: Survival): Promise<Violation[]> {
     const asking = connect(instances[0]?.url ?? '', platformId, authorization);
     const evidence = await gather(asking, { load, followers, receiver, scenes, start, postgres });
     const violations = check(evidence);
+    if (options.undisturbed)
+      violations.push(...load.troubles.map((words) => ({ kind: 'disturbed' as const, during, words })));
     print(options, tallies, evidence, violations, seconds);
     return violations;
   } finally {
@@ -118,20 +109,6 @@ async function startPooler(databaseUrl: string, size: number): Promise<PgBouncer
   const login = servingUrl(databaseUrl);
   await prepareLogin(login, login);
   return startPgBouncer(databaseUrl, size);
-}
-
-/** Makes what the load needs: the tables, a platform with its webhook endpoint, and a customer for each client. */
-async function furnish(databaseUrl: string, receiver: Receiver, clients: number) {
-  await migrate(databaseUrl);
-  await makeServingLogin(databaseUrl);
-  const gateway = await startTestGateway({ ROLE: 'serve', SECRET_KEY: Buffer.from(secretKey, 'base64') }, databaseUrl);
-  const platform = await gateway.newPlatform('faults');
-  const scenes: Scene[] = [];
-  for (let made = 0; made < clients; made += 1) scenes.push(await makeScene(platform, money));
-  await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] });
-  const start = await feedEnd(platform);
-  await gateway.stop();
-  return { platform, scenes, start };
 }
 
 /** Lets the faults happen, each after some commands were acknowledged since the last one. */

@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+// While instances are upgraded one after the other, the version before a migration works on the migrated database. So a migration
+// takes nothing away that this version uses, and demands nothing that it does not write. Its sources are asked, in the repository.
+// `npm run soak -- upgrade` tries it with both versions under load.
+
+const root = path.resolve(import.meta.dirname, '../..');
+const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
+/** Whether the sources of earlier versions are here: not in an archive of one version, nor in a shallow clone. */
+const hasHistory =
+  existsSync(path.join(root, '.git')) && git('rev-parse', '--is-shallow-repository').trim() === 'false';
+
+const name = '(?:if exists\\s+)?(?:public\\.)?"?(\\w+)"?';
+/** Statements after which a name is gone. */
+const takesAway = [
+  new RegExp(`\\bdrop\\s+(?:function|table|view|type|column)\\s+${name}`, 'gi'),
+  new RegExp(`\\brename\\s+(?:column\\s+)?${name}\\s+to\\b`, 'gi'),
+  new RegExp(`\\balter\\s+table\\s+${name}\\s+rename\\s+to\\b`, 'gi'),
+];
+/** A column that each new row must have, though the version before does not know it. */
+const demands = /\badd\s+column\s+"?(\w+)"?(?![^,;]*\bdefault\b)[^,;]*\bnot\s+null\b/gi;
+
+const namesIn = (sql: string, ...patterns: readonly RegExp[]) =>
+  patterns.flatMap((pattern) => [...sql.matchAll(pattern)].map(([, found = '']) => found));
+
+/** Whether a revision has the word in its program or in the tables that it knows. */
+function uses(revision: string, word: string): boolean {
+  try {
+    git('grep', '-qwi', word, revision, '--', 'src', 'prisma/schema.prisma');
+    return true;
+  } catch (error) {
+    if ((error as { status?: number }).status === 1) return false;
+    throw error;
+  }
+}
+
+/** What a migration breaks for the version before it. */
+const breaks = (sql: string, before: string) => {
+  const text = sql.replace(/--[^\n]*/g, '');
+  return [
+    ...namesIn(text, ...takesAway).filter((word) => uses(before, word)),
+    ...namesIn(text, demands).map((column) => `${column} has no default`),
+  ];
+};
+
+/** The revision before the one that brought a migration: the present one, for a migration that is not committed yet. */
+function revisionBefore(migration: string): string {
+  const added = git('log', '-1', '--format=%H', '--diff-filter=A', '--', `prisma/migrations/${migration}`).trim();
+  return added ? `${added}^` : 'HEAD';
+}
+
+const [first, ...later] = readdirSync(path.join(root, 'prisma/migrations'))
+  .filter((entry) => /^\d+_/.test(entry))
+  .sort();
+
+describe.runIf(hasHistory)('the version before works on the database after', () => {
+  test.each(later)('%s', (migration) => {
+    const sql = readFileSync(path.join(root, 'prisma/migrations', migration, 'migration.sql'), 'utf8');
+    expect(breaks(sql, revisionBefore(migration))).toEqual([]);
+  });
+
+  test('a migration that takes away what is used, or demands what nobody writes, is found out', () => {
+    const sql = `drop function if exists commit_batches(jsonb);
+      alter table "quote" drop column "expires_at", add column "color" text not null;
+      alter table platform rename to tenant; drop function never_heard_of();
+      alter table "quote" add column "size" int not null default 1;`;
+    expect(breaks(sql, 'HEAD')).toEqual(['commit_batches', 'expires_at', 'platform', 'color has no default']);
+    expect(first).toMatch(/_init$/);
+  });
+});
