@@ -84,7 +84,7 @@ test('a balance that differs is named with both sides, until a person has said w
   expect(found).toMatchObject({ ...sides, platform: 'books', times: 2 });
 
   expect(await answer('reconcile', 'close', found.difference, ...by)).toEqual({ closed: found.difference });
-  expect((await ops('reconcile', 'close', found.difference, ...by)).out).toContain('is closed already');
+  expect((await ops('reconcile', 'close', found.difference, ...by)).out).toContain('is not open any more');
   expect(await answer('acts', '--subject', found.difference)).toMatchObject([
     { act: 'reconcile close', by: 'Ada', before: { fault: 'OTHER_BALANCE', there: sides.there } },
   ]);
@@ -134,7 +134,13 @@ test('money that somebody else has moved there is found by the daily comparison,
     ...{ currency: 'USD', receivedHere: '500.00 USD', receivedThere: '500.00 USD', failure: null },
     ...{ paidHere: '5.00 USD', paidThere: '9005.00 USD', booked: '495.00 USD', held: '91495.00 USD' },
   });
-  for (const { difference } of found) await answer('reconcile', 'close', difference, ...by);
+  // The money is brought back: the balance is right again, and what is gone cannot be closed.
+  await fund(account, await ownAccount(account, 'USD'), 900_000n);
+  expect(faults(await compare())).toEqual(['MISSING_HERE']);
+  expect(faults(await open())).toEqual(['MISSING_HERE']);
+  const [missing, balance] = found;
+  expect((await ops('reconcile', 'close', balance.difference, ...by)).out).toContain('is not open any more');
+  await answer('reconcile', 'close', missing.difference, ...by);
   await pastDay();
   expect(await compareToday()).toBe(0);
   expect(await compare()).toMatchObject([{ fault: 'MISSING_HERE' }]);

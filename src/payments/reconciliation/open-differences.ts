@@ -45,7 +45,7 @@ export async function closeDifference(
   const isClosed = await inTransaction(database, async (act) => {
     const { now } = await readClock(act.client);
     const { count } = await act.prisma.reconciliationDifference.updateMany({
-      where: { platformId, id: found.id, closedAt: null },
+      where: { platformId, id: found.id, closedAt: null, goneAt: null },
       data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason },
     });
     if (count === 0) return false;
@@ -56,5 +56,5 @@ export async function closeDifference(
     });
     return true;
   });
-  return isClosed ? { kind: 'closed' } : { kind: 'refused', reason: `${id} is closed already` };
+  return isClosed ? { kind: 'closed' } : { kind: 'refused', reason: `${id} is not open any more` };
 }
