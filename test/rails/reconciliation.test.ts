@@ -174,7 +174,7 @@ test('a difference that a later comparison finds no more is gone, and one that c
     await compare();
     expect(await open()).toEqual([]);
     const all = await answer('reconcile', 'list', '--all');
-    expect(all.filter(({ goneAt }: Data) => goneAt !== null)).toHaveLength(2);
+    expect(all.filter(({ fault, goneAt }: Data) => fault !== 'OTHER_BALANCE' && goneAt !== null)).toHaveLength(2);
     await write(null);
     await compare();
     expect(faults(await open()).sort()).toEqual(['MISSING_HERE', 'MISSING_THERE']);
