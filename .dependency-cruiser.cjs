@@ -5,7 +5,7 @@
 const base = ['core', 'database', 'database/connections', 'instruments'];
 const domain = ['payments', 'access', 'ledger', 'rails', 'events', ...base];
 // The folders of payments: a noun or an act each.
-const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'quotes', 'receivers', 'sandbox', 'settlement', 'statements', 'transfers'];
+const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'quotes', 'receivers', 'sandbox', 'reconciliation', 'settlement', 'statements', 'transfers'];
 const allOfPayments = [...acts.map((act) => `payments/${act}`), ...domain];
 // Webhooks, all of it.
 const hooks = ['webhooks', 'webhooks/endpoints', 'webhooks/delivery'];
@@ -53,6 +53,7 @@ const modules = {
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
   'payments/approvals': ['payments/orders', ...domain],
   'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
+  'payments/reconciliation': ['payments/orders', ...domain],
   'payments/statements': domain,
   'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/customers', 'payments/orders', 'payments/quotes', ...domain],
   records: allOfPayments,

@@ -159,6 +159,7 @@ export const settings = {
   OPENAPI: onOff.optional(),
   AUTOMATIC_PERSISTED_QUERIES: onOff.optional(),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000).default(5_000),
+  RECONCILE_HOUR: wholeNumber(0, 23).default(2),
   RAILS: z
     .string()
     .transform((text, context) => {

@@ -121,7 +121,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = await startMetrics(config, { serving, working, feed, sessions, readiness }, log).catch(
     (error: unknown) => abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
   );
-  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log);
+  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log, config.RECONCILE_HOUR);
   const parts = { sessions, workers, feed, readiness, metrics, database: { close }, log };
   const instance = { payments, metricsUrl: metrics?.url, serving, feed, sessions };
   if (config.ROLE === 'work') return { ...instance, url: undefined, stop: () => stopInOrder(parts) };

@@ -37,11 +37,11 @@ begin
   -- rule 3).
   if p_plans @? '$[*].plan.journals[*]' then
     with movement as materialized (
-      select p.platform, p.plan_number, j.number, uuid_v7() as id, j.transaction_id, j.kind, j.legs
+      select p.platform, p.plan_number, j.number, coalesce(j.id, uuid_v7()) as id, j.transaction_id, j.kind, j.legs
       from rows from (jsonb_to_recordset(p_plans) as (platform uuid, plan jsonb)) with ordinality as p(platform, plan, plan_number),
         rows from (
-          jsonb_to_recordset(p.plan -> 'journals') as (kind text, transaction_id uuid, legs jsonb)
-        ) with ordinality as j(kind, transaction_id, legs, number)
+          jsonb_to_recordset(p.plan -> 'journals') as (id uuid, kind text, transaction_id uuid, legs jsonb)
+        ) with ordinality as j(id, kind, transaction_id, legs, number)
     ), journal as (
       insert into journal (platform_id, id, transaction_id, kind, created_at)
       select m.platform, m.id, m.transaction_id, m.kind, uuid_v7_time(m.id) from movement m
@@ -54,6 +54,14 @@ begin
     -- Each leg changes the balance of its account as it is written, and the balance must never be below zero in
     -- between.
     order by m.plan_number, m.number, l.leg;
+  end if;
+
+  if p_plans @? '$[*].plan.adjustments' then
+    update adjustment d set status = 'APPROVED', decided_at = clock_ms(), decided_by = m."by", decided_reason = m.reason,
+      journal_id = m.journal_id
+    from jsonb_to_recordset(jsonb_path_query_array(p_plans, '$[*].plan.adjustments[*]'))
+      as m(id uuid, "by" text, reason text, journal_id uuid)
+    where d.platform_id = any (v_platforms) and d.id = m.id;
   end if;
 
   -- Rows are found by a list of their keys. With only a join, a plan made while the table was small would read the

@@ -3,10 +3,11 @@ import { recordAct } from '../access/operator-acts.ts';
 import { publicId, uuidOf } from '../core/ids.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { wakeOrders } from '../payments/orders/orders.ts';
+import { failOrder } from '../payments/settlement/fail-order.ts';
 import { CommandError } from '../print-error.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
+import { actOf, nameIn, operatorOf, reasonIn, type Said } from './operator.ts';
 
 /** Adds the commands about orders to rails. */
 export function addOrders(program: Command): void {
@@ -16,6 +17,16 @@ export function addOrders(program: Command): void {
     .description('ask the rail again now about the orders of a payment; it repeats no order that has its outcome')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(retry));
+  order
+    .command('fail')
+    .description(
+      'end the order of a payment by hand, whose rail cannot tell any more what became of it: the payment is FAILED, and its money is back at its source. The rail is asked once more before, and what has settled is refused',
+    )
+    .argument('<transaction>', 'the id of the payment: Transaction:…')
+    .requiredOption('--by <name>', 'who decided it', nameIn)
+    .requiredOption('--reason <text>', 'how you know that the money has not arrived; no platform reads it', reasonIn)
+    .option('--without-asking', 'do not ask the rail before: it is gone, or does not answer')
+    .action(withDatabase(fail));
 }
 
 const listed = 100;
@@ -60,5 +71,19 @@ async function retry({ database }: Tools, transactionId: string, said: Said): Pr
   return {
     data: { transaction: transactionId, orders: waiting },
     lines: [`${waiting} orders of ${transactionId} are due now.`],
+  };
+}
+
+interface Fail extends Said {
+  readonly withoutAsking?: boolean;
+}
+
+async function fail({ payments }: Tools, id: string, { withoutAsking = false, ...said }: Fail): Promise<Answer> {
+  const done = await failOrder(payments, id, { operator: operatorOf('order fail', said), withoutAsking });
+  if (done.kind === 'refused') throw new CommandError(done.reason);
+  const answered = done.said === undefined ? 'The rail was not asked.' : `The rail said: ${done.said}.`;
+  return {
+    data: { transaction: id, order: done.orderId, status: 'FAILED', said: done.said ?? null },
+    lines: [`${id} is FAILED, and its money is back at its source. ${answered}`],
   };
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addActs } from './acts.ts';
+import { addAdjustments } from './adjustments.ts';
 import { addAudit } from './audit.ts';
 import { addCases } from './cases.ts';
 import { answered } from './command-line.ts';
@@ -12,6 +13,7 @@ import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
 import { addPlatforms } from './platforms.ts';
 import { addRails } from './rails.ts';
+import { addReconcile } from './reconcile.ts';
 import { addRestored } from './restored.ts';
 import { addStatement } from './statement.ts';
 import { addSuspense } from './suspense.ts';
@@ -28,8 +30,10 @@ const commands = [
     addOrders,
     addWebhooks,
     addSuspense,
+    addAdjustments,
     addCases,
     addRails,
+    addReconcile,
     addStatement,
     addDocuments,
   ],

@@ -5,7 +5,7 @@ import { publicId } from '../core/ids.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { openConnections } from '../gateway.ts';
 import { connectedRail } from '../payments/command.ts';
-import { reconcile } from '../payments/settlement/reconciliation.ts';
+import { runReconciliation } from '../payments/reconciliation/reconciliation.ts';
 import { CommandError } from '../print-error.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
@@ -27,10 +27,9 @@ export function addRails(program: Command): void {
     .description('try the connection of a platform; it moves nothing')
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(check));
-  rails
-    .command('reconcile')
+  actOf(rails.command('reconcile'))
     .description(
-      'compare the orders of a period with what the provider says that it has moved; every difference is named with both sides, and none is corrected',
+      'compare the orders of a period, and the balances of now, with what the provider says; every difference is named with both sides and stored, and none is corrected',
     )
     .argument('<platform>', 'the name of the platform')
     .requiredOption('--from <time>', 'where the period begins, such as 2026-01-01T00:00:00Z', momentIn)
@@ -38,17 +37,17 @@ export function addRails(program: Command): void {
     .action(withDatabase(compare));
 }
 
-interface Period {
+interface Period extends Said {
   readonly from: Date;
   readonly to: Date;
 }
 
 /** Prints all differences, and exits with 1 where there are some. */
-async function compare({ database, payments }: Tools, name: string, { from, to }: Period): Promise<Answer> {
-  const { orders, movements, differences } = await reconcile(payments, await platformNamed(database, name), {
-    from,
-    to,
-  });
+async function compare({ database, payments }: Tools, name: string, { from, to, ...said }: Period): Promise<Answer> {
+  if (from >= to) throw new CommandError('The period ends before it begins.');
+  const tenant = await platformNamed(database, name);
+  const { by } = operatorOf('rails reconcile', said);
+  const { orders, movements, balances, differences } = await runReconciliation(payments, tenant, { from, to }, by);
   const rows = differences.map(({ fault, transactionId, here, there, reference }) => ({
     fault,
     transaction: transactionId && publicId('Transaction', transactionId),
@@ -56,7 +55,8 @@ async function compare({ database, payments }: Tools, name: string, { from, to }
     there,
     reference,
   }));
-  const none = `No difference between ${orders} orders here and ${movements} payments there.`;
+  const held = balances ? `${balances.length} balances agree` : 'the rail names no balances';
+  const none = `No difference between ${orders} orders here and ${movements} payments there, and ${held}.`;
   return {
     data: { orders, movements, differences: rows },
     lines: tableOf(rows, none),

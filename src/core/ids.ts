@@ -17,7 +17,9 @@ export type IdType =
   | 'Webhook'
   | 'WebhookEndpoint'
   | 'WebhookDelivery'
-  | 'LedgerEntry';
+  | 'LedgerEntry'
+  | 'Adjustment'
+  | 'ReconciliationDifference';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

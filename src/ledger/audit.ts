@@ -78,6 +78,21 @@ const rules: readonly Rule[] = [
         or (previous_status is not null and not (previous_status = status and refund_paid) and not exists (
           select from transaction_move m where m."from"::text = previous_status and m."to"::text = status))`,
   },
+  {
+    rule: 'an adjustment is booked once, as one person proposed and another approved it, and nothing else is on ADJUSTMENTS',
+    offenders: `select coalesce(d.platform_id, j.platform_id) as platform_id, d.id as adjustment_id, d.status, d.amount, j.journal_id, j.legs
+      from (
+        select b.platform_id, b.journal_id, jsonb_agg(jsonb_build_array(p.account_id, p.system, p.currency, p.amount) order by p.leg) as legs
+        from (select platform_id, journal_id from posting where system = 'ADJUSTMENTS'
+              union select platform_id, id from journal where kind = 'adjustment') b
+        join posting p on p.platform_id = b.platform_id and p.journal_id = b.journal_id group by b.platform_id, b.journal_id
+      ) j
+      full join (select * from adjustment where status = 'APPROVED') d on d.platform_id = j.platform_id and d.journal_id = j.journal_id
+      left join journal k on k.platform_id = j.platform_id and k.id = j.journal_id
+      where k.kind is distinct from 'adjustment' or k.transaction_id is not null or same_person(d.proposed_by, d.decided_by) is not false
+        or j.legs is distinct from jsonb_build_array(jsonb_build_array(d.account_id, null, d.currency, d.amount),
+          jsonb_build_array(null, 'ADJUSTMENTS', d.currency, -d.amount))`,
+  },
   ...paymentRules,
 ];
 

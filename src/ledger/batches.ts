@@ -68,11 +68,13 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
     accounts,
     checks = [],
     orders = [],
+    adjustments = [],
     result,
   } = plan;
   addMoves(keys, plan);
   if (claim) addBoth(keys, `key ${platformId} ${claim.operation} ${claim.key}`);
   for (const { id } of orders) addBoth(keys, `order ${id}`);
+  for (const { id } of adjustments) addBoth(keys, `adjustment ${id}`);
   for (const { accountId } of [...checks, ...(insert.account_check ?? [])]) addBoth(keys, `check ${accountId}`);
   if (customers || insert.customer) addBoth(keys, 'customers');
   if (accounts || insert.account) addBoth(keys, 'external accounts');

@@ -33,6 +33,7 @@ const merges: Merges<Plan> = {
   accounts: concat,
   checks: concat,
   journals: concat,
+  adjustments: concat,
   orders: concat,
   result: onlyOne('result'),
   otherwise: onlyOne('otherwise'),

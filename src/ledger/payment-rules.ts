@@ -149,9 +149,9 @@ export const paymentRules: readonly Rule[] = [
           and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency), false)`,
   },
   {
-    rule: 'what belongs to no payment comes in from outside to an account here',
+    rule: 'what belongs to no payment comes in from outside to an account here, or is an adjustment',
     offenders: `select j.platform_id, j.id as journal_id, j.kind, p.leg, p.account_id, p.system, p.currency, p.amount
       from journal j join posting p on p.platform_id = j.platform_id and p.journal_id = j.id
-      where j.transaction_id is null and not case when p.account_id is null then p.system = 'OUTSIDE' and p.amount < 0 else p.amount > 0 end`,
+      where j.transaction_id is null and j.kind <> 'adjustment' and not case when p.account_id is null then p.system = 'OUTSIDE' and p.amount < 0 else p.amount > 0 end`,
   },
 ];

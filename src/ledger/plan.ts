@@ -52,6 +52,8 @@ export interface Plan {
   /** When the rail checks an external account again, in milliseconds from now; null when its last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
+  /** The correction of a balance that its one journal carries out: an approved proposal (decision 81). */
+  readonly adjustments?: readonly Approval[];
   /** When the rail is asked about an order again, in milliseconds from now; null when the order has its outcome. */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
   /** The row to return to the caller, as it is after the plan. */
@@ -161,10 +163,32 @@ export interface AccountMove {
   >;
 }
 
+/** The approval of a proposed adjustment, by another person than its proposer. */
+export interface Approval {
+  readonly id: string;
+  readonly journalId: string;
+  readonly by: string;
+  readonly reason?: string | undefined;
+}
+
+/** The kinds of movements (decision 58). */
+export type JournalKind =
+  | 'debit'
+  | 'delivery'
+  | 'refund'
+  | 'return'
+  | 'suspension'
+  | 'resumption'
+  | 'transfer'
+  | 'deposit'
+  | 'arrival'
+  | 'adjustment';
+
 /** A movement of money. Its legs sum to zero in each currency. */
 export interface Journal {
-  /** The kind of movement: `execute`, `settle`, `refund`, `fund`, … */
-  readonly kind: string;
+  /** Its uuid, where something else refers to it; else the database gives one. */
+  readonly id?: string | undefined;
+  readonly kind: JournalKind;
   readonly transactionId?: string | undefined;
   readonly legs: readonly Leg[];
 }
@@ -172,7 +196,8 @@ export interface Journal {
 /**
  * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts:
  * OUTSIDE is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a
- * conversion, FEES is what the service earned, SUSPENSE is money that neither arrived nor came back.
+ * conversion, FEES is what the service earned, SUSPENSE is money that neither arrived nor came back, ADJUSTMENTS is the
+ * other side of corrections by operators.
  */
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {

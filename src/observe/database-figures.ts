@@ -24,6 +24,8 @@ const figures = `select
   (select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 from pg_stat_activity
    where datname = current_database() and backend_xmin is not null) as oldest_snapshot_seconds,
   (select count(*)::int from feed_epoch where marked_at is null) as restores_unmarked,
+  ${countOf('from reconciliation_difference where closed_at is null and gone_at is null')} as reconciliation_differences,
+  (select coalesce(extract(epoch from max(finished_at)), 0)::float8 from reconciliation) as reconciliation_last_timestamp_seconds,
   (select extract(epoch from max(finished_at))::float8 from public._prisma_migrations where rolled_back_at is null)
     as last_migration_timestamp_seconds,
   (select coalesce(json_agg(json_build_object('currency', sent_currency, 'count', count)), '[]')
@@ -47,6 +49,8 @@ const meanings = {
     'The age of the oldest transaction that keeps dead rows from being removed, of those that the login may see.',
   restores_unmarked:
     'How often the database was restored, or a standby promoted, since an operator has marked a restore.',
+  reconciliation_differences: 'Differences between the books and those of providers that are open.',
+  reconciliation_last_timestamp_seconds: 'When a comparison with a provider was finished last; 0 where none was.',
   last_migration_timestamp_seconds: 'When the last migration was applied.',
 } as const;
 

@@ -121,6 +121,18 @@ export function bankReturn(flow: Flow): Journal {
   return { ...reversed, kind: 'return', legs: reversed.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
 }
 
+/** Corrects the balance of an account by an approved adjustment: positive is a credit (decision 81). */
+export function adjustment(id: string, accountId: string, currency: string, amount: bigint): Journal {
+  return {
+    id,
+    kind: 'adjustment',
+    legs: [
+      { account: accountId, currency, amount },
+      { system: 'ADJUSTMENTS', currency, amount: -amount },
+    ],
+  };
+}
+
 /** Passes money from outside on to an external account: in, and out again. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   return [

@@ -156,7 +156,17 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
 /** The parts of a rail that are functions. */
 const parts: readonly string[] = [
   ...['rate', 'paymentInstructions', 'lookUp', 'payOut', 'collect', 'giveBack', 'collectionAmount', 'expectedMs'],
-  ...['firstAskMs', 'checkAccount', 'checkIdentity', 'movements', 'forPlatform', 'checkConnection', 'close'],
+  ...[
+    'firstAskMs',
+    'checkAccount',
+    'checkIdentity',
+    'findOrder',
+    'movements',
+    'balances',
+    'forPlatform',
+    'checkConnection',
+    'close',
+  ],
 ];
 
 /** The parts of the simulation. */

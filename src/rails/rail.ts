@@ -8,7 +8,7 @@ import type {
   RailOrderKind,
 } from '../database/generated/client/client.ts';
 import type { IdentityRequest } from './identity-request.ts';
-import type { MovementsPage, MovementsRequest } from './rail-movements.ts';
+import type { RailBooks } from './rail-movements.ts';
 import type { RailStep } from './rail-step.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -17,7 +17,7 @@ import type { Simulation } from './simulation.ts';
  * not know which rail it is. Every part is optional: what a rail does not bring is refused. A real provider is connected
  * by implementing this interface (src/rails/README.md).
  */
-export interface Rail {
+export interface Rail extends RailBooks {
   readonly name: string;
 
   /**
@@ -48,6 +48,12 @@ export interface Rail {
    * is. A rail with this method has `giveBack`, too.
    */
   collect?(order: RailOrder): Promise<RailOutcome>;
+
+  /**
+   * Says what has become of an order, and sends nothing: an operator asks before ending it by hand. Undefined where the
+   * provider does not have it. Without this method `payOut` or `collect` is asked, which may send it.
+   */
+  findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
    * Gives back to its source what a collection brought in and no account here can take, because the balance would pass
@@ -98,12 +104,6 @@ export interface Rail {
    * platforms have the same.
    */
   forPlatform?(platformId: string): Rail;
-
-  /**
-   * Lists what the provider has moved for the platform, of a period by the provider's clock: page by page, for
-   * reconciliation.
-   */
-  movements?(request: MovementsRequest): Promise<MovementsPage>;
 
   /**
    * Tries how the platform reaches its provider, and returns what was found, in words for the operator. It moves nothing.

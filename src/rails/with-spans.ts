@@ -12,6 +12,8 @@ const asking = [
   'checkAccount',
   'checkIdentity',
   'movements',
+  'findOrder',
+  'balances',
   'checkConnection',
 ] as const satisfies readonly (keyof Rail)[];
 const isAsking = new Set<PropertyKey>(asking);

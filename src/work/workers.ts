@@ -4,6 +4,7 @@ import { Sequencer } from '../events/sequencer.ts';
 import { checkDueAccounts, nextAccountCheck } from '../payments/accounts/account-moves.ts';
 import type { Payments } from '../payments/command.ts';
 import { expireQuotes, nextQuoteExpiry } from '../payments/quotes/expiry.ts';
+import { reconcileDueDays } from '../payments/reconciliation/daily.ts';
 import { nextOrderDue, settleDueOrders } from '../payments/settlement/settlement.ts';
 import { Deliverer } from '../webhooks/delivery/deliverer.ts';
 import { fanOut } from '../webhooks/delivery/fan-out.ts';
@@ -26,6 +27,8 @@ const busySequencerMs = 4;
 const idleSequencerMs = 20;
 /** How often the database's clock is checked. */
 const clockMs = 1_000;
+/** How often it is looked whether a day is due to be compared with the providers. */
+const reconciliationMs = 300_000;
 /** How often rows past their retention are deleted, and the pause between two batches, in which other work can run. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
@@ -42,10 +45,11 @@ export function pauseAfterStep(count: number | undefined): number {
 
 /**
  * Starts the background work of a process: sequencing the feed, settling the rail's orders, expiring quotes, checking
- * external accounts, delivering webhooks, following the database's clock and deleting rows past their retention. Any
- * number of processes may do it side by side.
+ * external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails and
+ * deleting rows past their retention. Any number of processes may do it side by side.
+ * @param reconcileHour the hour of the day, in UTC, from which on the day before is compared
  */
-export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger) {
+export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger, reconcileHour: number) {
   const { database } = payments;
   const delivery = startDelivery(webhooks, log);
   const fanOutLoop = startFanOut(webhooks, log, () => delivery.wake());
@@ -56,6 +60,10 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
     startExpiry(payments, log),
     startAccountChecks(payments, log),
     fanOutLoop,
+    startLoop('reconciliation', log, async () => {
+      await reconcileDueDays(payments, reconcileHour);
+      return reconciliationMs;
+    }),
     startLoop('housekeeping', log, async () => ((await deleteExpired(database)) ? betweenBatchesMs : housekeepingMs)),
     startLoop('clock', log, async () => {
       await followClock(database, log);

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { audit, auditRules } from '../../src/ledger/audit.ts';
+import { approveAdjustment, proposeAdjustment } from '../../src/payments/adjustments.ts';
 import { ended, quote, succeed } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
@@ -34,6 +35,11 @@ beforeAll(async () => {
     destinationAccountId: closed.usd,
     amount: 100,
   });
+  const { database } = t.gateway.payments;
+  const correction = { accountId: scene.usd, amount: 5n, currency: 'USD' };
+  const proposed = await proposeAdjustment(database, correction, { by: 'maker', act: 'test', reason: 'a test' });
+  if (proposed.kind === 'refused') throw new Error(proposed.reason);
+  await approveAdjustment(database, `Adjustment:${proposed.adjustment.id}`, { by: 'checker', act: 'test' });
   // Audits, too.
   await t.stop();
 });
@@ -117,6 +123,11 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     `update posting p set system = 'FEES' from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.transaction_id is null and p.system = 'OUTSIDE'`,
   ],
+  // A correction of another amount, and one that nobody has approved.
+  ...[
+    'update adjustment set amount = amount + 1',
+    "update adjustment set status = 'PROPOSED', decided_by = null, decided_at = null, journal_id = null",
+  ].map((plant) => [/^an adjustment is booked once/, plant] as const),
   [/^the statuses of a quote and its transaction agree/, `update quote set status = 'FAILED'`],
   [/^the feed of each platform has no gaps/, 'delete from event where sequence = 3'],
   [

@@ -25,7 +25,7 @@ test('of plans on one account each is in a batch after the one before; the other
 });
 
 test('a plan comes after all that it has something in common with, and those that have something in common with it after it', () => {
-  const both: Plan = { journals: [{ kind: 'move', legs: [on('a', -1n), on('b')] }] };
+  const both: Plan = { journals: [{ kind: 'transfer', legs: [on('a', -1n), on('b')] }] };
   expect(batchesOf(pays('a'), both, pays('b'), pays('a'), pays('c'))).toEqual([[0, 4], [1], [2, 3]]);
 });
 

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { CommitLanes, LockTimeout } from '../../src/ledger/commit-lanes.ts';
+import type { Plan } from '../../src/ledger/plan.ts';
 import { act } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -194,7 +195,7 @@ function lanesByHand() {
 test('who waits behind a slow transaction goes elsewhere, unless it is on one of its accounts', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
   const { lanes, begun, end } = lanesByHand();
-  const on = (account: string) => ({
+  const on = (account: string): Plan => ({
     journals: [{ kind: 'debit', legs: [{ account, currency: 'USD', amount: -1n }] }],
   });
   const first = lanes.add('first', on('a'));

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { approveAdjustment, proposeAdjustment } from '../../src/payments/adjustments.ts';
 import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
 import { actOn, ended, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
@@ -82,6 +83,12 @@ async function makePayments(): Promise<void> {
     destinationAccountId: other.usd,
     amount: 700,
   });
+  const { database } = t.gateway.payments;
+  const correction = { accountId: scene.usd, amount: funded, currency: 'USD' };
+  const proposed = await proposeAdjustment(database, correction, { ...tester, reason: 'a test' });
+  if (proposed.kind === 'refused') throw new Error(proposed.reason);
+  const id = `Adjustment:${proposed.adjustment.id}`;
+  expect(await approveAdjustment(database, id, { ...tester, by: 'another' })).toMatchObject({ kind: 'done' });
 }
 
 /** One leg of a kind of journal: whose it is, and the letters of its amount with their signs. */

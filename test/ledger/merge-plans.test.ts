@@ -28,6 +28,7 @@ const lists = {
   accounts: some,
   checks: some,
   journals: some,
+  adjustments: some,
   orders: some,
 };
 const singles = { claim: one, result: one, otherwise: one };

@@ -215,7 +215,9 @@ function expiry(of: number): Group {
 /** Moves money from one account here to the other. */
 function move(of: number, amount: bigint): Group {
   const [from, to] = of === 0 ? scenes : [scenes[1], scenes[0]];
-  return [plan({ journals: [{ kind: 'move', legs: [leg(uuidOf(from.usd), -amount), leg(uuidOf(to.usd), amount)] }] })];
+  return [
+    plan({ journals: [{ kind: 'transfer', legs: [leg(uuidOf(from.usd), -amount), leg(uuidOf(to.usd), amount)] }] }),
+  ];
 }
 
 const deleted = (of: number): Group => [

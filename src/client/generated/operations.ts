@@ -382,6 +382,8 @@ export type InformationFieldInput = {
 
 /** What a ledger entry was posted for (decision 58). */
 export type JournalKind =
+  /** The operator of the service corrects the balance of an account. */
+  | 'ADJUSTMENT'
   /** Money comes in that is passed on. */
   | 'ARRIVAL'
   /** Money is taken from its source. */
@@ -426,6 +428,8 @@ export type Layer2WalletInput = {
 
 /** A party of a ledger entry that is no account of the caller's. */
 export type LedgerParty =
+  /** The other side of corrections by the operator of the service. */
+  | 'ADJUSTMENTS'
   /** Money that is under way. */
   | 'CLEARING'
   /** The service's fees. */

@@ -38,6 +38,7 @@ export const LedgerParty = builder.enumType('LedgerParty', {
     LIQUIDITY: 'The other side of a conversion.',
     FEES: "The service's fees.",
     SUSPENSE: 'Money that has neither arrived nor come back.',
+    ADJUSTMENTS: 'The other side of corrections by the operator of the service.',
     OTHER_ACCOUNT: 'An account that the caller may not see.',
   }),
 });
@@ -94,6 +95,7 @@ export const JournalKind = builder.enumType('JournalKind', {
     TRANSFER: 'Money goes to an account here without a quote.',
     DEPOSIT: 'Money comes in.',
     ARRIVAL: 'Money comes in that is passed on.',
+    ADJUSTMENT: 'The operator of the service corrects the balance of an account.',
   }),
 });
 

@@ -26,7 +26,7 @@ export interface SandboxRailOptions {
 }
 
 /** The rail of the sandbox: it has every part of the port but views of its own for each platform. */
-export type SandboxRail = Required<Omit<Rail, 'movements' | 'forPlatform' | 'checkConnection' | 'close'>>;
+export type SandboxRail = Required<Omit<Rail, 'movements' | 'balances' | 'forPlatform' | 'checkConnection' | 'close'>>;
 
 interface MagicSuffix {
   readonly explanation: string;
@@ -66,6 +66,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
     checkIdentity: async ({ name }) => checkSandboxIdentity(name),
     payOut: async (order) => outcomeOf(order, paceMs),
     collect: async (order) => outcomeOf(order, paceMs),
+    findOrder: async (order) => outcomeOf(order, paceMs),
     // The simulated world has no balances.
     giveBack: async () => undefined,
     simulation,

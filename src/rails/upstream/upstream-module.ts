@@ -95,9 +95,11 @@ function platformRail(client: UpstreamClient, settings: UpstreamTimes & { readon
     checkIdentity: (customer) => checkIdentity(client, customer),
     payOut: (order) => orders.payOut(order),
     collect: (order) => orders.collect(order),
+    findOrder: (order) => orders.find(order),
     giveBack: (order) => orders.giveBack(order),
     expectedMs: () => settings.expectedMs,
     movements: (request) => readMovements(client, request),
+    balances: () => accounts.balances(),
     async checkConnection() {
       const held = [...(await accounts.balances())].map(([code, units]) => `${code} ${units}`);
       return `the platform holds upstream, in smallest units: ${held.join(', ')}`;

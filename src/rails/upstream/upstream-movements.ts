@@ -28,7 +28,7 @@ const states: Readonly<Record<TransactionRecord['status'], RailMovement['state']
   REFUNDED: 'RETURNED',
 };
 
-function movementOf({ id, status, description, receivedAmount }: TransactionRecord): RailMovement {
+function movementOf({ id, type, createdAt, status, description, receivedAmount }: TransactionRecord): RailMovement {
   return {
     // The memo of the payment names our order.
     orderId: /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1],
@@ -36,6 +36,8 @@ function movementOf({ id, status, description, receivedAmount }: TransactionReco
     reference: id,
     amount: BigInt(receivedAmount.amount),
     currency: receivedAmount.currency.code,
+    direction: type && (type === 'INCOMING' ? 'IN' : 'OUT'),
+    at: createdAt === undefined ? undefined : new Date(createdAt),
     state: states[status],
   };
 }

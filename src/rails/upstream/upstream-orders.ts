@@ -17,6 +17,9 @@ export interface UpstreamTimes {
  */
 const maxSendAgeMs = 25 * 86_400_000;
 
+/** How much the clock of the upstream service may differ from ours, in milliseconds: an hour. */
+const clocksDifferMs = 3_600_000;
+
 /** Sends the orders of a platform to its upstream service, and asks about them. It has no state of its own. */
 export class UpstreamOrders {
   readonly #client: UpstreamClient;
@@ -52,6 +55,24 @@ export class UpstreamOrders {
     });
   }
 
+  /** Finds an order by its memo among the account's payments upstream, and sends nothing. Undefined where it is not there. */
+  async find(order: RailOrder): Promise<RailOutcome | undefined> {
+    if (!order.account) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
+    const query = new URLSearchParams({
+      type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
+      // The clocks of both services may differ.
+      startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
+      limit: '100',
+    });
+    for (;;) {
+      const { data, nextCursor } = await this.#client.get(`/transactions?${query}`, transactionPage);
+      const found = data.find(({ description }) => description === memoOf('order', order));
+      if (found) return this.#outcomeOfOrder(order, found);
+      if (nextCursor === undefined) return undefined;
+      query.set('cursor', nextCursor);
+    }
+  }
+
   /** Sends back to its source what was collected. */
   async giveBack(order: RailOrder): Promise<void> {
     if (!order.account) throw new Error('only what was pulled from an account is given back');
@@ -65,16 +86,20 @@ export class UpstreamOrders {
       // The same key again is the answer of the first time, so the present state is read apart.
       const { id } = await send();
       const transaction = await this.#client.get(`/transactions/${encodeURIComponent(id)}`, transactionRecord);
-      const outcome = this.#outcomeOf(transaction, order.settled);
-      if (order.kind === 'COLLECTION' && outcome.kind === 'settled' && (await this.#wasGivenBack(order))) {
-        return { kind: 'failed', explanation: 'the money was given back to its source' };
-      }
-      return outcome;
+      return await this.#outcomeOfOrder(order, transaction);
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
       // Nothing was made under this key, and the refusal is stored under it: nothing will be.
       return { kind: 'failed', explanation: `refused by the upstream service: ${error.message} (${error.code})` };
     }
+  }
+
+  async #outcomeOfOrder(order: RailOrder, transaction: TransactionRecord): Promise<RailOutcome> {
+    const outcome = this.#outcomeOf(transaction, order.settled);
+    if (order.kind === 'COLLECTION' && outcome.kind === 'settled' && (await this.#wasGivenBack(order))) {
+      return { kind: 'failed', explanation: 'the money was given back to its source' };
+    }
+    return outcome;
   }
 
   #outcomeOf({ status, receivedAmount, failureReason, refund }: TransactionRecord, settled: boolean): RailOutcome {

@@ -9,6 +9,8 @@ const amount = z.object({ amount: wholeAmount, currency: z.object({ code: z.stri
 export const transactionRecord = z.object({
   id: z.string(),
   status: z.enum(['CREATED', 'PENDING', 'PROCESSING', 'COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']),
+  type: z.enum(['INCOMING', 'OUTGOING']).optional(),
+  createdAt: z.iso.datetime({ offset: true }).optional(),
   description: z.string().optional(),
   receivedAmount: amount,
   failureReason: z.string().optional(),

@@ -1,10 +1,12 @@
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
+import type { ReconciliationFault } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
 import type { RailMovement } from '../../rails/rail-movements.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
+import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /**
  * Reconciliation: what the provider of a platform's rail says that it has moved, beside what stands here. It names every
@@ -18,7 +20,7 @@ export interface Difference {
   readonly transactionId: string | undefined;
   /** The provider's reference of the movement. */
   readonly reference: string | undefined;
-  readonly fault: 'MISSING_THERE' | 'MISSING_HERE' | 'TWICE' | 'OTHER_AMOUNT' | 'OTHER_OUTCOME';
+  readonly fault: Exclude<ReconciliationFault, 'OTHER_BALANCE'>;
   readonly here: string | undefined;
   readonly there: string | undefined;
 }
@@ -28,18 +30,8 @@ export interface Reconciled {
   /** How many orders here were compared, and how many movements there. */
   readonly orders: number;
   readonly movements: number;
+  readonly totals: readonly Total[];
   readonly differences: readonly Difference[];
-}
-
-/** An order here, with the course of its payment. */
-interface OrderHere {
-  readonly id: string;
-  readonly transactionId: string;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly status: string;
-  readonly state: RailMovement['state'];
-  readonly inPeriod: boolean;
 }
 
 /**
@@ -48,7 +40,7 @@ interface OrderHere {
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
-  `select o.id, o.transaction_id, t.status::text,
+  `select o.id, o.transaction_id, o.kind, t.status::text,
      case when p.is_pull then t.sent_amount else t.received_amount end as amount,
      case when p.is_pull then t.sent_currency else t.received_currency end as currency,
      case when p.is_pull and (t.status = 'COMPLETED' or exists (select from rail_order n where n.platform_id = o.platform_id
@@ -95,6 +87,7 @@ export async function reconcile(
   return {
     orders: orders.length,
     movements: movements.length,
+    totals: totalsOf(orders, movements, period),
     differences: [...differencesOfOrders(orders, movements), ...strangers(orders, movements)],
   };
 }

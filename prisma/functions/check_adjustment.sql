@@ -1,0 +1,25 @@
+-- The part of check_plan for a correction of a balance (decision 81). It has one journal, whose legs are those of its proposal:
+-- one on the account, and the other on ADJUSTMENTS. Refuses one that is decided, has expired, or whose proposer approves it.
+-- No other plan has such a journal, or a leg on ADJUSTMENTS. The proposal is locked by lock_plans.
+create or replace function check_adjustment(p_platform uuid, p_plan jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_move jsonb := p_plan #> '{adjustments,0}';
+  v_proposed adjustment;
+begin
+  select * into v_proposed from adjustment where platform_id = p_platform and id = (v_move ->> 'id')::uuid;
+  if not found or jsonb_array_length(p_plan -> 'adjustments') <> 1
+     or p_plan -> 'journals' is distinct from jsonb_build_array(jsonb_build_object(
+       'id', v_move -> 'journal_id', 'kind', 'adjustment', 'legs', jsonb_build_array(
+         jsonb_build_object('account', v_proposed.account_id, 'currency', v_proposed.currency, 'amount', v_proposed.amount::text),
+         jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text)))) then
+    raise exception 'a plan adjusts a balance otherwise than was proposed' using errcode = 'LG012';
+  end if;
+  return case
+    when v_proposed.status <> 'PROPOSED' then jsonb_build_object('code', 'CONFLICT', 'id', v_proposed.id, 'status', v_proposed.status)
+    when v_proposed.expires_at <= clock_timestamp() then jsonb_build_object('code', 'CONFLICT', 'id', v_proposed.id, 'status', 'EXPIRED')
+    when same_person(v_proposed.proposed_by, v_move ->> 'by') then
+      jsonb_build_object('code', 'CONFLICT', 'id', v_proposed.id, 'status', 'SAME_PERSON') end;
+end
+$$;

@@ -1,0 +1,90 @@
+import type { Command } from 'commander';
+import { formatMajor, requiredCurrency } from '../core/currencies.ts';
+import { publicId } from '../core/ids.ts';
+import { trustedJson } from '../database/trusted-json.ts';
+import { closeDifference, listDifferences } from '../payments/reconciliation/open-differences.ts';
+import type { DayTotal } from '../payments/reconciliation/reconciliation.ts';
+import { CommandError } from '../print-error.ts';
+import { type Answer, tableOf } from './answer.ts';
+import { type Tools, withDatabase } from './command-line.ts';
+import { nameIn, operatorOf, reasonIn } from './operator.ts';
+import { platformNamed } from './platforms.ts';
+import { momentIn } from './statement.ts';
+
+/** Adds the commands about what reconciliations have found. */
+export function addReconcile(program: Command): void {
+  const found = program
+    .command('reconcile')
+    .description('differences between the books and those of providers, which the service looks for each day');
+  found
+    .command('list')
+    .description('list the open ones, the oldest first')
+    .option('--all', 'also those that are closed, or that were found no more')
+    .action(withDatabase(list));
+  found
+    .command('close')
+    .description('close one, when somebody has found out what is true; it moves no money')
+    .argument('<difference>', 'its id: ReconciliationDifference:…')
+    .requiredOption('--by <name>', 'who has found it out', nameIn)
+    .requiredOption('--reason <text>', 'what is true', reasonIn)
+    .action(withDatabase(close));
+  found
+    .command('days')
+    .description('list what moved on each day in each currency, here and at the provider, and what was held')
+    .argument('<platform>', 'the name of the platform')
+    .requiredOption('--from <time>', 'from this time on, such as 2026-01-01T00:00:00Z', momentIn)
+    .requiredOption('--to <time>', 'before this time', momentIn)
+    .action(withDatabase(days));
+}
+
+async function list({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {
+  const rows = (await listDifferences(database, { all })).map((one) => ({
+    difference: publicId('ReconciliationDifference', one.id),
+    platform: one.platform.name,
+    fault: one.fault,
+    transaction: one.transactionId && publicId('Transaction', one.transactionId),
+    here: one.here,
+    there: one.there,
+    reference: one.reference,
+    since: one.foundAt,
+    times: one.times,
+    ...(all && { goneAt: one.goneAt, closedAt: one.closedAt, closedBy: one.closedBy }),
+  }));
+  return { data: rows, lines: tableOf(rows, 'The books agree with those of the providers.') };
+}
+
+async function close({ database }: Tools, id: string, said: { by: string; reason: string }): Promise<Answer> {
+  const operator = { ...operatorOf('reconcile close', said), reason: said.reason };
+  const closed = await closeDifference(database, id, operator);
+  if (closed.kind === 'refused') throw new CommandError(closed.reason);
+  return { data: { closed: id }, lines: [`${id} is closed.`] };
+}
+
+async function days({ database }: Tools, name: string, { from, to }: { from: Date; to: Date }): Promise<Answer> {
+  const { platformId } = await platformNamed(database, name);
+  const runs = await database.prisma.reconciliation.findMany({
+    where: { platformId, periodFrom: { gte: from }, periodTo: { lte: to } },
+    orderBy: [{ periodFrom: 'asc' }, { periodTo: 'asc' }],
+  });
+  const rows = runs.flatMap(({ periodFrom, periodTo, finishedAt, failure, totals }) => {
+    const about = { from: periodFrom, to: periodTo };
+    const currencies = trustedJson<readonly DayTotal[]>(totals);
+    const none = { currency: null, receivedHere: null, receivedThere: null, paidHere: null, paidThere: null };
+    const sums = currencies.length > 0 ? currencies.map(inMajor) : [{ ...none, booked: null, held: null }];
+    return sums.map((sum) => ({ ...about, ...sum, comparedAt: finishedAt, failure }));
+  });
+  return { data: rows, lines: tableOf(rows, 'No day in this period was compared.') };
+}
+
+function inMajor({ currency, ...sums }: DayTotal) {
+  const words = (units: string | null) => units && formatMajor(BigInt(units), requiredCurrency(currency));
+  return {
+    currency,
+    receivedHere: words(sums.receivedHere),
+    receivedThere: words(sums.receivedThere),
+    paidHere: words(sums.paidHere),
+    paidThere: words(sums.paidThere),
+    booked: words(sums.booked),
+    held: words(sums.held),
+  };
+}

@@ -1,0 +1,175 @@
+import { type Operator, recordAct } from '../../access/operator-acts.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
+import { retryLostRaces } from '../../database/retry.ts';
+import { statement } from '../../database/statement.ts';
+import { inTransaction } from '../../database/transaction.ts';
+import { commitGroupsOn, type PlanRefusal } from '../../ledger/commit.ts';
+import type { PlanGroup } from '../../ledger/plan.ts';
+import type { RailOutcome } from '../../rails/rail.ts';
+import { connectedRail, type Payments } from '../command.ts';
+import { type DueOrder, isPull, leaseOrders, postponeOrders, renewLeases } from '../orders/orders.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+import { railRequest } from '../orders/rail-request.ts';
+import { concludeWithoutCapacity } from './full-account.ts';
+import { planFailure } from './outcomes.ts';
+
+/**
+ * Ends an order by hand whose rail cannot tell any more what became of it (decision 80). The payment ends as when the
+ * rail refuses it: its money is back at its source. No API offers this: only the command of the operator does.
+ */
+
+/** The outcome. `said`: what the rail answered; undefined where it was not asked. */
+export type FailedOrder =
+  | { readonly kind: 'failed'; readonly orderId: string; readonly said: string | undefined }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** What an operator decides. */
+export interface ByHand {
+  readonly operator: Operator;
+  /** Whether the rail is not asked once more: it is gone, or does not answer. */
+  readonly withoutAsking: boolean;
+}
+
+/**
+ * Ends the order of a payment that waits for its rail. It takes the order's lease, so no worker works on it meanwhile.
+ * @param id the payment: `Transaction:…`
+ */
+export async function failOrder(payments: Payments, id: string, byHand: ByHand): Promise<FailedOrder> {
+  const uuid = uuidOf(id, 'Transaction');
+  if (uuid === undefined) return { kind: 'refused', reason: `${id} is no transaction id: Transaction:…` };
+  const order = await takeOrder(payments, uuid);
+  if (!order) return { kind: 'refused', reason: await whyNone(payments, id, uuid) };
+  const leases = renewLeases(payments.database.pool, [order], payments.log);
+  try {
+    return await failLeased(payments, order, byHand);
+  } finally {
+    await leases.end();
+    // Due again, unless it has its outcome: the workers go on where this was refused.
+    await postponeOrders(payments.database.pool, [{ order, dueInMs: 0 }]);
+  }
+}
+
+async function failLeased(payments: Payments, order: DueOrder, byHand: ByHand): Promise<FailedOrder> {
+  const id = publicId('Transaction', order.transaction.id);
+  if (!isPull(order) && waitsForPlatform(order)) {
+    return { kind: 'refused', reason: `${id} is not with a rail: the platform of its receiver decides on it` };
+  }
+  const open = await payments.database.prisma.railCase.findFirst({
+    where: { platformId: order.platformId, orderId: order.id, closedAt: null },
+  });
+  if (open) {
+    return {
+      kind: 'refused',
+      reason: `the rail has said: ${open.said}. Find out what is true and close the case of ${id} first`,
+    };
+  }
+  const answer = byHand.withoutAsking ? undefined : await askOnceMore(payments, order);
+  if (answer?.refused !== undefined) return { kind: 'refused', reason: answer.refused };
+  return end(payments, order, { ...byHand, said: answer?.said });
+}
+
+function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
+  if (!incoming) return receiver !== undefined;
+  return incoming.transaction.approvalDueAt !== null && incoming.transaction.status === 'PENDING';
+}
+
+type Answer = { readonly said: string; readonly refused?: undefined } | { readonly refused: string };
+
+/**
+ * Asks the rail once more, by the part that sends nothing where it has one.
+ * @returns what it said, where it does not know the outcome; else why the order is not ended by hand
+ */
+async function askOnceMore(payments: Payments, order: DueOrder): Promise<Answer> {
+  let outcome: RailOutcome | undefined;
+  try {
+    outcome = await ask(payments, order);
+  } catch (error) {
+    payments.log.error({ err: error, order: order.id }, 'the rail could not be asked once more');
+    const words = error instanceof Error ? error.message : String(error);
+    return { refused: `the rail cannot be asked: ${words}. --without-asking ends the order nevertheless` };
+  }
+  if (!outcome) return { said: 'the provider has no such payment' };
+  const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
+  switch (outcome.kind) {
+    case 'pending':
+      return { said: 'pending' };
+    case 'settled':
+      return { refused: 'the rail says that it has settled: the workers book it now' };
+    case 'contradiction':
+      return { refused: `the rail contradicts itself${explanation}: find out what is true` };
+    case 'failed':
+    case 'rejected':
+    case 'returned':
+      return { refused: `the rail says ${outcome.kind}${explanation}: the workers end the payment now` };
+  }
+}
+
+async function ask(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
+  const rail = connectedRail(payments, order);
+  const part = rail?.findOrder ?? (order.kind === 'PAYOUT' ? rail?.payOut : rail?.collect);
+  if (!rail || !part) throw new Error('no rail is connected that knows the order');
+  return railAnswer(Promise.resolve(part.call(rail, railRequest(order, false))));
+}
+
+/** What platforms read. The operator's reason is in the act, and no API shows it (decision 79). */
+const reasonForTimeline = 'ended by the operator of the service: its outcome could not be found out';
+
+/** Commits the end, the act and, where the account of the refund is full, its wait in suspense. */
+async function end(
+  payments: Payments,
+  order: DueOrder,
+  { operator, said }: ByHand & { readonly said: string | undefined },
+): Promise<FailedOrder> {
+  const commit = (group: PlanGroup) =>
+    retryLostRaces(() =>
+      inTransaction(payments.database, async (act): Promise<PlanRefusal | undefined> => {
+        const [outcome] = await commitGroupsOn(act.client, [group]);
+        if (outcome?.kind === 'refused') return outcome.refusal;
+        const { platformId, transaction } = order;
+        const before = {
+          order: order.id,
+          status: transaction.status,
+          attempts: order.attempts - 1,
+          said: said ?? null,
+        };
+        const subject = publicId('Transaction', transaction.id);
+        await recordAct(act, operator, { platformId, subject, before, after: { status: 'FAILED' } });
+        return undefined;
+      }),
+    );
+  const group = planFailure(order, { to: 'FAILED', reason: reasonForTimeline });
+  let refused = await commit(group);
+  if (refused?.code === 'AMOUNT_OUT_OF_RANGE') {
+    refused = await commit(
+      (await concludeWithoutCapacity(payments, { order, outcome: undefined, group }, refused)).group,
+    );
+  }
+  if (!refused) return { kind: 'failed', orderId: order.id, said };
+  const status = refused.code === 'CONFLICT' ? refused.status : refused.code;
+  return { kind: 'refused', reason: `nothing done: another has ended the order meanwhile (${status})` };
+}
+
+const firstStatement = statement<object>(
+  'order_first_due',
+  `update rail_order o set due_at = '-infinity'
+   from platform p join transaction t on t.platform_id = p.id and t.id = $1 and t.status in ('PENDING', 'PROCESSING')
+   where o.platform_id = p.id and o.transaction_id = $1 and o.due_at is not null returning o.id`,
+);
+
+/**
+ * Takes the lease of the order of a payment, also from the worker that has it, whose outcome the database then accepts
+ * only before ours. It becomes the first that is due, and is leased in the same transaction, so nobody else leases it. What
+ * has ended is left alone: its order may wait for a return of the money.
+ */
+async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
+  return inTransaction(database, async ({ client }) => {
+    const found = await firstStatement(client, transactionId);
+    const leased = await leaseOrders(client, found.length);
+    return leased.find(({ transaction }) => transaction.id === transactionId);
+  });
+}
+
+async function whyNone({ database }: Payments, id: string, uuid: string): Promise<string> {
+  const transaction = await database.prisma.transaction.findFirst({ where: { id: uuid } });
+  return transaction ? `${id} is ${transaction.status}: no order of it waits for an outcome` : `there is no ${id}`;
+}

@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { audit } from '../../src/ledger/audit.ts';
+import { commitPlanOn } from '../../src/ledger/commit.ts';
+import type { Plan } from '../../src/ledger/plan.ts';
+import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../src/payments/adjustments.ts';
+import { adjustment as journalOf } from '../../src/payments/movements.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
+
+// Operators correct a balance: one person proposes, and another approves (decision 81).
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform, 10_000n);
+});
+afterAll(() => t.stop());
+
+const secrets = { CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else' };
+const ops = (...args: string[]) => runOps(t.databaseUrl, args, secrets);
+async function answer(...args: string[]): Promise<Data> {
+  const { code, out, err } = await ops('--json', ...args);
+  expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
+  return JSON.parse(out);
+}
+const maker = ['--by', 'Ada Lovelace', '--reason', 'a fee was charged twice'];
+const checker = ['--by', 'Grace Hopper', '--reason', 'seen in the statement of the bank'];
+const propose = (...amount: string[]) =>
+  answer('adjust', 'propose', scene.usd, '--currency', 'USD', ...amount, ...maker);
+const balance = () => balanceOf(t.platform, scene.usd);
+
+test('a proposal moves nothing until another person approves it; then the balance, its event and the statement show it', async () => {
+  const before = await balance();
+  const made = await propose('--credit', '12.50');
+  expect(made).toMatchObject({ status: 'PROPOSED', amount: '12.50 USD', proposedBy: 'Ada Lovelace', decidedBy: null });
+  expect(await balance()).toBe(before);
+  expect((await answer('adjust', 'list')).map(({ adjustment }: Data) => adjustment)).toEqual([made.adjustment]);
+
+  const alone = ['--by', ' ada  LOVELACE', '--reason', 'it is right'];
+  expect(await ops('adjust', 'approve', made.adjustment, ...alone)).toMatchObject({
+    code: 1,
+    err: `${made.adjustment} must be approved by another person than the one who proposed it`,
+  });
+  expect(await balance()).toBe(before);
+
+  const changes = t.platform.watch(
+    'subscription ($id: ID!) { accountUpdates(accountId: $id) { newBalance { amount } } }',
+    { id: scene.usd },
+  );
+  expect(await answer('adjust', 'approve', made.adjustment, ...checker)).toMatchObject({ status: 'APPROVED' });
+  for await (const { data } of changes) {
+    if (BigInt(data.accountUpdates.newBalance.amount) === before + 1_250n) break;
+  }
+  expect(await balance()).toBe(before + 1_250n);
+  expect(await answer('adjust', 'list')).toEqual([]);
+  const all = await answer('adjust', 'list', '--all');
+  expect(all).toMatchObject([{ adjustment: made.adjustment, status: 'APPROVED', decidedBy: 'Grace Hopper' }]);
+
+  const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
+  const { entries } = await answer('statement', scene.usd, ...period);
+  expect(entries.at(-1)).toMatchObject({ kind: 'adjustment', amount: '1250', transactionId: null });
+  const query = `query ($id: ID!) { account(id: $id) { ... on InternalAccount {
+    ledgerEntries(first: 1) { edges { node { kind amount { amount } transaction { id } } } } } } }`;
+  const { account } = await t.platform.ask(query, { id: scene.usd });
+  expect(account.ledgerEntries.edges[0].node).toMatchObject({ kind: 'ADJUSTMENT', transaction: null });
+
+  const acts = await answer('acts', '--subject', made.adjustment);
+  expect(acts).toMatchObject([
+    {
+      act: 'adjust approve',
+      by: 'Grace Hopper',
+      after: { status: 'APPROVED' },
+      before: { proposedBy: 'Ada Lovelace' },
+    },
+    { act: 'adjust propose', by: 'Ada Lovelace', after: { account: scene.usd, amount: '12.50 USD' } },
+  ]);
+  // It is decided once.
+  for (const decision of ['approve', 'reject']) {
+    expect(await ops('adjust', decision, made.adjustment, ...checker)).toMatchObject({
+      code: 1,
+      err: `${made.adjustment} is APPROVED already`,
+    });
+  }
+  expect(await balance()).toBe(before + 1_250n);
+});
+
+test('a rejected proposal and an expired one move nothing, and a debit stays above zero and off what is frozen', async () => {
+  const before = await balance();
+  const rejected = await propose('--debit', '1');
+  expect(await answer('adjust', 'reject', rejected.adjustment, ...maker)).toMatchObject({ status: 'REJECTED' });
+  expect((await ops('adjust', 'approve', rejected.adjustment, ...checker)).err).toContain('is REJECTED already');
+
+  const late = await propose('--debit', '1');
+  await t.owner.query('alter table adjustment disable trigger guard');
+  await t.owner.query(
+    `update adjustment set expires_at = clock_ms(), proposed_at = clock_ms() - interval '7 days' where status = 'PROPOSED'`,
+  );
+  await t.owner.query('alter table adjustment enable trigger guard');
+  expect(await ops('adjust', 'approve', late.adjustment, ...checker)).toMatchObject({
+    err: `${late.adjustment} has expired: propose it again`,
+  });
+  expect(await answer('adjust', 'list')).toEqual([]);
+
+  const debit = await propose('--debit', '1000000');
+  expect((await ops('adjust', 'approve', debit.adjustment, ...checker)).err).toMatch(
+    /^nothing done: the account holds/,
+  );
+  const small = await propose('--debit', '1');
+  await answer('account', 'freeze', scene.usd, ...maker);
+  expect((await ops('adjust', 'approve', small.adjustment, ...checker)).err).toMatch(/^nothing done: .*frozen/);
+  await answer('account', 'thaw', scene.usd, ...maker);
+  expect(await balance()).toBe(before);
+  expect(await answer('adjust', 'approve', small.adjustment, ...checker)).toMatchObject({ amount: '-1.00 USD' });
+  expect(await balance()).toBe(before - 100n);
+});
+
+test('wrong proposals are refused, and say what is wrong', async () => {
+  const refused = async (account: string, ...rest: string[]) =>
+    (await ops('adjust', 'propose', account, ...rest, ...maker)).err;
+  const usd = ['--currency', 'USD'];
+  expect(await refused(scene.outsideUsd, ...usd, '--credit', '1')).toBe(
+    `there is no internal account ${scene.outsideUsd}`,
+  );
+  expect(await refused(scene.usd, '--currency', 'EUR', '--credit', '1')).toBe(`${scene.usd} is in USD, and not in EUR`);
+  for (const amount of ['1.234', '-1', 'one', '1e3']) {
+    expect(await refused(scene.usd, ...usd, '--credit', amount)).toContain(`${amount} is no amount of USD`);
+  }
+  expect(await refused(scene.usd, ...usd, '--credit', '0')).toContain('the amount must be more than nothing');
+  expect(await refused(scene.usd, ...usd)).toBe('Say how much: --credit or --debit.');
+  for (const wrong of [
+    [...usd, '--credit', '1', '--debit', '1'],
+    ['--currency', 'XXX', '--credit', '1'],
+  ])
+    expect((await ops('adjust', 'propose', scene.usd, ...wrong, ...maker)).code).toBe(2);
+  expect((await ops('adjust', 'propose', scene.usd, ...usd, '--credit', '1', '--by', 'Ada')).code).toBe(2);
+  const unknown = 'Adjustment:0197f2a0-0000-7000-8000-000000000001';
+  expect((await ops('adjust', 'approve', unknown, ...checker)).err).toBe(`there is no ${unknown}`);
+});
+
+test('of simultaneous approvals one moves the money, and the database refuses every plan that adjusts otherwise', async () => {
+  const { database } = t.gateway.payments;
+  const before = await balance();
+  const { adjustment } = await propose('--credit', '2');
+  const approvals = await Promise.all(
+    ['Grace', 'Joan', 'Mary'].map((by) => approveAdjustment(database, adjustment, { ...tester, by })),
+  );
+  expect(approvals.map(({ kind }) => kind).sort()).toEqual(['done', 'refused', 'refused']);
+  expect(await balance()).toBe(before + 200n);
+
+  const other = await propose('--credit', '3');
+  const [id, account] = [other.adjustment, scene.usd].map((one) => one.replace(/.*:/, ''));
+  const journalId = '0197f2a0-0000-7000-8000-00000000000a';
+  const approval = { id: id ?? '', journalId, by: 'Grace' };
+  const journal = journalOf(journalId, account ?? '', 'USD', 300n);
+  const plans: readonly Plan[] = [
+    { journals: [journal] },
+    { journals: [{ ...journal, kind: 'deposit' }] },
+    { adjustments: [approval], journals: [journalOf(journalId, account ?? '', 'USD', 301n)] },
+    {
+      adjustments: [approval],
+      journals: [journal, journalOf('0197f2a0-0000-7000-8000-00000000000b', account ?? '', 'USD', 1n)],
+    },
+    { adjustments: [approval] },
+    { adjustments: [approval, approval], journals: [journal] },
+    { adjustments: [{ ...approval, id: journalId }], journals: [journal] },
+  ];
+  for (const plan of plans) {
+    await expect(commitPlanOn(database.pool, t.platform.platformId, plan)).rejects.toMatchObject({ code: 'LG012' });
+  }
+  // The login of commands can approve nothing by itself, and nobody changes what was proposed.
+  const as = async (role: string, text: string): Promise<unknown> => {
+    await t.owner.query('begin');
+    try {
+      if (role !== 'owner') await t.owner.query(`set local role ${role}`);
+      return (await t.owner.query(text)).rowCount;
+    } catch (error) {
+      return (error as { code: string }).code;
+    } finally {
+      await t.owner.query('rollback');
+    }
+  };
+  const approve = `update adjustment set status = 'APPROVED', decided_by = 'x', decided_at = now() where status = 'PROPOSED'`;
+  expect(await as('gateway_work', approve)).toBe('23514');
+  expect(await as('gateway_work', 'update adjustment set journal_id = uuid_v7()')).toBe('42501');
+  expect(await as('gateway_serving', 'select from adjustment')).toBe('42501');
+  expect(await as('owner', 'delete from adjustment')).toBe('LG001');
+  expect(
+    await as(
+      'owner',
+      "update adjustment set amount = 1, status = 'REJECTED', decided_by = 'x', decided_at = now() where status = 'PROPOSED'",
+    ),
+  ).toBe('LG001');
+  await rejectAdjustment(database, other.adjustment, tester);
+  expect(await balance()).toBe(before + 200n);
+});
+
+test('over random adjustments money is neither made nor lost: what accounts get is what ADJUSTMENTS gives', async () => {
+  const { database } = t.gateway.payments;
+  const proposal = fc.record({
+    account: fc.constantFrom('usd' as const, 'eur' as const),
+    amount: fc.bigInt({ min: -4_000n, max: 3_000n }).filter((amount) => amount !== 0n),
+    decision: fc.constantFrom('approve', 'approve alone', 'reject', 'leave'),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(proposal, { minLength: 1, maxLength: 8 }), async (proposals) => {
+      const own = await makeScene(t.platform, 5_000n);
+      const expected = { usd: 5_000n, eur: 0n };
+      for (const { account, amount, decision } of proposals) {
+        const currency = account.toUpperCase();
+        const made = await proposeAdjustment(
+          database,
+          { accountId: own[account], amount, currency },
+          { ...tester, by: 'maker', reason: 'a test' },
+        );
+        if (made.kind === 'refused') throw new Error(made.reason);
+        const id = `Adjustment:${made.adjustment.id}`;
+        if (decision === 'reject') await rejectAdjustment(database, id, tester);
+        if (decision === 'leave' || decision === 'reject') continue;
+        const by = decision === 'approve' ? 'checker' : 'Maker ';
+        const { kind } = await approveAdjustment(database, id, { ...tester, by });
+        const fits = decision === 'approve' && expected[account] + amount >= 0n;
+        expect(kind).toBe(fits ? 'done' : 'refused');
+        if (fits) expected[account] += amount;
+      }
+      expect({ usd: await balanceOf(t.platform, own.usd), eur: await balanceOf(t.platform, own.eur) }).toEqual(
+        expected,
+      );
+    }),
+    { numRuns: 12 },
+  );
+  const { rows } = await t.owner.query(
+    `select (select sum(amount) from posting where system = 'ADJUSTMENTS') + (select sum(amount) from adjustment where status = 'APPROVED') as left`,
+  );
+  expect(rows).toEqual([{ left: '0' }]);
+  expect(await audit({ url: t.databaseUrl })).toEqual([]);
+});

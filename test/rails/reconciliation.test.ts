@@ -1,0 +1,209 @@
+import { Readable } from 'node:stream';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { reconcileDueDays } from '../../src/payments/reconciliation/daily.ts';
+import { parseRailSettings } from '../../src/rails/rail-settings.ts';
+import { actOn, ended } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
+import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+
+// The books of a platform are compared with what its provider, a second instance of this service, says: by command, and each day.
+
+const key = Buffer.alloc(32, 7);
+const rails = JSON.stringify({ PRODUCTION: { module: 'upstream', settings: { pollMs: 10 } } });
+let upstream: TestGateway;
+let account: TestPlatform;
+let gateway: TestGateway;
+let books: TestPlatform;
+let scene: Scene;
+
+beforeAll(async () => {
+  upstream = await startTestGateway();
+  account = await upstream.newPlatform('account');
+  gateway = await startTestGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: key });
+  books = await gateway.newPlatform('books', 'PRODUCTION');
+  await connectWith(account.authorization);
+  scene = await makeScene(books, 0n);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+const environment = {
+  CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+  SECRET_KEY: key.toString('base64'),
+  RAILS: rails,
+};
+const ops = (...args: string[]) => runOps(gateway.databaseUrl, ['--json', ...args], environment);
+async function answer(...args: string[]): Promise<Data> {
+  const { code, out, err } = await ops(...args);
+  expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
+  return JSON.parse(out);
+}
+const by = ['--by', 'Ada', '--reason', 'the statement of the bank says so'];
+
+async function connectWith(authorization: string): Promise<void> {
+  const [clientId, secret] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':');
+  const connection = JSON.stringify({ baseUrl: `${upstream.url}/2025-10-13`, clientId, secret });
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
+  await answer('rails', 'connect', 'books');
+}
+
+async function move(mutation: 'transferIn' | 'transferOut', amount: bigint): Promise<void> {
+  const [from, to] = mutation === 'transferIn' ? [scene.outsideUsd, scene.usd] : [scene.usd, scene.outsideUsd];
+  const { transaction } = await actOn(books, mutation, { sourceAccountId: from, destinationAccountId: to, amount });
+  expect(await ended(books, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+}
+
+const hourMs = 3_600_000;
+const from = new Date(Date.now() - hourMs).toISOString();
+const to = new Date(Date.now() + hourMs).toISOString();
+/** Compares by command, and answers the differences. */
+async function compare(): Promise<Data[]> {
+  const { code, out } = await ops('rails', 'reconcile', 'books', '--from', from, '--to', to, ...by);
+  const { differences } = JSON.parse(out);
+  expect(code).toBe(differences.length > 0 ? 1 : 0);
+  return differences;
+}
+const open = (): Promise<Data[]> => answer('reconcile', 'list');
+const faults = (differences: readonly Data[]) => differences.map(({ fault }) => fault);
+/** Compares this day as if it were over. */
+const compareToday = () => reconcileDueDays(gateway.gateway.payments, -24);
+
+test('a balance that differs is named with both sides, until a person has said why; then only another difference is', async () => {
+  await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
+  await move('transferIn', 50_000n);
+  await move('transferOut', 300n);
+  const sides = { fault: 'OTHER_BALANCE', here: '497.00 USD in the books', there: '100497.00 USD held' };
+  expect(await compare()).toMatchObject([sides]);
+  expect(await compare()).toMatchObject([sides]);
+  const [found, ...more] = await open();
+  expect(more).toEqual([]);
+  expect(found).toMatchObject({ ...sides, platform: 'books', times: 2 });
+
+  expect(await answer('reconcile', 'close', found.difference, ...by)).toEqual({ closed: found.difference });
+  expect((await ops('reconcile', 'close', found.difference, ...by)).out).toContain('is not open any more');
+  expect(await answer('acts', '--subject', found.difference)).toMatchObject([
+    { act: 'reconcile close', by: 'Ada', before: { fault: 'OTHER_BALANCE', there: sides.there } },
+  ]);
+  expect(await compare()).toEqual([]);
+  await move('transferOut', 200n);
+  expect(await compare()).toEqual([]);
+  expect(await open()).toEqual([]);
+});
+
+test('money that somebody else has moved there is found by the daily comparison, once a day until it is gone or closed', async () => {
+  const { rows } = await upstream.owner.query(
+    "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2",
+    [account.platformId, scene.outsideUsd.replace(/.*:/, '')],
+  );
+  const taken = await actOn(account, 'transferOut', {
+    sourceAccountId: await ownAccount(account, 'USD'),
+    destinationAccountId: `ExternalAccount:${rows[0].id}`,
+    amount: 900_000n,
+  });
+  expect(await ended(account, taken.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  const before = await balanceOf(books, scene.usd);
+  expect(await compareToday()).toBe(1);
+  expect(await compareToday()).toBe(0);
+  const found = await open();
+  expect(found).toMatchObject([
+    { fault: 'MISSING_HERE', here: null, there: 'SETTLED 9000.00 USD', reference: taken.transaction.id, times: 1 },
+    { fault: 'OTHER_BALANCE', there: '91495.00 USD held', times: 1 },
+  ]);
+  expect(await balanceOf(books, scene.usd)).toBe(before);
+
+  await pastDay();
+  // Of several instances one compares.
+  expect((await Promise.all([compareToday(), compareToday(), compareToday()])).sort()).toEqual([0, 0, 1]);
+  expect((await open()).map(({ times }) => times)).toEqual([2, 2]);
+
+  const days = await answer(
+    'reconcile',
+    'days',
+    'books',
+    '--from',
+    '2020-01-01T00:00:00Z',
+    '--to',
+    '2100-01-01T00:00:00Z',
+  );
+  const day = days.find((one: Data) => one.from.endsWith('T00:00:00.000Z') && one.currency === 'USD');
+  expect(day).toMatchObject({
+    ...{ currency: 'USD', receivedHere: '500.00 USD', receivedThere: '500.00 USD', failure: null },
+    ...{ paidHere: '5.00 USD', paidThere: '9005.00 USD', booked: '495.00 USD', held: '91495.00 USD' },
+  });
+  // The money is brought back: the balance is right again, and what is gone cannot be closed.
+  await fund(account, await ownAccount(account, 'USD'), 900_000n);
+  expect(faults(await compare())).toEqual(['MISSING_HERE']);
+  expect(faults(await open())).toEqual(['MISSING_HERE']);
+  const [missing, balance] = found;
+  expect((await ops('reconcile', 'close', balance.difference, ...by)).out).toContain('is not open any more');
+  await answer('reconcile', 'close', missing.difference, ...by);
+  await pastDay();
+  expect(await compareToday()).toBe(0);
+  expect(await compare()).toMatchObject([{ fault: 'MISSING_HERE' }]);
+  expect(await open()).toEqual([]);
+});
+
+/** A day passes: what was compared today was compared yesterday. */
+async function pastDay(): Promise<void> {
+  await gateway.owner.query(
+    "update reconciliation set started_at = started_at - interval '1 day', finished_at = finished_at - interval '1 day'",
+  );
+}
+
+test('a difference that a later comparison finds no more is gone, and one that comes back is open again', async () => {
+  const spoil = new pg.Client({
+    connectionString: upstream.databaseUrl,
+    options: '-c session_replication_role=replica',
+  });
+  await spoil.connect();
+  const text = 'update transaction set description = $1 where platform_id = $2 and sent_amount = 300';
+  const write = (memo: string | null) => spoil.query(text, [memo, account.platformId]);
+  try {
+    const { rows } = await spoil.query(
+      'select description from transaction where platform_id = $1 and sent_amount = 300',
+      [account.platformId],
+    );
+    await write(null);
+    expect(faults(await compare()).sort()).toEqual(['MISSING_HERE', 'MISSING_HERE', 'MISSING_THERE']);
+    expect(faults(await open()).sort()).toEqual(['MISSING_HERE', 'MISSING_THERE']);
+    await write(rows[0].description);
+    await compare();
+    expect(await open()).toEqual([]);
+    const all = await answer('reconcile', 'list', '--all');
+    expect(all.filter(({ fault, goneAt }: Data) => fault !== 'OTHER_BALANCE' && goneAt !== null)).toHaveLength(2);
+    await write(null);
+    await compare();
+    expect(faults(await open()).sort()).toEqual(['MISSING_HERE', 'MISSING_THERE']);
+    await write(rows[0].description);
+    await compare();
+  } finally {
+    await spoil.end();
+  }
+});
+
+test('a provider that cannot be asked leaves what was found, and says why', async () => {
+  await connectWith(`Basic ${Buffer.from('nobody:wrong').toString('base64')}`);
+  const { code, out } = await ops('rails', 'reconcile', 'books', '--from', from, '--to', to, ...by);
+  expect({ code, error: JSON.parse(out).error }).toMatchObject({
+    code: 1,
+    error: expect.stringContaining('upstream answered 401'),
+  });
+  const days = await answer('reconcile', 'days', 'books', '--from', from, '--to', to);
+  expect(days.at(-1)).toMatchObject({
+    failure: expect.stringContaining('upstream answered 401'),
+    comparedAt: expect.any(String),
+  });
+  await gateway.owner.query("update reconciliation set finished_at = null, started_at = started_at - interval '1 day'");
+  expect(await compareToday()).toBe(0);
+  await connectWith(account.authorization);
+  // It is tried again 15 minutes later.
+  expect(await compareToday()).toBe(0);
+  await pastDay();
+  expect(await compareToday()).toBe(1);
+  const wrong = await ops('rails', 'reconcile', 'books', '--from', to, '--to', from, ...by);
+  expect(wrong.out).toContain('The period ends before it begins.');
+});
