@@ -29,6 +29,12 @@ const notChecked = 'it could not be compared with the primary yet';
 /** The most milliseconds that a replica may take to say how far it is, and a read to get a connection of it. */
 const answerMs = 1_000;
 
+/**
+ * The most milliseconds that a statement may take on a replica, and two seconds later its answer. Then the primary reads, and has half
+ * of the time of an operation left.
+ */
+const statementMs = 3_000;
+
 /** The settings of its sessions beside those of the primary's: each statement has a snapshot of its own, after the guard's. */
 const settings = ['default_transaction_isolation=read\\ committed'];
 
@@ -46,10 +52,10 @@ export class Replica {
   readonly number: number;
   readonly #options: ReplicaOptions;
   readonly #log: Logger;
-  readonly #pool: pg.Pool;
   readonly #names = new StatementNames();
   readonly #running = new Set<(error: Error) => void>();
   readonly #meter = new LagMeter();
+  #pool: pg.Pool;
   #client: pg.Client | undefined;
   #opening: Promise<pg.Client> | undefined;
   #checking: Promise<void> | undefined;
@@ -63,13 +69,11 @@ export class Replica {
   #closed = false;
 
   constructor(options: ReplicaOptions, log: Logger) {
-    const { url, number, poolSize } = options;
+    const { url, number } = options;
     this.#options = options;
     this.number = number;
     this.#log = log.child({ replica: number, host: serversOf(url)[0]?.host });
-    const connection = connectionConfig({ url, role: 'gateway_serving', use: 'replica', settings });
-    this.#pool = openPool(connection, { role: 'gateway_serving', poolSize, acquireTimeoutMs: answerMs });
-    if (this.#pool instanceof ServingPool) this.#pool.leaveOneToOthers();
+    this.#pool = poolOf(options);
   }
 
   /** Whether it gets reads. */
@@ -211,8 +215,12 @@ export class Replica {
   }
 
   #lose(error: unknown): void {
+    if (this.#closed) return;
     this.#forget();
     this.#lag = undefined;
+    // Its connections may look open and reach nobody.
+    this.#pool.end().catch(() => undefined);
+    this.#pool = poolOf(this.#options);
     this.#report(`it does not answer: ${error instanceof Error ? error.message : String(error)}`);
   }
 
@@ -248,4 +256,12 @@ export class Replica {
     this.#client = undefined;
     (client as (pg.Client & { connection: pg.Connection }) | undefined)?.connection.stream.destroy();
   }
+}
+
+function poolOf({ url, poolSize }: ReplicaOptions): pg.Pool {
+  const role = 'gateway_serving';
+  const connection = connectionConfig({ url, role, use: 'replica', statementMs, settings });
+  const pool = openPool(connection, { role, poolSize, statementMs, acquireTimeoutMs: answerMs });
+  if (pool instanceof ServingPool) pool.leaveOneToOthers();
+  return pool;
 }
