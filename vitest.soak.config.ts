@@ -1,7 +1,10 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
-import base from './vitest.config.ts';
+import base, { memoryDisk } from './vitest.config.ts';
 
 const { projects: _ofShortTests, ...shared } = base.test ?? {};
+
+// They may need more room than a disk in memory has.
+if (process.env.TMPDIR === memoryDisk) delete process.env.TMPDIR;
 
 /** The long tests (`npm run soak`), one file after the other. */
 export default mergeConfig(

@@ -59,14 +59,14 @@ test.runIf(canMount())('a disk that becomes full while the cluster is made', asy
   expectRefusal(run(mounted, dataDir, {}), dataDir, /its disk is full \(.*No space left on device/);
 });
 
-// It hides the folder for temporary files, in which the project must not lie.
-test.runIf(canMount() && !root.startsWith(tmpdir()))(
+// It hides the folders for temporary files, in which the project must not lie.
+test.runIf(canMount() && ![tmpdir(), '/tmp'].some((folder) => root.startsWith(folder)))(
   'as root, where no folder can be made for the user who runs Postgres',
   async () => {
     const dataDir = path.join(parent, 'data');
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     // The data directory stays as it is below a folder that is read-only now.
-    const readOnly = `mount --bind "$0" /mnt && for each in /var/lib "$(dirname "$0")"; do mount -t tmpfs -o ro none "$each" || exit; done; exec "$@"`;
+    const readOnly = `mount --bind "$0" /mnt && for each in /var/lib /tmp "$(dirname "$0")"; do mount -t tmpfs -o ro none "$each" || exit; done; exec "$@"`;
     const mounted = ['unshare', '-m', 'sh', '-c', readOnly, parent, ...program];
     const { status, stderr } = run(mounted, '/mnt/data', keys);
     expect(stderr).toMatch(

@@ -20,11 +20,13 @@ const idleMs = 250;
 /** How long settlement collects due orders before a round: the fixed cost of a round is that of settling some payments. */
 const settlementRestMs = 20;
 /**
- * The pauses of a sequencer: short after a step with work, longer when idle. A commit of this process wakes an idle
- * sequencer. It does not shorten the pause of a busy one: under load each change would then be a step of its own.
+ * The pauses of a sequencer: short after a step with work, and twice as long after each step without, up to the longest: an
+ * instance at rest then costs the database half as much. A commit of this process wakes an idle sequencer, so only the first
+ * change after a rest that another process has made, one that runs no sequencer, waits for the end of the pause. A commit does
+ * not shorten the pause of a busy sequencer: under load each change would then be a step of its own.
  */
 const busySequencerMs = 4;
-const idleSequencerMs = 20;
+const longestIdleSequencerMs = 80;
 /** How often the database's clock is checked. */
 const clockMs = 1_000;
 /** How often it is looked whether a day is due to be compared with the providers. */
@@ -36,11 +38,16 @@ const betweenBatchesMs = 100;
 const contendedSequencerMs = 10;
 
 /**
- * Returns how many milliseconds a sequencer pauses after a step.
- * @param count the changes that the step sequenced; undefined when another process was sequencing
+ * Makes the function that says how many milliseconds one sequencer pauses after a step. Its argument is the number of changes
+ * that the step sequenced, undefined when another process was sequencing.
  */
-export function pauseAfterStep(count: number | undefined): number {
-  return count === undefined ? contendedSequencerMs : count > 0 ? busySequencerMs : idleSequencerMs;
+export function sequencerPauses(): (count: number | undefined) => number {
+  let latest = busySequencerMs;
+  return (count) => {
+    if (count === undefined) return contendedSequencerMs;
+    latest = count > 0 ? busySequencerMs : Math.min(2 * latest, longestIdleSequencerMs);
+    return latest;
+  };
 }
 
 /**
@@ -114,10 +121,11 @@ function startFanOut(webhooks: Webhooks, log: Logger, onDeliveries: () => void):
 /** Starts sequencing the feed; `onEvents` is called when a step sequenced some. Its stop closes the sequencer. */
 function startSequencing(database: Database, log: Logger, onEvents: () => void): Loop {
   const sequencer = new Sequencer(database, log);
+  const pauseAfter = sequencerPauses();
   const step = async () => {
     const count = await sequencer.step();
     if (count) onEvents();
-    return pauseAfterStep(count);
+    return pauseAfter(count);
   };
   const loop = startLoop('sequencer', log, step, busySequencerMs);
   return {

@@ -136,6 +136,8 @@ describe('orders to rails after a restore', () => {
     const ordersOf = async (): Promise<string[]> => {
       const { transaction, replayed } = await succeed(platform, 'transferOut', again, isPaid);
       expect(replayed).toBe(false);
+      // Its changes are in the feed before the tests below read it.
+      await ended(platform, transaction.id);
       const { rows } = await t.owner.query('select id from rail_order where transaction_id = $1', [
         transaction.id.slice('Transaction:'.length),
       ]);

@@ -3,13 +3,14 @@ import { pino } from 'pino';
 import { openDatabase } from '../../src/database/database.ts';
 import { Sequencer } from '../../src/events/sequencer.ts';
 import { startLoop } from '../../src/work/loop.ts';
-import { pauseAfterStep } from '../../src/work/workers.ts';
+import { sequencerPauses } from '../../src/work/workers.ts';
 
 // Whoever started it is gone: so is the reason to be.
 process.on('disconnect', () => process.exit());
 
 const database = openDatabase({ url: process.env.TEST_DATABASE_URL ?? '', role: 'gateway_work', poolSize: 1 });
 const sequencer = new Sequencer(database);
+const pauseAfter = sequencerPauses();
 let isAsked = false;
 process.on('message', () => {
   isAsked = true;
@@ -21,5 +22,5 @@ startLoop('sequencer', pino({ level: 'silent' }), async () => {
     isAsked = false;
     process.send?.('has made a step');
   }
-  return pauseAfterStep(count);
+  return pauseAfter(count);
 });

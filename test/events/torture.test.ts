@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { torture } from '../setup/torture.ts';
 
 /** The long version is test/soak/streams.soak.ts. */
-test('20 subscribers that are cut and come back for 8 seconds have each seen every change once and in order', async () => {
-  const { changes, halfOpened } = await torture({ subscribers: 20, customers: 5, seconds: 8, rate: 100, kills: 2 });
-  expect(changes).toBeGreaterThan(400);
+test('20 subscribers that are cut and come back for 5 seconds have each seen every change once and in order', async () => {
+  const { changes, halfOpened } = await torture({ subscribers: 20, customers: 5, seconds: 5, rate: 100, kills: 2 });
+  expect(changes).toBeGreaterThan(250);
   expect(halfOpened).toBeGreaterThan(0);
 });

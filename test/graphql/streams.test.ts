@@ -1,5 +1,5 @@
 import { createClient as createSseClient } from 'graphql-sse';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { pay } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -154,8 +154,11 @@ describe('a socket', () => {
     expect(await closeCode(init({ Authorization: t.platform.authorization }), init(good()))).toBe(4429);
   });
 
-  test('is closed for a frame over 64 KiB', async () => {
+  test('is closed for a frame over 64 KiB, and nothing is printed past the log', async () => {
+    const printed = vi.spyOn(console, 'error');
     expect(await closeCode(init(good()), subscribe('1', { query: `${kind} #${'x'.repeat(70_000)}` }))).toBe(1009);
+    expect(printed).not.toHaveBeenCalled();
+    printed.mockRestore();
   });
 
   test('carries 20 operations at once, also when they are asked for in one breath, and refusals free their place', async () => {

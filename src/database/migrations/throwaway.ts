@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync, statfsSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { chmod, mkdtemp } from 'node:fs/promises';
-import { freemem, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withClient } from '../advisory-lock.ts';
 import { startEmbeddedPostgres } from '../embedded/embedded.ts';
@@ -11,7 +11,7 @@ import { startEmbeddedPostgres } from '../embedded/embedded.ts';
  * when the process exits without it (an interrupted test run).
  */
 export async function startThrowawayPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
-  const dataDir = await mkdtemp(join(memoryDisk() ?? tmpdir(), 'payments-graphql-gateway-'));
+  const dataDir = await mkdtemp(join(tmpdir(), 'payments-graphql-gateway-'));
   // A temporary folder is closed to other users, and where this process is root, another user runs the server.
   await chmod(dataDir, 0o711);
   const server = await startEmbeddedPostgres({ dataDir, durable: false });
@@ -36,23 +36,6 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
     },
   };
 }
-
-/**
- * Returns the folder of a disk in memory, where there is one with room: on other disks a tenth of the processor time of all tests
- * goes into making and removing the files of their databases.
- */
-function memoryDisk(): string | undefined {
-  const folder = '/dev/shm';
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return Math.min(bavail * bsize, freemem()) > roomBytes ? folder : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** More than all databases of a run of the tests take. */
-const roomBytes = 4 * 1024 ** 3;
 
 /** A database for one task. */
 export interface ThrowawayDatabase {

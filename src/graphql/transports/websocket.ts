@@ -48,6 +48,11 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
     perMessageDeflate: options.compresses && compression,
   });
   const protocol = useServer<Record<string, unknown>, Extra>(protocolOptions(options), sockets, options.keepAliveMs);
+  // graphql-ws prints a stack for each error of a client, such as a message that is too long. ws closes its socket by itself.
+  sockets.on('connection', (socket) => {
+    socket.removeAllListeners('error');
+    socket.on('error', () => undefined);
+  });
   acceptUpgrades(server, sockets, options);
 
   return {
