@@ -150,7 +150,7 @@ export class Operations {
     const context = await this.#options.contextOf(transport);
     if (context.viewer.trustedDocumentsOnly)
       await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query), query);
-    context.readAfter = sentReadAfter(context.viewer.platformId, transport, params);
+    context.readAfter = sentReadAfter(context.viewer.platformId, transport.response?.req.headers, params);
     context.reportsCost = this.#options.reportsCost || extensions?.cost === true;
     return context;
   }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperationAST, visit } from 'graphql';
 import { Refusal } from '../../core/refusal.ts';
 import type { ReadToken } from '../../database/replicas/read-token.ts';
@@ -6,7 +7,6 @@ import { readAfterHeader, readAfterOf } from '../../events/read-after.ts';
 import type { Context } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { TextAnswer } from '../reading/text-answer.ts';
-import type { Transport } from './operations.ts';
 import type { SentOperation } from './sent-documents.ts';
 
 type Answer = ExecutionResult | TextAnswer;
@@ -17,11 +17,11 @@ type Answer = ExecutionResult | TextAnswer;
  */
 export function sentReadAfter(
   platformId: string,
-  { response }: Transport,
+  headers: IncomingHttpHeaders | undefined,
   { extensions }: SentOperation,
 ): ReadToken | undefined {
   const inExtensions = extensions?.readAfter;
-  const sent = inExtensions ?? response?.req.headers[readAfterHeader];
+  const sent = inExtensions ?? headers?.[readAfterHeader];
   if (sent === undefined) return undefined;
   try {
     return readAfterOf(platformId, typeof sent === 'string' ? sent : '');
