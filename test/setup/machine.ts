@@ -1,0 +1,94 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { vi } from 'vitest';
+
+const run = promisify(execFile);
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** Why no machine can be made here; undefined where one can. */
+export function machineTrouble(): string | undefined {
+  if (process.getuid?.() !== 0) return 'it needs root';
+  const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => {
+    try {
+      execFileSync('which', [program], { stdio: 'ignore' });
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  return missing.length === 0
+    ? undefined
+    : `${missing.join(' and ')} is not installed (Debian: debootstrap, systemd-container)`;
+}
+
+/** A new Debian machine in a container, with systemd, on the network of this one. */
+export interface Machine {
+  /** Runs a script as root, and returns what it prints. @throws with what it printed, where it fails */
+  run(script: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** The certificates that this machine trusts: the new one gets them, since a network may have an authority of its own. */
+const trusted = '/etc/ssl/certs/ca-certificates.crt';
+
+/** Makes a machine of the Debian release, and boots it. The script finds the last commit of this repository at `$REPOSITORY`. */
+export async function startMachine(release: string): Promise<Machine> {
+  const folder = await mkdtemp('/var/tmp/machine-');
+  const remove = () => rm(folder, { recursive: true, force: true });
+  await run(
+    'debootstrap',
+    ['--variant=minbase', '--include=systemd,systemd-sysv,dbus,ca-certificates', release, folder],
+    {
+      maxBuffer: 64 * 1024 ** 2,
+    },
+  );
+  await mkdir(path.join(folder, 'srv'), { recursive: true });
+  await run('git', ['clone', '-q', '--bare', root, path.join(folder, 'srv/repository.git')]);
+  if (existsSync(trusted)) copyFileSync(trusted, path.join(folder, trusted));
+  const container = spawn(
+    'systemd-nspawn',
+    ['--quiet', '--register=no', '--keep-unit', '--resolv-conf=copy-host', '-D', folder, '--boot'],
+    { stdio: 'ignore' },
+  );
+  const ended = new Promise<void>((resolve) => container.once('exit', () => resolve()));
+  const leader = () =>
+    readFileSync(`/proc/${container.pid}/task/${container.pid}/children`, 'utf8').trim().split(' ')[0];
+  const machine: Machine = {
+    async run(script) {
+      const environment = {
+        HOME: '/root',
+        PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+        REPOSITORY: '/srv/repository.git',
+        NODE_EXTRA_CA_CERTS: trusted,
+        ...(process.env.npm_config_registry && { npm_config_registry: process.env.npm_config_registry }),
+      };
+      const inside = ['-t', leader() ?? '', '-m', '-u', '-i', '-p', '-C', '--', 'sh', '-eu'];
+      const running = run('nsenter', inside, { env: environment, maxBuffer: 64 * 1024 ** 2 });
+      running.child.stdin?.end(script);
+      const { stdout } = await running.catch((error: Error & { stdout?: string; stderr?: string }) => {
+        throw new Error(
+          `${script}\nfailed:\n${(error.stdout ?? '').slice(-2_000)}\n${(error.stderr ?? '').slice(-2_000)}`,
+        );
+      });
+      return stdout;
+    },
+    async stop() {
+      await machine.run('systemctl poweroff --force').catch(() => undefined);
+      const timer = setTimeout(() => container.kill('SIGKILL'), 20_000);
+      await ended;
+      clearTimeout(timer);
+      await remove();
+    },
+  };
+  await vi.waitFor(
+    () => machine.run('systemctl is-system-running --wait || test "$(systemctl is-system-running)" = degraded'),
+    {
+      timeout: 60_000,
+      interval: 500,
+    },
+  );
+  return machine;
+}
