@@ -50,7 +50,7 @@ export async function startMachine(release: string): Promise<Machine> {
   if (existsSync(trusted)) copyFileSync(trusted, path.join(folder, trusted));
   const container = spawn(
     'systemd-nspawn',
-    ['--quiet', '--register=no', '--keep-unit', '--resolv-conf=copy-host', '-D', folder, '--boot'],
+    ['--quiet', '--register=no', '--keep-unit', '--console=pipe', '--resolv-conf=copy-host', '-D', folder, '--boot'],
     { stdio: 'ignore' },
   );
   const ended = new Promise<void>((resolve) => container.once('exit', () => resolve()));
@@ -65,8 +65,12 @@ export async function startMachine(release: string): Promise<Machine> {
         NODE_EXTRA_CA_CERTS: trusted,
         ...(process.env.npm_config_registry && { npm_config_registry: process.env.npm_config_registry }),
       };
-      const inside = ['-t', leader() ?? '', '-m', '-u', '-i', '-p', '-C', '--', 'sh', '-eu'];
+      const first = leader();
+      if (!first) throw new Error('the machine has not begun to boot');
+      const inside = ['-t', first, '-m', '-u', '-i', '-p', '-C', '--', 'sh', '-eu'];
       const running = run('nsenter', inside, { env: environment, maxBuffer: 64 * 1024 ** 2 });
+      // What ends before it has read its script says why by its exit code.
+      running.child.stdin?.on('error', () => undefined);
       running.child.stdin?.end(script);
       const { stdout } = await running.catch((error: Error & { stdout?: string; stderr?: string }) => {
         throw new Error(
