@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { vi } from 'vitest';
@@ -37,6 +37,8 @@ const trusted = '/etc/ssl/certs/ca-certificates.crt';
 /** Makes a machine of the Debian release, and boots it. The script finds the last commit of this repository at `$REPOSITORY`. */
 export async function startMachine(release: string): Promise<Machine> {
   const folder = await mkdtemp('/var/tmp/machine-');
+  // It becomes the root of the machine, which all its users enter.
+  await chmod(folder, 0o755);
   const remove = () => rm(folder, { recursive: true, force: true });
   await run(
     'debootstrap',
@@ -87,12 +89,14 @@ export async function startMachine(release: string): Promise<Machine> {
       await remove();
     },
   };
-  await vi.waitFor(
-    () => machine.run('systemctl is-system-running --wait || test "$(systemctl is-system-running)" = degraded'),
-    {
-      timeout: 60_000,
-      interval: 500,
-    },
-  );
+  try {
+    await vi.waitFor(() => machine.run(isUp), { timeout: 60_000, interval: 500 });
+  } catch (error) {
+    await machine.stop();
+    throw error;
+  }
   return machine;
 }
+
+/** Succeeds when all units have started, whether or not one has failed. */
+const isUp = 'case "$(systemctl is-system-running)" in running | degraded) ;; *) exit 1 ;; esac';
