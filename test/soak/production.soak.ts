@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { connect, type Data, type TestPlatform } from '../setup/gateway.ts';
 import { type Machine, machineTrouble, startMachine } from '../setup/machine.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
@@ -141,8 +141,13 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
   });
 
   test('is watched: both instances answer Prometheus, and no alert is there', async () => {
-    const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/query?query=sum(up%7Bjob%3D%22payments%22%7D)');
-    expect(data.result[0].value[1]).toBe('2');
+    await vi.waitFor(
+      async () => {
+        const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/query?query=sum(up%7Bjob%3D%22payments%22%7D)');
+        expect(data.result[0]?.value[1]).toBe('2');
+      },
+      { timeout: 30_000, interval: 500 },
+    );
     expect(await alerts()).toEqual([]);
   });
 
