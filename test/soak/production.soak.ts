@@ -26,9 +26,14 @@ const steps = page
     script: [...step.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, script]) => script).join('\n'),
   }));
 
+/** What the page sets for the commands of operators. */
+const operator = ['cd /opt/payments-gateway', ...(steps.at(-1)?.script.match(/^export .*$/gm) ?? [])].join('\n');
+
 let machine: Machine;
 let platform: TestPlatform;
 let scene: Scene;
+/** Another platform, whose payments share the connections of the first. */
+let other: TestPlatform;
 
 async function requireFreePort(port: number): Promise<void> {
   const server = createServer();
@@ -138,6 +143,13 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
     const { id, authorization } = JSON.parse(await machine.run('cat /root/acme.json'));
     platform = connect('http://127.0.0.1', id, authorization);
     scene = await makeScene(platform, 1_000_000n);
+    const second = JSON.parse(
+      await machine.run(`${operator}\nnpm run -s ops -- --json platform create beta --sandbox`),
+    );
+    other = connect('http://127.0.0.1', second.id, second.authorization);
+    const { usd } = await makeScene(other);
+    const funding = Array.from({ length: 50 }, () => [fund(platform, scene.usd, 1n), fund(other, usd, 1n)]);
+    await Promise.all(funding.flat());
   });
 
   test('is watched: both instances answer Prometheus, and no alert is there', async () => {
@@ -224,11 +236,6 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
     console.log({ acknowledged: ids.size, there: there.length });
     expect(new Set(there)).toEqual(ids);
     expect(there.length).toBe(ids.size);
-    const exports = steps
-      .at(-1)
-      ?.script.split('\n')
-      .filter((line) => line.startsWith('export'))
-      .join('\n');
-    console.log(await machine.run(`cd /opt/payments-gateway\n${exports}\nnpm run -s ops -- audit`));
+    console.log(await machine.run(`${operator}\nnpm run -s ops -- audit`));
   });
 });
