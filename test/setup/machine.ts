@@ -83,7 +83,12 @@ export async function startMachine(release: string): Promise<Machine> {
     },
     async stop() {
       await machine.run('systemctl poweroff --force').catch(() => undefined);
-      const timer = setTimeout(() => container.kill('SIGKILL'), 20_000);
+      const first = leader();
+      const timer = setTimeout(() => {
+        // Ends all that runs in the machine.
+        if (first) process.kill(Number(first), 'SIGKILL');
+        container.kill('SIGKILL');
+      }, 20_000);
       await ended;
       clearTimeout(timer);
       await remove();
