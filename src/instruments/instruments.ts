@@ -18,6 +18,12 @@ export const earlyRefusals = new Counter({
   labelNames: ['code'] as const,
 });
 
+/** The requests that are processed now, as admission control counts them (http/in-flight.ts). */
+export const requestsInFlight = new Gauge({
+  name: 'payments_requests_in_flight',
+  help: 'Requests that are processed now. MAX_IN_FLIGHT limits them. A stream counts until it begins.',
+});
+
 /** The commands of both APIs, by what came of them. */
 export const commands = new Counter({
   name: 'payments_commands_total',

@@ -9,6 +9,7 @@ const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
 const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_timestamp() - (${time}))), 0)::float8`;
+const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
 /** All figures, in one statement. */
 const figures = `select
@@ -26,6 +27,8 @@ const figures = `select
   (select count(*)::int from feed_epoch where marked_at is null) as restores_unmarked,
   ${countOf('from reconciliation_difference where closed_at is null and gone_at is null')} as reconciliation_differences,
   (select coalesce(extract(epoch from max(finished_at)), 0)::float8 from reconciliation) as reconciliation_last_timestamp_seconds,
+  (select coalesce(max(extract(epoch from finished_at)), 0)::float8 from ${lastAudit}) as audit_last_timestamp_seconds,
+  (select coalesce(max(cardinality(broken)), 0) from ${lastAudit}) as audit_broken_rules,
   (select extract(epoch from max(finished_at))::float8 from public._prisma_migrations where rolled_back_at is null)
     as last_migration_timestamp_seconds,
   (select coalesce(json_agg(json_build_object('currency', sent_currency, 'count', count)), '[]')
@@ -51,6 +54,9 @@ const meanings = {
     'How often the database was restored, or a standby promoted, since an operator has marked a restore.',
   reconciliation_differences: 'Differences between the books and those of providers that are open.',
   reconciliation_last_timestamp_seconds: 'When a comparison with a provider was finished last; 0 where none was.',
+  audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) finished last; 0 where none has.',
+  audit_broken_rules:
+    'How many rules of the ledger did not hold at the last audit: 0 where it was sound, or there was none.',
   last_migration_timestamp_seconds: 'When the last migration was applied.',
 } as const;
 

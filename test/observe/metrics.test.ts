@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { stepLock } from '../../src/events/sequencer.ts';
 import { act, execute, quote, succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -137,13 +138,39 @@ test('the figures of the database follow it: an outbox that nobody empties grows
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 5_000);
 });
 
-test('a statement that waits for a connection is seen', async () => {
+test('a statement that waits for a connection is seen, and its request counts until its answer has ended', async () => {
   const { pool } = t.gateway.serving;
+  expect(await seriesOf('payments_requests_in_flight')).toBe(0);
   const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
   const waiting = t.platform.ask('{ customers { totalCount } }');
   await vi.waitFor(async () => expect(await seriesOf('payments_pool_waiting{pool="serving"}')).toBe(1), 3_000);
+  expect(await seriesOf('payments_requests_in_flight')).toBe(1);
   for (const client of taken) client.release();
   await waiting;
+  await vi.waitFor(async () => expect(await seriesOf('payments_requests_in_flight')).toBe(0), 3_000);
+});
+
+test('the last audit is seen: when it finished, and how many rules it found broken', async () => {
+  const audited = async () => ({
+    at: await seriesOf('payments_database_audit_last_timestamp_seconds'),
+    broken: await seriesOf('payments_database_audit_broken_rules'),
+  });
+  const spoil = (by: number) =>
+    t.owner.query(`begin; set local session_replication_role = replica;
+      update account set posted = posted + ${by} where posted > 0; commit`);
+  expect(await audited()).toEqual({ at: 0, broken: 0 });
+  await spoil(1);
+  expect(await runOps(t.databaseUrl, ['audit'])).toMatchObject({ code: 1 });
+  const unsound = await audited();
+  expect(unsound).toEqual({ at: expect.any(Number), broken: expect.any(Number) });
+  expect(unsound.broken).toBeGreaterThan(0);
+  await spoil(-1);
+  expect(await runOps(t.databaseUrl, ['audit'])).toMatchObject({ code: 0 });
+  const sound = await audited();
+  expect(sound.broken).toBe(0);
+  expect(sound.at).toBeGreaterThan(unsound.at ?? 0);
+  const { rows } = await t.owner.query('select extract(epoch from now())::float8 - $1 as age', [sound.at]);
+  expect(rows[0].age).toBeGreaterThanOrEqual(0);
 });
 
 test('each alert and each panel names metrics that there are', async () => {
