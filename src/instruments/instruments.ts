@@ -17,6 +17,8 @@ export const earlyRefusals = new Counter({
   help: 'Requests refused for load (SERVICE_UNAVAILABLE) or rate (RATE_LIMITED) before their API saw them.',
   labelNames: ['code'] as const,
 });
+// From the start, so that the first one is a rise: Prometheus does not count a series that begins above zero.
+for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ code }, 0);
 
 /** The requests that are processed now, as admission control counts them (http/in-flight.ts). */
 export const requestsInFlight = new Gauge({
@@ -51,6 +53,7 @@ export const lostRaces = new Counter({
   help: 'Commands that lost a race with another in the database (serialization, deadlock, unique key), by whether they ran again.',
   labelNames: ['result'] as const,
 });
+for (const result of ['retried', 'gave_up']) lostRaces.inc({ result }, 0);
 
 /** The readers of streams that fell too far behind. */
 export const slowReaders = new Counter({

@@ -11,7 +11,7 @@ const countOf = (rows: string) => `(select count(*)::int from (select ${rows} li
 const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_timestamp() - (${time}))), 0)::float8`;
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
-/** All figures, in one statement. */
+/** All figures but the oldest snapshot, in one statement. */
 const figures = `select
   ${countOf('from outbox')} as outbox_events,
   ${ageOf('select occurred_at from outbox order by id limit 1')} as outbox_oldest_seconds,
@@ -22,8 +22,6 @@ const figures = `select
   ${ageOf(`select min(uuid_v7_time(id)) from (select id from webhook_delivery where status = 'PENDING' limit ${maxCount}) as pending`)}
     as deliveries_oldest_seconds,
   ${countOf("from quote where status = 'PENDING' and expires_at < clock_timestamp() - interval '30 seconds'")} as quotes_overdue,
-  (select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 from pg_stat_activity
-   where datname = current_database() and backend_xmin is not null) as oldest_snapshot_seconds,
   (select count(*)::int from feed_epoch where marked_at is null) as restores_unmarked,
   ${countOf('from reconciliation_difference where closed_at is null and gone_at is null')} as reconciliation_differences,
   (select coalesce(extract(epoch from max(finished_at)), 0)::float8 from reconciliation) as reconciliation_last_timestamp_seconds,
@@ -38,6 +36,11 @@ const figures = `select
              where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension')
          group by t.sent_currency) as suspended) as suspense`;
 
+/** Only the login itself may see the transactions of its sessions: the role in which it works may not. */
+const asLogin = 'set role none';
+const oldestSnapshot = `select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 as oldest_snapshot_seconds
+  from pg_stat_activity where datname = current_database() and backend_xmin is not null and pid <> pg_backend_pid()`;
+
 /** What each figure says. The name of the metric is that of the column, after `payments_database_`. */
 const meanings = {
   outbox_events: 'Events in the outbox that are not in the feed yet.',
@@ -49,7 +52,7 @@ const meanings = {
   deliveries_oldest_seconds: 'The age of the oldest unfinished webhook delivery.',
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
-    'The age of the oldest transaction that keeps dead rows from being removed, of those that the login may see.',
+    'The age of the oldest transaction that keeps dead rows from being removed, of those that the login may see: its own, and with pg_read_all_stats all.',
   restores_unmarked:
     'How often the database was restored, or a standby promoted, since an operator has marked a restore.',
   reconciliation_differences: 'Differences between the books and those of providers that are open.',
@@ -64,7 +67,7 @@ type Figures = Record<keyof typeof meanings, number | null> & {
   readonly suspense: readonly { readonly currency: string; readonly count: number }[];
 };
 
-/** The figures of the database that a scrape reads: once for each scrape, in one statement, on a connection of its own. */
+/** The figures of the database that a scrape reads: once for each scrape, on a connection of its own. */
 export class DatabaseFigures {
   readonly #database: Database;
   readonly #gauges: ReadonlyMap<keyof typeof meanings, Gauge>;
@@ -104,9 +107,11 @@ export class DatabaseFigures {
       await client.connect();
       await client.query(`set statement_timeout = ${limitMs}`);
       const { rows } = await client.query<Figures>(figures);
-      const [row] = rows;
-      for (const [name, gauge] of this.#gauges) gauge.set(row?.[name] ?? 0);
-      for (const { currency, count } of row?.suspense ?? []) this.#suspense.set({ currency }, count);
+      await client.query(asLogin);
+      const { rows: snapshots } = await client.query<Pick<Figures, 'oldest_snapshot_seconds'>>(oldestSnapshot);
+      const row = { ...rows[0], ...snapshots[0] };
+      for (const [name, gauge] of this.#gauges) gauge.set(row[name] ?? 0);
+      for (const { currency, count } of row.suspense ?? []) this.#suspense.set({ currency }, count);
       this.#up.set(1);
     } catch {
       this.#up.set(0);

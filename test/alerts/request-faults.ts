@@ -48,7 +48,7 @@ export const requestFaults: Readonly<Record<string, StagedFault>> = {
     async stage({ other, own }) {
       await lookUp(other, address('eur'));
       await own(`create unique index by_hand on lookup (platform_id) where uma_address = '${address('eur')}'`);
-      const stop = requests(2, () => lookUp(other, address('eur')));
+      const stop = requests(2, () => lookUp(other, address('eur'), { idempotencyKey: crypto.randomUUID() }));
       return {
         async end() {
           await own('drop index by_hand');

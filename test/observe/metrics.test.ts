@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
 import { act, execute, quote, succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -148,6 +150,15 @@ test('a statement that waits for a connection is seen, and its request counts un
   for (const client of taken) client.release();
   await waiting;
   await vi.waitFor(async () => expect(await seriesOf('payments_requests_in_flight')).toBe(0), 3_000);
+});
+
+test('the oldest transaction of the login is seen', async () => {
+  const holder = new pg.Client({ connectionString: servingUrl(t.databaseUrl) });
+  await holder.connect();
+  await holder.query('begin isolation level repeatable read');
+  const { rows } = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
+  expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(rows[0].age);
+  await holder.end();
 });
 
 test('the last audit is seen: when it finished, and how many rules it found broken', async () => {
