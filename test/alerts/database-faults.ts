@@ -44,8 +44,7 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
       await own(`alter database "${name}" set default_transaction_read_only = on`);
       await own(endAll);
       return {
-        end: () =>
-          own(`set default_transaction_read_only = off; alter database "${name}" reset default_transaction_read_only`),
+        end: () => own(`begin read write; alter database "${name}" reset default_transaction_read_only; commit`),
       };
     },
   },

@@ -3,6 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
+import { alertsIn, rulesFile } from '../alerts/prometheus.ts';
+import { stagedFaults } from '../alerts/staged-faults.ts';
 import { act, execute, quote, succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
@@ -193,4 +195,16 @@ test('each alert and each panel names metrics that there are', async () => {
   );
   expect(named.length).toBeGreaterThan(40);
   expect(named.filter((name) => !there.has(name))).toEqual([]);
+});
+
+test('each alert has a fault that the soak of alerts stages, and docs/faults.md says what came of it', () => {
+  const alerts = alertsIn(readFileSync(rulesFile, 'utf8'));
+  const staged = new Set(Object.values(stagedFaults).flatMap((fault) => fault.alerts));
+  expect(alerts.length).toBeGreaterThan(20);
+  expect([...staged].sort()).toEqual([...alerts].sort());
+  const page = readFileSync('docs/faults.md', 'utf8');
+  for (const [name, { staged: how, alerts: seenBy }] of Object.entries(stagedFaults)) {
+    const row = page.split('\n').find((line) => line.startsWith(`| **${name}**: ${how} |`)) ?? `no row of ${name}`;
+    for (const alert of seenBy) expect(row).toContain(`\`${alert}\``);
+  }
 });
