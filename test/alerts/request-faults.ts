@@ -13,12 +13,12 @@ async function readingLookups({ other }: Stage) {
 /** Faults that requests meet. Those of the load are of other tables. */
 export const requestFaults: Readonly<Record<string, StagedFault>> = {
   'locked table': {
-    staged: 'somebody locks a table by hand, and 24 requests at a time want to read it',
+    staged: 'somebody locks a table by hand, and 31 requests at a time want to read it',
     alerts: ['PaymentsRequestsSlow', 'PaymentsPoolWaits'],
     async stage(stage) {
       const read = await readingLookups(stage);
       const holder = await session(stage.databaseUrl, 'begin', 'lock table lookup in access exclusive mode');
-      const stop = requests(24, read);
+      const stop = requests(31, read);
       return {
         async end() {
           await holder.end();

@@ -1,5 +1,5 @@
 import { stepLock } from '../../src/events/sequencer.ts';
-import { actOn, ended, succeed } from '../setup/acts.ts';
+import { actOn, ended, feedEnd, succeed } from '../setup/acts.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
@@ -28,10 +28,10 @@ export const workFaults: Readonly<Record<string, StagedFault>> = {
     async stage(stage) {
       const { other, instance } = stage;
       const { usd } = await makeScene(other);
-      const follower = other.watch('subscription { events { id } }');
-      const first = follower.next();
+      const after = await feedEnd(other);
+      const follower = other.watch('subscription ($after: String) { events(after: $after) { id } }', { after });
       await succeed(other, 'sandboxFundAccount', { accountId: usd, amount: 1n });
-      await first;
+      await follower.next();
       instance.proxy.stallOn(/live_events/);
       const head = `select sequence::int as count from feed_head where platform_id = '${other.platformId}'`;
       const [{ count }] = await stage.own(head);
