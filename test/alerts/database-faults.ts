@@ -16,6 +16,14 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
       return { end: () => instance.proxy.reopen() };
     },
   },
+  'black-holed connections': {
+    staged: 'the network swallows what one instance sends to the database, on open and on new connections',
+    alerts: ['PaymentsDatabaseAway', 'PaymentsFiguresMissing'],
+    async stage({ instance }) {
+      instance.proxy.stallOn(/./s);
+      return { end: () => instance.proxy.goOn() };
+    },
+  },
   'Postgres is away': {
     staged: '`kill -9` of Postgres, whose disk is read-only then',
     alerts: ['PaymentsDatabaseAway'],

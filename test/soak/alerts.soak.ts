@@ -15,6 +15,7 @@ import type { Stage, StagedFault } from '../alerts/staged-fault.ts';
 import { stagedFaults } from '../alerts/staged-faults.ts';
 import type { Surroundings } from '../faults/faults.ts';
 import { settingsOf } from '../faults/furnish.ts';
+import type { Command } from '../faults/history.ts';
 import { underLoad } from '../faults/under-load.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { connect } from '../setup/gateway.ts';
@@ -57,7 +58,12 @@ describe.skipIf(!hasPrometheus)('the alert rules, in a real Prometheus', () => {
       ...{ seed, instances: 2, clients: 2, followers: 1 },
       settings: (position: number) => ({ METRICS_PORT: String(ports[position]), MAX_IN_FLIGHT: '32' }),
     };
-    const { told, violations } = await underLoad(options, async (around, note) => {
+    const {
+      told,
+      evidence,
+      violations,
+      seconds: took,
+    } = await underLoad(options, async (around, note) => {
       const targets = ports.map((port) => `127.0.0.1:${port}`);
       const prometheus = await startPrometheus(await shortenedRules(), targets);
       try {
@@ -68,7 +74,11 @@ describe.skipIf(!hasPrometheus)('the alert rules, in a real Prometheus', () => {
     });
     const count = (kind: 'lost' | 'doubled', name: string) =>
       violations.filter((violation) => violation.kind === kind && violation.during === name).length;
-    console.log(tableOf(told, count));
+    const ended = (outcome: Command['outcome']) => evidence.history.filter((one) => one.outcome === outcome).length;
+    console.log(
+      `${tableOf(told, count)}\n\n${evidence.history.length} commands in ${Math.round(took)} s: ${ended('succeeded')} acknowledged, ` +
+        `${ended('refused')} refused, ${ended('unknown')} unknown; ${evidence.feed.length} changes; ${violations.length} violations (seed ${seed})`,
+    );
     expect(told.filter(({ failed }) => failed !== undefined).map(({ name, failed }) => [name, failed])).toEqual([]);
     expect(violations.slice(0, 20)).toEqual([]);
   });
