@@ -36,7 +36,7 @@ export const commands = new Counter({
 /** The last successful round of each background loop of this process. */
 export const loopSuccess = new Gauge({
   name: 'payments_loop_last_success_timestamp_seconds',
-  help: 'When a round of a background loop of this process last succeeded.',
+  help: 'When a round of a background loop of this process last succeeded; before the first success, when the loop began.',
   labelNames: ['loop'] as const,
 });
 

@@ -186,6 +186,16 @@ test('the last audit is seen: when it finished, and how many rules it found brok
   expect(rows[0].age).toBeGreaterThanOrEqual(0);
 });
 
+test('what an alert counts has a figure before it rises', async () => {
+  const text = await scrape();
+  const loops = (metric: string) =>
+    [...text.matchAll(new RegExp(`^${metric}{loop="([^"]+)"}`, 'gm'))].map(([, loop]) => loop);
+  expect(loops('payments_loop_failures_total')).toContain('housekeeping');
+  expect(loops('payments_loop_last_success_timestamp_seconds')).toEqual(loops('payments_loop_failures_total'));
+  expect(text).toMatch(/^payments_early_refusals_total{code="SERVICE_UNAVAILABLE"} /m);
+  expect(text).toMatch(/^payments_lost_races_total{result="gave_up"} /m);
+});
+
 test('each alert and each panel names metrics that there are', async () => {
   const there = new Set([...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
   const named = ['alerts.yml', 'dashboard.json'].flatMap((file) =>
