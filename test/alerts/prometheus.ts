@@ -9,9 +9,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** The file of the alert rules. */
 export const rulesFile = 'deploy/prometheus/alerts.yml';
 
-export const hasPrometheus = ['prometheus', 'promtool'].every(
-  (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0,
-);
+/** Says whether the programs of Prometheus are installed. */
+export const hasPrometheus = () =>
+  ['prometheus', 'promtool'].every((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0);
 
 /** The names of all alerts in the text of rules. */
 export const alertsIn = (rules: string): string[] =>

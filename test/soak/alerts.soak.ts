@@ -24,7 +24,8 @@ import { runOps } from '../setup/ops.ts';
 // Each fault of test/alerts, one after the other, on two instances while clients move money. A real Prometheus asks the
 // instances, with the rules of deploy/prometheus/alerts.yml and shorter times. ALERT_FAULTS names the wanted faults.
 
-if (!hasPrometheus) console.warn('Skipped: the alerts in a real Prometheus. Install the package prometheus for them.');
+const isInstalled = hasPrometheus();
+if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. Install the package prometheus for them.');
 
 const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));
 const wanted = new RegExp(process.env.ALERT_FAULTS ?? '');
@@ -47,7 +48,7 @@ interface Measured {
   readonly failed?: string;
 }
 
-describe.skipIf(!hasPrometheus)('the alert rules, in a real Prometheus', () => {
+describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
   test('parse', () => {
     expect(execFileSync('promtool', ['check', 'rules', rulesFile], { encoding: 'utf8' })).toContain('SUCCESS');
   });
