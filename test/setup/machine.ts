@@ -42,7 +42,7 @@ export async function startMachine(release: string): Promise<Machine> {
   const remove = () => rm(folder, { recursive: true, force: true });
   await run(
     'debootstrap',
-    ['--variant=minbase', '--include=systemd,systemd-sysv,dbus,ca-certificates', release, folder],
+    ['--variant=minbase', '--include=systemd,systemd-sysv,dbus,procps,ca-certificates', release, folder],
     {
       maxBuffer: 64 * 1024 ** 2,
     },
