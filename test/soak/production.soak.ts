@@ -29,6 +29,10 @@ const steps = page
 /** What the page sets for the commands of operators. */
 const operator = ['cd /opt/payments-gateway', ...(steps.at(-1)?.script.match(/^export .*$/gm) ?? [])].join('\n');
 
+/** Restarts an instance, and waits until it is ready. */
+const restart = (number: number) =>
+  `systemctl restart payments-gateway@${number}; until curl -fs http://127.0.0.1:946${number}/health/ready; do sleep 1; done`;
+
 let machine: Machine;
 let platform: TestPlatform;
 let scene: Scene;
@@ -174,12 +178,7 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
         20,
         'systemctl start payments-gateway@1',
       ],
-      [
-        'both instances restarted, one after the other',
-        'systemctl restart payments-gateway@1; sleep 5; systemctl restart payments-gateway@2',
-        10,
-        '',
-      ],
+      ['both instances restarted, one after the other', [1, 2].map(restart).join('\n'), 5, ''],
       ['HAProxy reloaded', 'systemctl reload haproxy', 5, ''],
       ['kill -9 of PgBouncer, back after 10 s', 'systemctl kill -s KILL pgbouncer', 10, 'systemctl restart pgbouncer'],
       [
