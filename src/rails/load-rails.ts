@@ -163,6 +163,8 @@ const parts: readonly string[] = [
     'findOrder',
     'movements',
     'balances',
+    'receiveWebhook',
+    'readWebhook',
     'forPlatform',
     'checkConnection',
     'close',
@@ -191,6 +193,9 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   if (unknown.length > 0) refuse(`the rail ${name} has parts that the port does not know: ${unknown.join(', ')}`);
   if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key))) {
     refuse(`the rail ${name} brings no part of the port`);
+  }
+  if (present('receiveWebhook') !== present('readWebhook')) {
+    refuse(`the rail ${name} has one of receiveWebhook and readWebhook, and lacks the other`);
   }
   if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money, and cannot give it back`);
   if ((present('collect') || present('payOut')) && !present('expectedMs')) {

@@ -10,6 +10,7 @@ import type {
 import type { IdentityRequest } from './identity-request.ts';
 import type { RailBooks } from './rail-movements.ts';
 import type { RailStep } from './rail-step.ts';
+import type { RailWebhooks } from './rail-webhooks.ts';
 import type { Simulation } from './simulation.ts';
 
 /**
@@ -17,7 +18,7 @@ import type { Simulation } from './simulation.ts';
  * not know which rail it is. Every part is optional: what a rail does not bring is refused. A real provider is connected
  * by implementing this interface (src/rails/README.md).
  */
-export interface Rail extends RailBooks {
+export interface Rail extends RailBooks, RailWebhooks {
   readonly name: string;
 
   /**

@@ -15,6 +15,8 @@ const asking = [
   'findOrder',
   'balances',
   'checkConnection',
+  'receiveWebhook',
+  'readWebhook',
 ] as const satisfies readonly (keyof Rail)[];
 const isAsking = new Set<PropertyKey>(asking);
 

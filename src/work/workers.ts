@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts';
 import { Sequencer } from '../events/sequencer.ts';
 import { checkDueAccounts, nextAccountCheck } from '../payments/accounts/account-moves.ts';
 import type { Payments } from '../payments/command.ts';
+import { webhookIdleMs, workOnWebhooks } from '../payments/providers/work-on-webhooks.ts';
 import { expireQuotes, nextQuoteExpiry } from '../payments/quotes/expiry.ts';
 import { reconcileDueDays } from '../payments/reconciliation/daily.ts';
 import { nextOrderDue, settleDueOrders } from '../payments/settlement/settlement.ts';
@@ -51,8 +52,8 @@ export function sequencerPauses(): (count: number | undefined) => number {
 }
 
 /**
- * Starts the background work of a process: sequencing the feed, settling the rail's orders, expiring quotes, checking
- * external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails and
+ * Starts the background work of a process: sequencing the feed, settling the rail's orders, working on the webhooks of their
+ * providers, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails and
  * deleting rows past their retention. Any number of processes may do it side by side.
  * @param reconcileHour the hour of the day, in UTC, from which on the day before is compared
  */
@@ -62,8 +63,10 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
   const fanOutLoop = startFanOut(webhooks, log, () => delivery.wake());
   const sequencing = startSequencing(database, log, () => fanOutLoop.wake());
   const settlement = startSettlement(payments, log);
+  const received = startReceived(payments, log);
   const others = [
     settlement,
+    received,
     startExpiry(payments, log),
     startAccountChecks(payments, log),
     fanOutLoop,
@@ -81,13 +84,14 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
     sequencing.wake();
     settlement.wake();
   };
-  database.commits.on('committed', wake);
+  const wakeReceived = () => received.wake();
+  database.commits.on('committed', wake).on('received', wakeReceived);
 
   return {
     /** Starts no more webhook attempts, and ends those in progress, which take longest. `stop` includes it. */
     stopDelivering: () => delivery.stop(),
     async stop(): Promise<void> {
-      database.commits.off('committed', wake);
+      database.commits.off('committed', wake).off('received', wakeReceived);
       await Promise.all([delivery.stop(), ...others.map((loop) => loop.stop())]);
       await sequencing.stop();
     },
@@ -144,6 +148,13 @@ function startSettlement(payments: Payments, log: Logger): Loop {
     return Math.max(settlementRestMs, Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs));
   };
   return startLoop('settlement', log, settle, settlementRestMs);
+}
+
+function startReceived(payments: Payments, log: Logger): Loop {
+  return startLoop('provider webhooks', log, async () => {
+    const count = await workOnWebhooks(payments, batchSize);
+    return count === batchSize ? 0 : webhookIdleMs;
+  });
 }
 
 function startExpiry(payments: Payments, log: Logger): Loop {

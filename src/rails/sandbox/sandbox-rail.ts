@@ -26,7 +26,7 @@ export interface SandboxRailOptions {
 }
 
 /** The rail of the sandbox: it has every part of the port but views of its own for each platform. */
-export type SandboxRail = Required<Omit<Rail, 'movements' | 'balances' | 'forPlatform' | 'checkConnection' | 'close'>>;
+export type SandboxRail = Required<Omit<Rail, keyof RailBooks | keyof RailWebhooks | 'forPlatform' | 'checkConnection' | 'close'>>;
 
 interface MagicSuffix {
   readonly explanation: string;

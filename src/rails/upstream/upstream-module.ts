@@ -11,6 +11,7 @@ import { readMovements } from './upstream-movements.ts';
 import { UpstreamOrders, type UpstreamTimes } from './upstream-orders.ts';
 import { readTerms } from './upstream-rates.ts';
 import { customerRecord } from './upstream-records.ts';
+import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
 
 const milliseconds = (max: number) =>
   z
@@ -26,7 +27,12 @@ const settingsSchema = z
   })
   .prefault({});
 
-const connectionSchema = z.object({ baseUrl: z.string(), clientId: z.string().min(1), secret: z.string().min(1) });
+const connectionSchema = z.object({
+  baseUrl: z.string(),
+  clientId: z.string().min(1),
+  secret: z.string().min(1),
+  webhookSecret: z.string().optional(),
+});
 
 /**
  * Reads a connection to an upstream service as it is stored.
@@ -41,7 +47,10 @@ export function parseConnection(text: string): UpstreamConnection {
   }
   const parsed = connectionSchema.safeParse(value);
   if (!parsed.success) throw new RangeError('the connection must have baseUrl, clientId and secret, all of them texts');
-  const { baseUrl } = parsed.data;
+  const { baseUrl, webhookSecret } = parsed.data;
+  if (webhookSecret !== undefined && !/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(webhookSecret)) {
+    throw new RangeError('webhookSecret must be the secret of the webhook endpoint upstream: whsec_ and base64');
+  }
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isLocal = url !== undefined && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) {
@@ -66,9 +75,10 @@ export const upstreamModule: RailModule = {
       forPlatform(platformId) {
         const known = opened.get(platformId);
         if (known) return known;
-        const client = new UpstreamClient(() => connectionOf(connections, platformId));
+        const connection = () => connectionOf(connections, platformId);
+        const client = new UpstreamClient(async () => connection().then(connected));
         clients.add(client);
-        const rail = platformRail(client, settings.data);
+        const rail = platformRail(client, connection, settings.data);
         opened.set(platformId, rail);
         return rail;
       },
@@ -79,13 +89,24 @@ export const upstreamModule: RailModule = {
   },
 };
 
-async function connectionOf(connections: RailHost['connections'], platformId: string): Promise<UpstreamConnection> {
+async function connectionOf(
+  connections: RailHost['connections'],
+  platformId: string,
+): Promise<UpstreamConnection | undefined> {
   const stored = await connections.read(platformId);
-  if (stored === undefined) throw new Error('the platform is not connected: npm run ops -- rails connect');
-  return parseConnection(stored);
+  return stored === undefined ? undefined : parseConnection(stored);
 }
 
-function platformRail(client: UpstreamClient, settings: UpstreamTimes & { readonly expectedMs: number }): Rail {
+function connected(connection: UpstreamConnection | undefined): UpstreamConnection {
+  if (!connection) throw new Error('the platform is not connected: npm run ops -- rails connect');
+  return connection;
+}
+
+function platformRail(
+  client: UpstreamClient,
+  connection: () => Promise<UpstreamConnection | undefined>,
+  settings: UpstreamTimes & { readonly expectedMs: number },
+): Rail {
   const accounts = new UpstreamAccounts(client);
   const orders = new UpstreamOrders(client, accounts, settings);
   return {
@@ -100,9 +121,13 @@ function platformRail(client: UpstreamClient, settings: UpstreamTimes & { readon
     expectedMs: () => settings.expectedMs,
     movements: (request) => readMovements(client, request),
     balances: () => accounts.balances(),
+    receiveWebhook: async (webhook) => verifyWebhook((await connection())?.webhookSecret, webhook),
+    readWebhook: async (body) => newsIn(body),
     async checkConnection() {
       const held = [...(await accounts.balances())].map(([code, units]) => `${code} ${units}`);
-      return `the platform holds upstream, in smallest units: ${held.join(', ')}`;
+      const webhooks =
+        (await connection())?.webhookSecret === undefined ? 'are refused: there is no webhookSecret' : 'are accepted';
+      return `the platform holds upstream, in smallest units: ${held.join(', ')}; its webhooks ${webhooks}`;
     },
   };
 }

@@ -4,6 +4,11 @@ import { type TransactionRecord, transactionPage } from './upstream-records.ts';
 
 const pageSize = 100;
 
+/** Returns the id of our order that the memo of a payment names. */
+export function orderIdIn(description: string | undefined): string | undefined {
+  return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
+}
+
 /** Reads a page of the account's transactions at the upstream service, the oldest first. */
 export async function readMovements(client: UpstreamClient, request: MovementsRequest): Promise<MovementsPage> {
   const query = new URLSearchParams({
@@ -30,8 +35,7 @@ const states: Readonly<Record<TransactionRecord['status'], RailMovement['state']
 
 function movementOf({ id, type, createdAt, status, description, receivedAmount }: TransactionRecord): RailMovement {
   return {
-    // The memo of the payment names our order.
-    orderId: /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1],
+    orderId: orderIdIn(description),
     returnOf: /^return of ([0-9a-f-]{36})$/.exec(description ?? '')?.[1],
     reference: id,
     amount: BigInt(receivedAmount.amount),

@@ -1,0 +1,59 @@
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { z } from 'zod';
+import type { RailNews, RailWebhook, ReceivedWebhook } from '../rail-webhooks.ts';
+import { orderIdIn } from './upstream-movements.ts';
+
+/** The part of a webhook that the rail reads. Webhooks of other types, and other fields, may be there. */
+const messageSchema = z.object({
+  type: z.string(),
+  transaction: z.object({ status: z.string(), description: z.string().optional() }).optional(),
+});
+
+/** What upstream says of a payment whose money is back. What had settled there before has come back. */
+const returnStatuses: ReadonlySet<string> = new Set(['REFUNDED', 'FAILED', 'REJECTED']);
+
+/** Returns a header field that is there once. */
+function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
+  const field = headers[name];
+  return typeof field === 'string' ? field : undefined;
+}
+
+/**
+ * Checks the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
+ * @param secret that of the platform's webhook endpoint upstream; without one no webhook is accepted
+ * @returns undefined for a webhook that upstream did not sign with this secret
+ */
+export function verifyWebhook(secret: string | undefined, webhook: RailWebhook): ReceivedWebhook | undefined {
+  if (secret === undefined) return undefined;
+  const [id, timestamp, signature] = [
+    fieldOf(webhook, 'webhook-id'),
+    fieldOf(webhook, 'webhook-timestamp'),
+    fieldOf(webhook, 'webhook-signature'),
+  ];
+  if (!id || !timestamp || !signature) return undefined;
+  const fields = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+  try {
+    new Webhook(secret).verify(Buffer.from(webhook.body), fields, { jsonParse: false });
+    return { id };
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return undefined;
+    throw error;
+  }
+}
+
+/** Reads a webhook: one of a payment that an order of ours began. Nothing else is news. */
+export function newsIn(body: Uint8Array): readonly RailNews[] {
+  const parsed = messageSchema.safeParse(jsonIn(body));
+  const transaction = parsed.data?.transaction;
+  const orderId = orderIdIn(transaction?.description);
+  if (!transaction || orderId === undefined) return [];
+  return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(transaction.status) }];
+}
+
+function jsonIn(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString());
+  } catch {
+    return undefined;
+  }
+}
