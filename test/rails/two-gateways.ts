@@ -36,7 +36,7 @@ export async function startTwoGateways(
   const rails = (text: object) => parseRailSettings(JSON.stringify(text));
   const upstream = await startTestGateway({
     RAILS: rails({ SANDBOX: { module: './test/rails/returning-rail.ts' } }),
-    WEBHOOK_TIME_SCALE: 0.001,
+    WEBHOOK_TIME_SCALE: 1_000,
   });
   const gateway = await startTestGateway({
     RAILS: rails({ PRODUCTION: { module: 'upstream', settings } }),

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { uuidOf } from '../../core/ids.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
-import type { Environment } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
 import type { RailWebhook, ReceivedWebhook } from '../../rails/rail-webhooks.ts';
 import { connectedRail, type Payments } from '../command.ts';
@@ -9,11 +8,6 @@ import { railAnswer } from '../orders/rail-answer.ts';
 
 /** The most characters of a webhook's id that are stored as they are. */
 const maxIdLength = 200;
-
-const environmentStatement = statement<{ environment: Environment }>(
-  'environment_of_platform',
-  'select environment from platform where id = $1',
-);
 
 const storeStatement = statement<object>(
   'store_rail_webhook',
@@ -34,9 +28,9 @@ export async function receiveWebhook(
 ): Promise<ReceivedWebhook | undefined> {
   const uuid = uuidOf(platformId, 'Platform');
   if (uuid === undefined) return undefined;
-  const { pool, commits } = payments.database;
+  const { pool, prisma, commits } = payments.database;
   return asPlatform(uuid, async () => {
-    const [platform] = await environmentStatement(pool, uuid);
+    const platform = await prisma.platform.findUnique({ where: { id: uuid }, select: { environment: true } });
     const rail = platform && connectedRail(payments, { platformId: uuid, ...platform });
     const received = rail?.receiveWebhook && (await railAnswer(rail.receiveWebhook(webhook)));
     if (!received) return undefined;

@@ -27,6 +27,28 @@ export const serviceBugs: readonly Bug[] = [
     caughtBy: { file: 'test/payments/pricing.test.ts', title: 'a locked amount above the maximum is refused (%s)' },
   },
   {
+    bug: "a provider's late news of a delivery ends the watch for its return",
+    file: 'src/payments/orders/wake-order.ts',
+    find: "($3 or t.status <> 'COMPLETED')",
+    put: '($3 or true)',
+    caughtBy: {
+      file: 'test/rails/upstream-webhooks.test.ts',
+      title:
+        'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
+    },
+  },
+  {
+    bug: "a provider's webhook is worked on once for each time that it was sent",
+    file: 'src/payments/providers/receive-webhook.ts',
+    find: 'platform_id, webhook_id, body) values ($1, $2, $3) on conflict do nothing',
+    put: "platform_id, webhook_id, body) values ($1, $2 || ' ' || uuid_v7(), $3)",
+    caughtBy: {
+      file: 'test/rails/upstream-webhooks.test.ts',
+      title:
+        'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
+    },
+  },
+  {
     bug: 'webhooks reach any unicast address of IPv6',
     file: 'src/outside/addresses.ts',
     find: 'return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);',
