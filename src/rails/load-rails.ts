@@ -165,11 +165,19 @@ const parts: readonly string[] = [
     'balances',
     'receiveWebhook',
     'readWebhook',
+    'deposits',
+    'takeDeposit',
     'forPlatform',
     'checkConnection',
     'close',
   ],
 ];
+
+/** The parts of which a rail has both or neither. */
+const pairs = [
+  ['receiveWebhook', 'readWebhook'],
+  ['deposits', 'takeDeposit'],
+] as const;
 
 /** The parts of the simulation. */
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
@@ -194,8 +202,8 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key))) {
     refuse(`the rail ${name} brings no part of the port`);
   }
-  if (present('receiveWebhook') !== present('readWebhook')) {
-    refuse(`the rail ${name} has one of receiveWebhook and readWebhook, and lacks the other`);
+  for (const [one, other] of pairs) {
+    if (present(one) !== present(other)) refuse(`the rail ${name} has one of ${one} and ${other}, and lacks the other`);
   }
   if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money, and cannot give it back`);
   if ((present('collect') || present('payOut')) && !present('expectedMs')) {

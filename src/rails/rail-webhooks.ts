@@ -30,13 +30,20 @@ export interface ReceivedWebhook {
 }
 
 /** What a webhook says. It is a hint and no outcome: the gateway asks the provider. */
-export type RailNews = {
-  /** Something has happened to an order of ours: it is asked about at once. */
+export type RailNews = OrderNews | DepositNews;
+
+/** Something has happened to an order of ours: it is asked about at once. */
+export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
   /**
-   * Whether its money may have come back. Without this, an order that has settled is not asked about before its time: a
-   * late message that it has settled says nothing new.
+   * Whether its money may have come back. Without this, an order that has settled is not asked about before its time: a late
+   * message that it has settled says nothing new.
    */
   readonly mayHaveReturned: boolean;
-};
+}
+
+/** Money has come in by itself, or is coming in: the deposits are listed at once. */
+export interface DepositNews {
+  readonly kind: 'deposit';
+}

@@ -8,6 +8,7 @@ import type {
   RailOrderKind,
 } from '../database/generated/client/client.ts';
 import type { IdentityRequest } from './identity-request.ts';
+import type { RailDeposits } from './rail-deposits.ts';
 import type { RailBooks } from './rail-movements.ts';
 import type { RailStep } from './rail-step.ts';
 import type { RailWebhooks } from './rail-webhooks.ts';
@@ -18,7 +19,7 @@ import type { Simulation } from './simulation.ts';
  * not know which rail it is. Every part is optional: what a rail does not bring is refused. A real provider is connected
  * by implementing this interface (src/rails/README.md).
  */
-export interface Rail extends RailBooks, RailWebhooks {
+export interface Rail extends RailBooks, RailDeposits, RailWebhooks {
   readonly name: string;
 
   /**
@@ -259,6 +260,8 @@ export interface RequiredField {
 export interface FundingRequest {
   /** The uuid of the quote or account that the money is for. Its instructions belong to it alone. */
   readonly owner: string;
+  /** The owner of the account; null for the platform's own accounts, and undefined for a quote. */
+  readonly customerId?: string | null | undefined;
   /** The reference that the payer must write on the payment. */
   readonly reference: string;
   readonly currency: Currency;

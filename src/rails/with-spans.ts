@@ -15,6 +15,8 @@ const asking = [
   'findOrder',
   'balances',
   'checkConnection',
+  'deposits',
+  'takeDeposit',
   'receiveWebhook',
   'readWebhook',
 ] as const satisfies readonly (keyof Rail)[];

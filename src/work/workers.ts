@@ -3,6 +3,8 @@ import type { Database } from '../database/database.ts';
 import { Sequencer } from '../events/sequencer.ts';
 import { checkDueAccounts, nextAccountCheck } from '../payments/accounts/account-moves.ts';
 import type { Payments } from '../payments/command.ts';
+import { creditDeposits } from '../payments/providers/credit-deposits.ts';
+import { findDeposits } from '../payments/providers/find-deposits.ts';
 import { webhookIdleMs, workOnWebhooks } from '../payments/providers/work-on-webhooks.ts';
 import { expireQuotes, nextQuoteExpiry } from '../payments/quotes/expiry.ts';
 import { reconcileDueDays } from '../payments/reconciliation/daily.ts';
@@ -18,6 +20,8 @@ import { type Loop, startLoop } from './loop.ts';
 const batchSize = 100;
 /** How long a loop pauses when nothing is due. Another process may add work meanwhile. */
 const idleMs = 250;
+/** How long the work on deposits pauses. A webhook that was worked on ends the pause. */
+const depositIdleMs = 1_000;
 /** How long settlement collects due orders before a round: the fixed cost of a round is that of settling some payments. */
 const settlementRestMs = 20;
 /**
@@ -53,7 +57,7 @@ export function sequencerPauses(): (count: number | undefined) => number {
 
 /**
  * Starts the background work of a process: sequencing the feed, settling the rail's orders, working on the webhooks of their
- * providers, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails and
+ * providers and on deposits there, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails and
  * deleting rows past their retention. Any number of processes may do it side by side.
  * @param reconcileHour the hour of the day, in UTC, from which on the day before is compared
  */
@@ -63,10 +67,12 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
   const fanOutLoop = startFanOut(webhooks, log, () => delivery.wake());
   const sequencing = startSequencing(database, log, () => fanOutLoop.wake());
   const settlement = startSettlement(payments, log);
-  const received = startReceived(payments, log);
+  const deposits = startDeposits(payments, log);
+  const received = startReceived(payments, log, () => deposits.wake());
   const others = [
     settlement,
     received,
+    deposits,
     startExpiry(payments, log),
     startAccountChecks(payments, log),
     fanOutLoop,
@@ -150,10 +156,20 @@ function startSettlement(payments: Payments, log: Logger): Loop {
   return startLoop('settlement', log, settle, settlementRestMs);
 }
 
-function startReceived(payments: Payments, log: Logger): Loop {
+/** Starts the work on webhooks of providers; `onWork` is called when a round worked on some. */
+function startReceived(payments: Payments, log: Logger, onWork: () => void): Loop {
   return startLoop('provider webhooks', log, async () => {
     const count = await workOnWebhooks(payments, batchSize);
+    if (count > 0) onWork();
     return count === batchSize ? 0 : webhookIdleMs;
+  });
+}
+
+function startDeposits(payments: Payments, log: Logger): Loop {
+  return startLoop('deposits', log, async () => {
+    const asked = await findDeposits(payments, batchSize);
+    const credited = await creditDeposits(payments, batchSize);
+    return asked === batchSize || credited === batchSize ? 0 : depositIdleMs;
   });
 }
 

@@ -2,10 +2,11 @@ import type { Environment } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { inSpan } from '../../instruments/spans.ts';
-import type { RailNews } from '../../rails/rail-webhooks.ts';
+import type { OrderNews, RailNews } from '../../rails/rail-webhooks.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { wakeOrder } from '../orders/wake-order.ts';
+import { wakeDeposits } from './find-deposits.ts';
 
 /** How long the work pauses when no webhook waits, in milliseconds. One that this process has stored ends the pause. */
 export const webhookIdleMs = 1_000;
@@ -63,16 +64,18 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   if (!rail?.readWebhook) throw new Error(`the rail of the platform ${platformId} takes no webhooks`);
   const news = await railAnswer(rail.readWebhook(body));
   await inTransaction(payments.database, async ({ client }) => {
-    for (const { orderId, mayHaveReturned } of sorted(news)) {
+    for (const { orderId, mayHaveReturned } of ordersIn(news)) {
       await wakeOrder(client, { platformId, orderId, alsoSettled: mayHaveReturned });
     }
+    if (news.some(({ kind }) => kind === 'deposit')) await wakeDeposits(client, platformId);
     await doneStatement(client, platformId, webhookId);
   });
 }
 
 /** All transactions lock orders in the same order, so that none waits for another one in a circle. */
-function sorted(news: readonly RailNews[]): readonly RailNews[] {
-  return news.toSorted((one, other) => one.orderId.localeCompare(other.orderId));
+function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
+  const orders = news.filter((one) => one.kind === 'order');
+  return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));
 }
 
 /** Lets a webhook that could not be worked on wait, longer each time, at most an hour. */

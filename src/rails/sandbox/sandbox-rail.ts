@@ -9,6 +9,7 @@ import type {
   RailRequest,
   RateTerms,
 } from '../rail.ts';
+import type { RailDeposits } from '../rail-deposits.ts';
 import type { RailBooks } from '../rail-movements.ts';
 import type { RailWebhooks } from '../rail-webhooks.ts';
 import type { Simulation } from '../simulation.ts';
@@ -29,7 +30,7 @@ export interface SandboxRailOptions {
 
 /** The rail of the sandbox: it has every part of the port but views of its own for each platform. */
 export type SandboxRail = Required<
-  Omit<Rail, keyof RailBooks | keyof RailWebhooks | 'forPlatform' | 'checkConnection' | 'close'>
+  Omit<Rail, keyof RailBooks | keyof RailDeposits | keyof RailWebhooks | 'forPlatform' | 'checkConnection' | 'close'>
 >;
 
 interface MagicSuffix {

@@ -7,6 +7,7 @@ import type { RailHost, RailModule } from '../port.ts';
 import type { Rail } from '../rail.ts';
 import { UpstreamAccounts } from './upstream-accounts.ts';
 import { UpstreamClient, type UpstreamConnection } from './upstream-client.ts';
+import { UpstreamDeposits } from './upstream-deposits.ts';
 import { readMovements } from './upstream-movements.ts';
 import { UpstreamOrders, type UpstreamTimes } from './upstream-orders.ts';
 import { readTerms } from './upstream-rates.ts';
@@ -108,12 +109,16 @@ function platformRail(
   settings: UpstreamTimes & { readonly expectedMs: number },
 ): Rail {
   const accounts = new UpstreamAccounts(client);
+  const deposits = new UpstreamDeposits(client, accounts);
   const orders = new UpstreamOrders(client, accounts, settings);
   return {
     name: 'upstream',
     rate: (sending, receiving) => readTerms(client, sending, receiving),
     checkAccount: (account) => accounts.check(account),
-    checkIdentity: (customer) => checkIdentity(client, customer),
+    checkIdentity: (customer) => checkIdentity(client, deposits, customer),
+    paymentInstructions: (request) => deposits.instructions(request),
+    deposits: (request) => deposits.list(request),
+    takeDeposit: (deposit) => deposits.take(deposit),
     payOut: (order) => orders.payOut(order),
     collect: (order) => orders.collect(order),
     findOrder: (order) => orders.find(order),
@@ -133,7 +138,11 @@ function platformRail(
 }
 
 /** Has upstream check the identity of a customer: it gets a customer of the same name there, anew for each name. */
-async function checkIdentity(client: UpstreamClient, customer: IdentityRequest): Promise<KycStatus> {
+async function checkIdentity(
+  client: UpstreamClient,
+  deposits: UpstreamDeposits,
+  customer: IdentityRequest,
+): Promise<KycStatus> {
   const { customerId, customerType, name } = customer;
   const version = hash('sha256', name ?? '').slice(0, 8);
   const body = {
@@ -143,10 +152,11 @@ async function checkIdentity(client: UpstreamClient, customer: IdentityRequest):
       ? name !== null && { fullName: name }
       : { businessInfo: { legalName: name ?? '' } }),
   };
-  const { kycStatus } = await client.post('/customers', customerRecord, {
+  const { id, kycStatus } = await client.post('/customers', customerRecord, {
     body,
     key: `customer-${customerId}-${version}`,
   });
+  deposits.noteCustomer(customerId, id);
   const status = kycStatuses.find((known) => known === kycStatus);
   return status ?? 'PENDING_REVIEW';
 }

@@ -9,6 +9,21 @@ export function orderIdIn(description: string | undefined): string | undefined {
   return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
 }
 
+/** The memo of a transfer upstream that moves a deposit from the customer's account there to the platform's own. */
+export function sweepMemo(depositId: string): string {
+  return `deposit ${depositId}`;
+}
+
+/** Says whether a memo is that of such a transfer. It is within the account: nothing came in, and nothing left. */
+export function isSweep(description: string | undefined): boolean {
+  return /^deposit [0-9a-f-]{36}$/.test(description ?? '');
+}
+
+/** Returns the state of a payment. */
+export function stateOf(status: TransactionRecord['status']): RailMovement['state'] {
+  return states[status];
+}
+
 /** Reads a page of the account's transactions at the upstream service, the oldest first. */
 export async function readMovements(client: UpstreamClient, request: MovementsRequest): Promise<MovementsPage> {
   const query = new URLSearchParams({
@@ -19,7 +34,8 @@ export async function readMovements(client: UpstreamClient, request: MovementsRe
     ...(request.cursor !== undefined && { cursor: request.cursor }),
   });
   const { data, nextCursor } = await client.get(`/transactions?${query}`, transactionPage);
-  return { movements: data.map(movementOf), ...(nextCursor !== undefined && { nextCursor }) };
+  const movements = data.filter(({ description }) => !isSweep(description)).map(movementOf);
+  return { movements, ...(nextCursor !== undefined && { nextCursor }) };
 }
 
 const states: Readonly<Record<TransactionRecord['status'], RailMovement['state']>> = {

@@ -1,12 +1,18 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
 import type { RailNews, RailWebhook, ReceivedWebhook } from '../rail-webhooks.ts';
-import { orderIdIn } from './upstream-movements.ts';
+import { isSweep, orderIdIn } from './upstream-movements.ts';
 
 /** The part of a webhook that the rail reads. Webhooks of other types, and other fields, may be there. */
 const messageSchema = z.object({
   type: z.string(),
-  transaction: z.object({ status: z.string(), description: z.string().optional() }).optional(),
+  transaction: z
+    .object({
+      status: z.string(),
+      description: z.string().optional(),
+      platformCustomerId: z.string().nullish(),
+    })
+    .optional(),
 });
 
 /** What upstream says of a payment whose money is back. What had settled there before has come back. */
@@ -41,13 +47,19 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
   }
 }
 
-/** Reads a webhook: one of a payment that an order of ours began. Nothing else is news. */
+/** Reads a webhook: of a payment that an order of ours began, or of money that came in by itself. Nothing else is news. */
 export function newsIn(body: Uint8Array): readonly RailNews[] {
   const parsed = messageSchema.safeParse(jsonIn(body));
   const transaction = parsed.data?.transaction;
-  const orderId = orderIdIn(transaction?.description);
-  if (!transaction || orderId === undefined) return [];
-  return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(transaction.status) }];
+  if (!transaction) return [];
+  const { description, status, platformCustomerId } = transaction;
+  const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
+  const orderId = orderIdIn(description);
+  // What is for a customer there is no order of ours, whatever its payer wrote.
+  if (orderId !== undefined && !platformCustomerId) {
+    return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(status) }];
+  }
+  return isIncoming && !isSweep(description) ? [{ kind: 'deposit' }] : [];
 }
 
 function jsonIn(body: Uint8Array): unknown {
