@@ -40,11 +40,17 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
   const fields = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
   try {
     new Webhook(secret).verify(Buffer.from(webhook.body), fields, { jsonParse: false });
-    return { id };
+    return { id, status: asksForApproval(webhook.body) ? 202 : 200 };
   } catch (error) {
     if (error instanceof WebhookVerificationError) return undefined;
     throw error;
   }
+}
+
+/** Says whether upstream asks for the approval of a payment to a customer there: it is decided later, and elsewhere. */
+function asksForApproval(body: Uint8Array): boolean {
+  const { data } = messageSchema.safeParse(jsonIn(body));
+  return data?.type === 'INCOMING_PAYMENT' && data.transaction?.status === 'PENDING';
 }
 
 /** Reads a webhook: of a payment that an order of ours began, or of money that came in by itself. Nothing else is news. */
