@@ -200,6 +200,7 @@ describe('the serving role', () => {
       'outbox',
       'rail_case',
       'rail_connection',
+      'rail_deposit',
       'rail_webhook',
     ];
     expect(seen).toEqual(Object.fromEntries(tables.map(({ name }) => [name, hidden.includes(name) ? '42501' : 0])));

@@ -100,7 +100,7 @@ const untilStatus = (reference: string, status: string) =>
 async function paymentsOf(customerId: string, platform: TestPlatform = shop.platform): Promise<Data[]> {
   const { transactions } = await platform.ask(
     `query ($customerId: ID!) { transactions(filter: { customerId: $customerId }) { edges { node {
-       type status description receivedAmount { amount } source { __typename ... on UmaAddressSource { umaAddress } } } } } }`,
+       type status description receivedAmount { amount } source { __typename ... on UmaSource { umaAddress } } } } } }`,
     { customerId },
   );
   return transactions.edges.map(({ node }: Data) => node);
@@ -143,8 +143,18 @@ test('a deposit upstream is credited once, however often its webhook comes, and 
   await untilStatus(next, 'CREDITED');
   expect(await balanceOf(shop.platform, usd)).toBe(12_346n);
   expect(await paymentsOf(customer)).toMatchObject([
-    { type: 'INCOMING', status: 'COMPLETED', receivedAmount: { amount: '1' }, source: null },
-    { type: 'INCOMING', status: 'COMPLETED', receivedAmount: { amount: '12345' }, source: null },
+    {
+      type: 'INCOMING',
+      status: 'COMPLETED',
+      receivedAmount: { amount: '1' },
+      source: { __typename: 'RealtimeFundingSource' },
+    },
+    {
+      type: 'INCOMING',
+      status: 'COMPLETED',
+      receivedAmount: { amount: '12345' },
+      source: { __typename: 'RealtimeFundingSource' },
+    },
   ]);
 });
 
