@@ -48,7 +48,7 @@ const modules = {
   'payments/accounts': ['payments/orders', ...domain],
   'payments/customers': ['payments/accounts', 'payments/orders', ...domain],
   'payments/platforms': ['payments/customers', 'payments/accounts', 'access/tokens', ...domain],
-  'payments/providers': ['payments/orders', ...domain],
+  'payments/providers': ['payments/customers', 'payments/orders', ...domain],
   'payments/receivers': ['payments/orders', 'payments/pricing', ...domain],
   'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],

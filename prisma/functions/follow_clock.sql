@@ -33,6 +33,7 @@ begin
   -- The age of an order counts from its creation.
   update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
   update account_check set due_at = due_at - v_step where due_at > v_ahead;
+  update identity_check set due_at = due_at - v_step where due_at > v_ahead;
   update rail_webhook set due_at = due_at - v_step where due_at > v_ahead;
   update rail_deposit set due_at = due_at - v_step where due_at > v_ahead;
   update rail_connection set deposits_due_at = deposits_due_at - v_step where deposits_due_at > v_ahead;

@@ -30,7 +30,7 @@ export interface ReceivedWebhook {
 }
 
 /** What a webhook says. It is a hint and no outcome: the gateway asks the provider. */
-export type RailNews = OrderNews | DepositNews;
+export type RailNews = OrderNews | DepositNews | IdentityNews;
 
 /** Something has happened to an order of ours: it is asked about at once. */
 export interface OrderNews {
@@ -46,4 +46,11 @@ export interface OrderNews {
 /** Money has come in by itself, or is coming in: the deposits are listed at once. */
 export interface DepositNews {
   readonly kind: 'deposit';
+}
+
+/** The identity check of a customer has changed: it is made again at once. */
+export interface IdentityNews {
+  readonly kind: 'identity';
+  /** Our uuid of the customer. */
+  readonly customerId: string;
 }

@@ -4,10 +4,9 @@ import type {
   ExternalAccountStatus,
   ExternalAccountType,
   FailureReason,
-  KycStatus,
   RailOrderKind,
 } from '../database/generated/client/client.ts';
-import type { IdentityRequest } from './identity-request.ts';
+import type { IdentityAnswer, IdentityRequest } from './identity-request.ts';
 import type { RailDeposits } from './rail-deposits.ts';
 import type { RailBooks } from './rail-movements.ts';
 import type { RailStep } from './rail-step.ts';
@@ -93,10 +92,11 @@ export interface Rail extends RailBooks, RailDeposits, RailWebhooks {
   checkAccount?(account: AccountToCheck, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 
   /**
-   * Checks the identity of a new customer, and of one whose name has changed. An exception means that nothing is known,
-   * and the command is refused. Without this method every new customer is PENDING_REVIEW.
+   * Checks the identity of a new customer, and of one whose name has changed; again after each `checkInMs`, and when a webhook
+   * says that it has changed. An exception means that nothing is known: a command is refused, and a later check is repeated.
+   * Without this method every new customer is PENDING_REVIEW.
    */
-  checkIdentity?(customer: IdentityRequest): Promise<KycStatus>;
+  checkIdentity?(customer: IdentityRequest): Promise<IdentityAnswer>;
 
   /** The simulation of the outside world for developers; left out by a rail that moves real money. */
   readonly simulation?: Simulation;

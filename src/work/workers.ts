@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts';
 import { Sequencer } from '../events/sequencer.ts';
 import { checkDueAccounts, nextAccountCheck } from '../payments/accounts/account-moves.ts';
 import type { Payments } from '../payments/command.ts';
+import { checkDueIdentities } from '../payments/customers/identity-checks.ts';
 import { creditDeposits } from '../payments/providers/credit-deposits.ts';
 import { findDeposits } from '../payments/providers/find-deposits.ts';
 import { webhookIdleMs, workOnWebhooks } from '../payments/providers/work-on-webhooks.ts';
@@ -20,8 +21,8 @@ import { type Loop, startLoop } from './loop.ts';
 const batchSize = 100;
 /** How long a loop pauses when nothing is due. Another process may add work meanwhile. */
 const idleMs = 250;
-/** How long the work on deposits pauses. A webhook that was worked on ends the pause. */
-const depositIdleMs = 1_000;
+/** How long the work on deposits and on identity checks pauses. A webhook that was worked on ends the pause. */
+const reportedIdleMs = 1_000;
 /** How long settlement collects due orders before a round: the fixed cost of a round is that of settling some payments. */
 const settlementRestMs = 20;
 /**
@@ -68,11 +69,20 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
   const sequencing = startSequencing(database, log, () => fanOutLoop.wake());
   const settlement = startSettlement(payments, log);
   const deposits = startDeposits(payments, log);
-  const received = startReceived(payments, log, () => deposits.wake());
+  const identities = startLoop('identity checks', log, async () => {
+    const count = await checkDueIdentities(payments, batchSize);
+    return count === batchSize ? 0 : reportedIdleMs;
+  });
+  const received = startReceived(payments, log, () => {
+    deposits.wake();
+    identities.wake();
+  });
+
   const others = [
     settlement,
     received,
     deposits,
+    identities,
     startExpiry(payments, log),
     startAccountChecks(payments, log),
     fanOutLoop,
@@ -169,7 +179,7 @@ function startDeposits(payments: Payments, log: Logger): Loop {
   return startLoop('deposits', log, async () => {
     const asked = await findDeposits(payments, batchSize);
     const credited = await creditDeposits(payments, batchSize);
-    return asked === batchSize || credited === batchSize ? 0 : depositIdleMs;
+    return asked === batchSize || credited === batchSize ? 0 : reportedIdleMs;
   });
 }
 

@@ -3,14 +3,15 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseRange } from '../../src/http/client-address.ts';
 import { deleteExpired } from '../../src/work/housekeeping.ts';
-import { actOn, ended, transactionOf } from '../setup/acts.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { actOn, ended, succeed, transactionOf } from '../setup/acts.ts';
+import type { Data } from '../setup/gateway.ts';
+import { balanceOf, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { type Received, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { type Connected, startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
-/** Webhooks of an upstream service. Orders are asked about by themselves only after an hour here: a test would not see it. */
+/** Webhooks of an upstream service. By itself it is asked again only after an hour here: a test would not see that. */
 
 let two: TwoGateways;
 let shop: Connected;
@@ -21,7 +22,7 @@ let relay: Receiver;
 
 beforeAll(async () => {
   two = await startTwoGateways(
-    { pollMs: 3_600_000 },
+    { pollMs: 3_600_000, identityMs: 3_600_000 },
     { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] },
   );
   shop = await two.connected('shop');
@@ -151,6 +152,70 @@ test('a webhook whose process died after it was stored is worked on by another',
   );
   expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
   await untilWorkedOn();
+});
+
+const statusOf = async (id: string) =>
+  (await shop.platform.ask('query ($id: ID!) { customer(id: $id) { kycStatus } }', { id })).customer.kycStatus;
+
+const untilKyc = (id: string, status: string) =>
+  vi.waitFor(async () => expect(await statusOf(id)).toBe(status), 20_000);
+
+/** Decides the identity check of a customer upstream, whom upstream knows by our id. */
+async function decideUpstream(id: string, kycStatus: string): Promise<void> {
+  const { rows } = await two.upstream.owner.query(
+    'select id from customer where platform_customer_id like $1 order by id desc limit 1',
+    [`${id.replace('Customer:', '')}-%`],
+  );
+  await succeed(
+    shop.account,
+    'sandboxSetKycStatus',
+    { customerId: `Customer:${rows[0].id}`, kycStatus },
+    'customer { id }',
+  );
+}
+
+test('an identity that is still checked is decided when its provider says so, and changes when the provider changes it', async () => {
+  const id = await newCustomer(shop.platform, 'Person 001');
+  expect(await statusOf(id)).toBe('PENDING_REVIEW');
+  await decideUpstream(id, 'APPROVED');
+  await untilKyc(id, 'APPROVED');
+  await decideUpstream(id, 'EXPIRED');
+  await untilKyc(id, 'EXPIRED');
+  const { events } = await shop.platform.ask(
+    'query ($id: ID!) { events(first: 10, filter: { types: [KYC_STATUS], customerId: $id }) { edges { node { status } } } }',
+    { id },
+  );
+  expect(events.edges.map(({ node }: Data) => node.status)).toEqual(expect.arrayContaining(['APPROVED', 'EXPIRED']));
+});
+
+test('an identity whose decision no webhook has reported is asked about again, until it is decided or has another name', async () => {
+  relay.answer = holdBack;
+  const [id, renamed] = [
+    await newCustomer(shop.platform, 'Person 001'),
+    await newCustomer(shop.platform, 'Another 001'),
+  ];
+  const due = async () => {
+    const { rows } = await two.gateway.owner.query(
+      "update identity_check set due_at = clock_ms() where due_at > clock_timestamp() + interval '10 minutes' returning customer_id",
+    );
+    return rows.map(({ customer_id: customerId }) => `Customer:${customerId}`);
+  };
+  expect((await due()).sort()).toEqual([id, renamed].sort());
+  // Asked again, they are still checked: each waits for its next question.
+  await vi.waitFor(async () => {
+    const { rows } = await two.gateway.owner.query(
+      "select from identity_check where attempts = 1 and due_at > clock_timestamp() + interval '10 minutes'",
+    );
+    expect(rows).toHaveLength(2);
+  }, 20_000);
+  const details = { individual: { fullName: 'Grace Hopper' } };
+  await succeed(shop.platform, 'updateCustomer', { customerId: renamed, details }, 'customer { id }');
+  expect(await statusOf(renamed)).toBe('APPROVED');
+  await decideUpstream(id, 'REJECTED');
+  expect(await due()).toEqual([id]);
+  await untilKyc(id, 'REJECTED');
+  expect((await two.gateway.owner.query('select from identity_check')).rowCount).toBe(0);
+  relay.answer = passOn;
 });
 
 test('what nobody has signed for this platform is refused, and nothing of it is stored', async () => {

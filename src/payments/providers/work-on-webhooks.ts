@@ -4,6 +4,7 @@ import { inTransaction } from '../../database/transaction.ts';
 import { inSpan } from '../../instruments/spans.ts';
 import type { OrderNews, RailNews } from '../../rails/rail-webhooks.ts';
 import { connectedRail, type Payments } from '../command.ts';
+import { wakeIdentityCheck } from '../customers/identity-checks.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { wakeOrder } from '../orders/wake-order.ts';
 import { wakeDeposits } from './find-deposits.ts';
@@ -67,6 +68,7 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
     for (const { orderId, mayHaveReturned } of ordersIn(news)) {
       await wakeOrder(client, { platformId, orderId, alsoSettled: mayHaveReturned });
     }
+    for (const one of news) if (one.kind === 'identity') await wakeIdentityCheck(client, platformId, one.customerId);
     if (news.some(({ kind }) => kind === 'deposit')) await wakeDeposits(client, platformId);
     await doneStatement(client, platformId, webhookId);
   });

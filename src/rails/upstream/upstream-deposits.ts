@@ -4,6 +4,7 @@ import type { FundingRequest, PaymentInstruction } from '../rail.ts';
 import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-deposits.ts';
 import type { UpstreamAccounts } from './upstream-accounts.ts';
 import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
+import { customerIn } from './upstream-identity.ts';
 import { isSweep, orderIdIn, stateOf, sweepMemo } from './upstream-movements.ts';
 import { transactionRecord } from './upstream-records.ts';
 
@@ -112,9 +113,4 @@ function depositOf(record: IncomingRecord): RailDeposit {
     payer: source?.umaAddress,
     memo: description,
   };
-}
-
-/** Returns our customer of whom a customer upstream was made: the id there begins with the uuid here. */
-function customerIn(platformCustomerId: string | null | undefined): string | undefined {
-  return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
 }

@@ -1,17 +1,14 @@
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { KycStatus } from '../../database/generated/client/client.ts';
-import type { IdentityRequest } from '../identity-request.ts';
 import type { RailHost, RailModule } from '../port.ts';
 import type { Rail } from '../rail.ts';
 import { UpstreamAccounts } from './upstream-accounts.ts';
 import { UpstreamClient, type UpstreamConnection } from './upstream-client.ts';
 import { UpstreamDeposits } from './upstream-deposits.ts';
+import { checkIdentity } from './upstream-identity.ts';
 import { readMovements } from './upstream-movements.ts';
 import { UpstreamOrders, type UpstreamTimes } from './upstream-orders.ts';
 import { readTerms } from './upstream-rates.ts';
-import { customerRecord } from './upstream-records.ts';
 import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
 
 const milliseconds = (max: number) =>
@@ -25,6 +22,7 @@ const settingsSchema = z
     pollMs: milliseconds(3_600_000).default(1_000),
     watchMs: milliseconds(86_400_000).default(86_400_000),
     expectedMs: milliseconds(86_400_000).default(5_000),
+    identityMs: milliseconds(86_400_000).default(60_000),
   })
   .prefault({});
 
@@ -106,7 +104,7 @@ function connected(connection: UpstreamConnection | undefined): UpstreamConnecti
 function platformRail(
   client: UpstreamClient,
   connection: () => Promise<UpstreamConnection | undefined>,
-  settings: UpstreamTimes & { readonly expectedMs: number },
+  settings: UpstreamTimes & { readonly expectedMs: number; readonly identityMs: number },
 ): Rail {
   const accounts = new UpstreamAccounts(client);
   const deposits = new UpstreamDeposits(client, accounts);
@@ -115,7 +113,11 @@ function platformRail(
     name: 'upstream',
     rate: (sending, receiving) => readTerms(client, sending, receiving),
     checkAccount: (account) => accounts.check(account),
-    checkIdentity: (customer) => checkIdentity(client, deposits, customer),
+    checkIdentity: async (customer) => {
+      const { upstreamId, ...check } = await checkIdentity(client, customer, settings.identityMs);
+      deposits.noteCustomer(customer.customerId, upstreamId);
+      return check;
+    },
     paymentInstructions: (request) => deposits.instructions(request),
     deposits: (request) => deposits.list(request),
     takeDeposit: (deposit) => deposits.take(deposit),
@@ -136,32 +138,3 @@ function platformRail(
     },
   };
 }
-
-/** Has upstream check the identity of a customer: it gets a customer of the same name there, anew for each name. */
-async function checkIdentity(
-  client: UpstreamClient,
-  deposits: UpstreamDeposits,
-  customer: IdentityRequest,
-): Promise<KycStatus> {
-  const { customerId, customerType, name } = customer;
-  const version = hash('sha256', name ?? '').slice(0, 8);
-  const body = {
-    platformCustomerId: `${customerId}-${version}`,
-    customerType,
-    ...(customerType === 'INDIVIDUAL'
-      ? name !== null && { fullName: name }
-      : { businessInfo: { legalName: name ?? '' } }),
-  };
-  const { id, kycStatus } = await client.post('/customers', customerRecord, {
-    body,
-    key: `customer-${customerId}-${version}`,
-  });
-  deposits.noteCustomer(customerId, id);
-  const status = kycStatuses.find((known) => known === kycStatus);
-  return status ?? 'PENDING_REVIEW';
-}
-
-const kycStatuses: readonly KycStatus[] = [
-  ...(['APPROVED', 'REJECTED', 'PENDING_REVIEW', 'EXPIRED', 'CANCELED'] as const),
-  ...(['MANUALLY_APPROVED', 'MANUALLY_REJECTED'] as const),
-];

@@ -1,11 +1,13 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
 import type { RailNews, RailWebhook, ReceivedWebhook } from '../rail-webhooks.ts';
+import { customerIn } from './upstream-identity.ts';
 import { isSweep, orderIdIn } from './upstream-movements.ts';
 
 /** The part of a webhook that the rail reads. Webhooks of other types, and other fields, may be there. */
 const messageSchema = z.object({
   type: z.string(),
+  platformCustomerId: z.string().nullish(),
   transaction: z
     .object({
       status: z.string(),
@@ -53,10 +55,17 @@ function asksForApproval(body: Uint8Array): boolean {
   return data?.type === 'INCOMING_PAYMENT' && data.transaction?.status === 'PENDING';
 }
 
-/** Reads a webhook: of a payment that an order of ours began, or of money that came in by itself. Nothing else is news. */
+/**
+ * Reads a webhook: of a payment that an order of ours began, of money that came in by itself, or of the identity of a customer.
+ * Nothing else is news.
+ */
 export function newsIn(body: Uint8Array): readonly RailNews[] {
   const parsed = messageSchema.safeParse(jsonIn(body));
   const transaction = parsed.data?.transaction;
+  if (parsed.data?.type === 'KYC_STATUS') {
+    const customerId = customerIn(parsed.data.platformCustomerId);
+    return customerId === undefined ? [] : [{ kind: 'identity', customerId }];
+  }
   if (!transaction) return [];
   const { description, status, platformCustomerId } = transaction;
   const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
