@@ -194,6 +194,7 @@ describe('the serving role', () => {
       'account_check',
       'adjustment',
       'arrival',
+      'identity_check',
       'operator_act',
       'reconciliation',
       'reconciliation_difference',
