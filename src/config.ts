@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseRate, type Rate } from './access/rates.ts';
+import { serversOf } from './database/connections/address.ts';
 import { parseRange } from './http/client-address.ts';
 import { parseRailSettings } from './rails/rail-settings.ts';
 import { parseRateOverrides } from './rails/sandbox/rates.ts';
@@ -45,6 +46,11 @@ const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
         .filter((text) => text !== ''),
     )
     .pipe(z.array(kind));
+
+/** The address of a database. */
+const address = z
+  .string()
+  .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database');
 
 const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
@@ -95,14 +101,12 @@ export const settings = {
   PORT: wholeNumber(0, 65_535).default(4000),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database')
-    .optional(),
-  DATABASE_DIRECT_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database')
-    .optional(),
+  DATABASE_URL: address.optional(),
+  DATABASE_DIRECT_URL: address.optional(),
+  DATABASE_READ_URL: listOf(
+    address.refine((url) => serversOf(url).length === 1, 'must name one host each: separate replicas by semicolons'),
+  ).default([]),
+  DATABASE_READ_LAG_MS: wholeNumber(100, 3_600_000).default(10_000),
   DATA_DIR: z.string().min(1).default('.data'),
   DATABASE_OWNER_URL: z
     .string()
@@ -196,6 +200,7 @@ const schema = z.object(settings);
 export const secretSettings = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
+  'DATABASE_READ_URL',
   'DATABASE_OWNER_URL',
   'CLIENT_TOKEN_KEY',
   'CLIENT_TOKEN_KEY_FALLBACKS',
@@ -247,6 +252,9 @@ export function readConfig(environment: Environment): Config {
     throw new ConfigError([
       'DATABASE_DIRECT_URL needs DATABASE_URL: it is the address of the server behind the connection pooler of DATABASE_URL',
     ]);
+  }
+  if (config.DATABASE_READ_URL.length > 0 && config.DATABASE_URL === undefined) {
+    throw new ConfigError(['DATABASE_READ_URL needs DATABASE_URL: its servers are standbys of that one']);
   }
   return {
     ...config,

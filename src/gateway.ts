@@ -5,6 +5,7 @@ import { SecretBox } from './core/secret-box.ts';
 import type { Pooler } from './database/connections/pooled-client.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { refuseOwners } from './database/owners.ts';
+import { openReplicas, type Replicas } from './database/replicas/replicas.ts';
 import { Feed } from './events/feed.ts';
 import { type MetricsServer, type Observed, startMetricsServer } from './observe/metrics.ts';
 import { ReadinessWatch } from './observe/readiness.ts';
@@ -32,6 +33,8 @@ export interface Gateway {
   readonly metricsUrl: string | undefined;
   /** The database as the APIs have it: for one platform at a time. */
   readonly serving: Database;
+  /** The standbys that answer reads, where the settings name some. */
+  readonly replicas: Replicas | undefined;
   readonly feed: Feed;
   /** The open WebSockets and event streams. */
   readonly sessions: Sessions;
@@ -98,7 +101,7 @@ interface GatewayOptions extends ServingOptions {
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
-  const { serving, working, close: closeDatabases } = openDatabases(options);
+  const { serving, working, replicas, close: closeDatabases } = openDatabases(options);
   const payments = {
     ...(await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]))),
     ...(options.findDomainProof && { findDomainProof: options.findDomainProof }),
@@ -118,18 +121,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
   await feed.open().catch((error: unknown) => abandon(error, closing));
   readiness.open();
-  const metrics = await startMetrics(config, { serving, working, feed, sessions, readiness }, log).catch(
+  await replicas?.open();
+  const metrics = await startMetrics(config, { serving, working, replicas, feed, sessions, readiness }, log).catch(
     (error: unknown) => abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
   );
   const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log, config.RECONCILE_HOUR);
   const parts = { sessions, workers, feed, readiness, metrics, database: { close }, log };
-  const instance = { payments, metricsUrl: metrics?.url, serving, feed, sessions };
+  const instance = { payments, metricsUrl: metrics?.url, serving, replicas, feed, sessions };
   if (config.ROLE === 'work') return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
   const ofRequests = { ...payments, database: serving };
   const apis = await startServing(options, {
     payments: ofRequests,
     webhooks: { ...webhooks, payments: ofRequests },
-    ...{ feed, sessions, readiness, metricsUrl: metrics?.url },
+    ...{ feed, sessions, readiness, replicas, metricsUrl: metrics?.url },
   }).catch((error: unknown) =>
     abandon(listenError(error, config), [
       () => metrics?.close(),
@@ -145,7 +149,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
  * Opens the database twice: as the role that serves requests, and as the role of background work, which has half as many
  * connections. What one commits wakes the work of the other.
  */
-function openDatabases({ databaseUrl: url, pooler, config, pace }: GatewayOptions) {
+function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
     ...(pace?.lockMs !== undefined && { settings: [`lock_timeout=${pace.lockMs}`] }),
@@ -159,7 +163,9 @@ function openDatabases({ databaseUrl: url, pooler, config, pace }: GatewayOption
     commits: serving.commits,
     ...limits,
   });
-  return { serving, working, close: async () => void (await Promise.all([serving.close(), working.close()])) };
+  const replicas = config.ROLE === 'work' ? undefined : openReplicas(serving, config, log, pace?.replicas);
+  const close = async () => void (await Promise.all([serving.close(), working.close(), replicas?.close()]));
+  return { serving, working, replicas, close };
 }
 
 /** Serves metrics, where the settings name a port for them. An instance that only serves reads no figures of all platforms. */

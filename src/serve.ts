@@ -10,6 +10,7 @@ import { ClientTokens } from './access/tokens/client-tokens.ts';
 import { Credentials } from './access/tokens/credentials.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
 import type { GatewaySettings } from './config.ts';
+import type { Replicas } from './database/replicas/replicas.ts';
 import { DocumentUses } from './documents/document-uses.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
 import type { Feed } from './events/feed.ts';
@@ -53,6 +54,7 @@ export interface ServingOptions {
     /** How often the uses of documents are written. */
     readonly usesMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
+    readonly replicas?: { readonly waitMs?: number; readonly everyMs?: number };
     /** The clock of the limits of rate. */
     readonly now?: Clock;
   };
@@ -65,6 +67,7 @@ interface Served {
   readonly feed: Feed;
   readonly sessions: Sessions;
   readonly readiness: ReadinessWatch;
+  readonly replicas: Replicas | undefined;
   /** The address of its metrics, if there are any. */
   readonly metricsUrl: string | undefined;
 }
@@ -72,7 +75,7 @@ interface Served {
 /** Starts the APIs on one port: GraphQL over HTTP and WebSockets, and REST. */
 export async function startServing(
   { config, log, sandbox, pace }: ServingOptions,
-  { payments, webhooks, feed, sessions, readiness, metricsUrl }: Served,
+  { payments, webhooks, feed, sessions, readiness, replicas, metricsUrl }: Served,
 ): Promise<Serving> {
   const { database } = payments;
   const tokens = new ApiTokens(database);
@@ -88,7 +91,7 @@ export async function startServing(
   const traces = config.INSPECT_REQUESTS > 0 ? new RequestTraces(config.INSPECT_REQUESTS) : undefined;
   const graphql = createGraphqlServer({
     traces,
-    ...{ payments, webhooks, feed, sessions, credentials, clientTokens, trusted, uses, takeTurn, log },
+    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, takeTurn, log },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
@@ -111,7 +114,7 @@ export async function startServing(
     singleConnections: createSingleConnections({ ...streaming, takeTurn, reservations: caps.reservations }),
     origins,
     rest: createRestServer({
-      ...{ payments, webhooks, tokens, trusted, problemIn },
+      ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
     providers: new ProviderWebhooks({ ...{ payments, log }, ...callers, brake: brakeOf(config, log, callers.now) }),

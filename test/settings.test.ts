@@ -19,6 +19,7 @@ describe('a secret can be a file that a setting names', () => {
   const values: Record<(typeof secretSettings)[number], string> = {
     DATABASE_URL: 'postgres://gateway:password@127.0.0.1/payments',
     DATABASE_DIRECT_URL: 'postgres://gateway:password@127.0.0.1:5433/payments',
+    DATABASE_READ_URL: [1, 2].map((host) => `postgres://gateway:password@replica${host}/payments`).join('; '),
     DATABASE_OWNER_URL: 'postgres://owner:password@127.0.0.1/payments',
     CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
     CLIENT_TOKEN_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join(';'),
@@ -27,8 +28,9 @@ describe('a secret can be a file that a setting names', () => {
   };
 
   test.each(secretSettings)('%s', (name) => {
-    // The address of a server behind a pooler needs that of the pooler.
-    const beside = name === 'DATABASE_DIRECT_URL' ? { DATABASE_URL: values.DATABASE_URL } : {};
+    // The address of a server behind a pooler needs that of the pooler, and that of a replica that of the primary.
+    const beside =
+      name === 'DATABASE_DIRECT_URL' || name === 'DATABASE_READ_URL' ? { DATABASE_URL: values.DATABASE_URL } : {};
     const config = readConfig({ ...beside, [`${name}_FILE`]: fileOf(name, `${values[name]}\n`) });
     expect(config[name]).toEqual(readConfig({ ...beside, [name]: values[name] })[name]);
     expect(config[name]).not.toEqual(readConfig({})[name]);

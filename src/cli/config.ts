@@ -35,6 +35,8 @@ function shown(config: Config, name: keyof typeof settings): string | null {
     case 'DATABASE_DIRECT_URL':
     case 'DATABASE_OWNER_URL':
       return withoutPassword(config[name]);
+    case 'DATABASE_READ_URL':
+      return config[name].map(withoutPassword).join('; ');
     case 'SECRET_KEY':
     case 'CLIENT_TOKEN_KEY':
       return config[name] === undefined ? null : idOf(name, config[name]);

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import pg from 'pg';
+import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import { verifyMigrations } from '../database/migrations/migrate.ts';
 import { refuseOwners } from '../database/owners.ts';
+import { openReplicas } from '../database/replicas/replicas.ts';
 import { statement } from '../database/statement.ts';
 import { unmarkedRestore } from '../events/sequencer.ts';
 import { missingKeys } from '../start/keys-in-use.ts';
@@ -61,11 +63,28 @@ async function ofDatabase(config: Config): Promise<Finding[]> {
       await migrations(url),
       ...(await state(database, config, role)),
       ...(await throughPooler(config)),
+      ...(await ofReplicas(database, config)),
     ];
   } catch (error) {
     return [fault('database', `it cannot be used: ${wordsOf(error)}`)];
   } finally {
     await database.close();
+  }
+}
+
+/** Says of each replica whether it would get reads. One that would get none is no fault of the instance: the primary reads. */
+async function ofReplicas(database: Database, config: Config): Promise<Finding[]> {
+  const replicas = openReplicas(database, config, pino({ level: 'silent' }));
+  if (!replicas) return [];
+  try {
+    await replicas.check();
+    return replicas.all.map(({ number, trouble, lag }) =>
+      trouble === undefined
+        ? ok(`replica ${number}`, `it follows, ${lag?.bytes ?? 0} bytes behind`)
+        : warning(`replica ${number}`, trouble),
+    );
+  } finally {
+    await replicas.close();
   }
 }
 

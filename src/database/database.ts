@@ -5,6 +5,7 @@ import { connectionName, readAddress } from './connections/address.ts';
 import { type ConnectionConfig, DatabaseClient, Hosts } from './connections/hosts.ts';
 import { PooledClient, type Pooler } from './connections/pooled-client.ts';
 import { PrismaDriver } from './connections/prisma-driver.ts';
+import { currentReader } from './connections/read-scope.ts';
 import { ServingPool } from './connections/serving-pool.ts';
 import { defaultStatementMs, sessionSettings } from './connections/session-settings.ts';
 import { queryText, TextQuery } from './connections/text-query.ts';
@@ -37,7 +38,7 @@ export interface Database {
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
   /**
    * Runs a composed statement whose result is one text, in half the time of pg's own query. A text that comes again is
-   * prepared, unless its plan depends on its values.
+   * prepared, unless its plan depends on its values. A request that has a reader of its own (read-scope.ts) reads there.
    */
   readText(text: string, binding: Pick<Binding, 'values' | 'isPlannedAnew'>): Promise<string>;
   /** Connects for statements that see no rows by themselves: those that only call a function of the ledger. */
@@ -145,6 +146,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
   const prisma = new PrismaClient({ adapter: driver });
   const { transactionMs = defaultTransactionMs } = options;
+  const readText: Database['readText'] = (text, { values, isPlannedAnew }) =>
+    queryText(pool, new TextQuery(isPlannedAnew ? '' : names.nameOf(text), text, values));
 
   return {
     url: options.url,
@@ -154,8 +157,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     prisma,
     joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
-    readText: (text, { values, isPlannedAnew }) =>
-      queryText(pool, new TextQuery(isPlannedAnew ? '' : names.nameOf(text), text, values)),
+    readText(text, binding) {
+      const reader = options.role === 'gateway_serving' ? currentReader() : undefined;
+      const onPrimary = () => readText(text, binding);
+      return reader
+        ? reader.read({ text, values: binding.values, isPlannedAnew: binding.isPlannedAnew }, onPrimary)
+        : onPrimary();
+    },
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
     openPool: (use, poolSize) => openPool(connectionLikePool(use), { ...options, poolSize }),
     commits: options.commits ?? new EventEmitter(),
@@ -166,10 +174,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/** What the pool of a database needs to know of it. */
+type PoolOptions = Pick<DatabaseOptions, 'role' | 'poolSize' | 'acquireTimeoutMs' | 'statementMs'>;
+
 /** Opens a pool that destroys connections on which no result arrives in time, and those that can only read. */
-function openPool(
+export function openPool(
   connection: ConnectionConfig,
-  { role, poolSize, acquireTimeoutMs, statementMs }: DatabaseOptions,
+  { role, poolSize, acquireTimeoutMs, statementMs }: PoolOptions,
 ): pg.Pool {
   const Pool = role === 'gateway_serving' ? ServingPool : pg.Pool;
   const pool = new Pool({

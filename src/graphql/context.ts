@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ClientTokens } from '../access/tokens/client-tokens.ts';
 import type { Viewer } from '../access/viewer.ts';
+import type { ReadToken } from '../database/replicas/read-token.ts';
 import type { FeedPosition } from '../events/cursor.ts';
 import type { Feed } from '../events/feed.ts';
 import type { ResumePoint } from '../events/resume-point.ts';
@@ -38,6 +39,8 @@ export interface Context {
   readonly traces: RequestTraces | undefined;
   /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */
   feedHead?: FeedPosition;
+  /** What the reads of the operation must include; everything, if left out. */
+  readAfter?: ReadToken | undefined;
   /** Whether the answer has the document's cost. */
   reportsCost?: boolean;
 }

@@ -57,3 +57,17 @@ export const plansWaiting = new Gauge({
   name: 'payments_commit_plans',
   help: 'Plans in this process that wait for their commit or are being committed.',
 });
+
+/** The reads of nodes and lists, where there are replicas (database/replicas). */
+export const textReads = new Counter({
+  name: 'payments_reads_total',
+  help: 'Statements that read nodes and lists of requests, by where: primary, replica. Without DATABASE_READ_URL none is counted.',
+  labelNames: ['where'] as const,
+});
+
+/** The reads that no replica answered. */
+export const replicaFallbacks = new Counter({
+  name: 'payments_replica_fallbacks_total',
+  help: 'Reads that the primary answered instead of a replica, by reason: behind, failed, lost, or unknown (the primary did not say where it is).',
+  labelNames: ['reason'] as const,
+});

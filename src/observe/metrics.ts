@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry, register } from 'prom-client';
 import type { Sessions } from '../access/tokens/sessions.ts';
 import type { Database } from '../database/database.ts';
+import type { Replicas } from '../database/replicas/replicas.ts';
 import type { Feed } from '../events/feed.ts';
 import { DatabaseFigures } from './database-figures.ts';
 import { isReady, type ReadinessWatch, readinessBody } from './readiness.ts';
@@ -13,6 +14,7 @@ import { isReady, type ReadinessWatch, readinessBody } from './readiness.ts';
 export interface Observed {
   readonly working: Database;
   readonly serving: Database;
+  readonly replicas: Replicas | undefined;
   readonly feed: Feed;
   readonly sessions: Sessions;
   readonly readiness: ReadinessWatch;
@@ -27,7 +29,7 @@ export interface MetricsServer {
 let hasDefaults = false;
 
 /** Makes the gauges of an instance, which are set for each scrape. */
-function gaugesOf({ serving, working, feed, sessions, readiness }: Observed, registers: Registry[]) {
+function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name: `payments_${name}`, help, labelNames, registers });
   const pool = gauge('pool_connections', 'Connections of a pool, by state: total, idle.', ['pool', 'state']);
@@ -40,7 +42,9 @@ function gaugesOf({ serving, working, feed, sessions, readiness }: Observed, reg
     'Events that are in the feed and not dispatched here yet: the most of any platform.',
   );
   const ready = gauge('ready', 'What readiness has seen last, by check: 1 or 0.', ['check']);
+  const replica = replicas && replicaGauges(replicas, gauge);
   return () => {
+    replica?.();
     for (const [name, database] of Object.entries({ serving, work: working })) {
       pool.set({ pool: name, state: 'total' }, database.pool.totalCount);
       pool.set({ pool: name, state: 'idle' }, database.pool.idleCount);
@@ -51,6 +55,25 @@ function gaugesOf({ serving, working, feed, sessions, readiness }: Observed, reg
     listening.set(feed.listening ? 1 : 0);
     lag.set(feed.lag);
     for (const [check, holds] of Object.entries(readiness.last)) ready.set({ check }, holds ? 1 : 0);
+  };
+}
+
+/** Makes the gauges of replicas, by their number in DATABASE_READ_URL. */
+function replicaGauges(
+  replicas: Replicas,
+  gauge: (name: string, help: string, labelNames: readonly 'replica'[]) => Gauge<'replica'>,
+) {
+  const usable = gauge('replica_usable', 'Whether a replica gets reads: 1 or 0.', ['replica']);
+  const bytes = gauge('replica_lag_bytes', 'Bytes of the log that a replica has not replayed.', ['replica']);
+  const seconds = gauge('replica_lag_seconds', 'How long a replica has been behind the primary.', ['replica']);
+  return () => {
+    for (const { number, isUsable, lag } of replicas.all) {
+      const labels = { replica: String(number) };
+      usable.set(labels, isUsable ? 1 : 0);
+      // Nobody knows how far a lost one is behind.
+      bytes.set(labels, lag?.bytes ?? Number.NaN);
+      seconds.set(labels, lag?.seconds ?? Number.NaN);
+    }
   };
 }
 

@@ -8,6 +8,7 @@ import type { CommandResult } from '../payments/command.ts';
 import type { RestEnvironment } from './environment.ts';
 import { ErrorBody } from './errors.ts';
 import { keyPaths } from './input-paths.ts';
+import { onReplicas } from './replica-reads.ts';
 
 // The common parts of the endpoints' definitions.
 
@@ -20,6 +21,11 @@ interface Documentation {
 
 /** Defines an endpoint that reads: any token with VIEW may call it. */
 export function viewEndpoint(documentation: Documentation) {
+  return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas] };
+}
+
+/** Defines an endpoint that looks something up elsewhere and keeps what it has found: any token with VIEW may call it. */
+export function lookupEndpoint(documentation: Documentation) {
   return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW'))] };
 }
 

@@ -6,6 +6,7 @@ import type { ApiTokens } from '../access/tokens/api-tokens.ts';
 import { bodyText, unsupportedBody } from '../bodies/body.ts';
 import { parseJson } from '../bodies/json.ts';
 import { asPlatform } from '../database/connections/platform-scope.ts';
+import type { Replicas } from '../database/replicas/replicas.ts';
 import { requestSeconds } from '../instruments/instruments.ts';
 import { currentTrace, noteOperation } from '../instruments/request-facts.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
@@ -28,11 +29,14 @@ import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
 import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
+import { withReadToken } from './replica-reads.ts';
 import { checkStorable, checkStorableQuery } from './text.ts';
 
 /** The dependencies and settings of the REST server. */
 export interface RestOptions extends RestModules, DocumentModules {
   readonly tokens: ApiTokens;
+  /** The standbys that answer reads, where there are any. */
+  readonly replicas: Replicas | undefined;
   /** The most bytes that a body may have. */
   readonly bodyBytes: number;
   /** Whether strangers may read the OpenAPI document and its page. */
@@ -54,7 +58,7 @@ export function createRestServer(options: RestOptions): RestServer {
 }
 
 function restApp(options: RestOptions): RestApp {
-  const { payments, webhooks, tokens, bodyBytes, openapi, log } = options;
+  const { payments, webhooks, tokens, replicas, bodyBytes, openapi, log } = options;
   const root = rootApp(log);
   root.use('*', async (context, next) => {
     // The path as it is defined, with the names of its parameters: there are few.
@@ -76,8 +80,10 @@ function restApp(options: RestOptions): RestApp {
       });
     }
     context.set('viewer', viewer);
+    context.set('replicas', replicas);
     await asPlatform(viewer.platformId, next);
   });
+  app.use('*', withReadToken);
   app.use('*', async (context, next) => {
     checkBodyHeaders(context.req.raw.headers);
     if (context.env.bodyTooLarge) {

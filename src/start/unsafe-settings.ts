@@ -67,9 +67,11 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
       fault: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so no certificate is checked: remove it',
     });
   }
-  for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_OWNER_URL'] as const) {
-    const address = config[name];
-    const protection = address === undefined ? 'LOCAL' : protectionOf(address);
+  const addresses = (
+    ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'DATABASE_OWNER_URL'] as const
+  ).flatMap((name) => [config[name] ?? []].flat().map((address) => ({ name, address })));
+  for (const { name, address } of addresses) {
+    const protection = protectionOf(address);
     if (protection === 'NONE' || protection === 'UNVERIFIED') {
       const what = protection === 'NONE' ? 'connects without TLS' : 'checks no certificate';
       findings.push({

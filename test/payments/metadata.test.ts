@@ -162,6 +162,7 @@ test.each([
   ['a key without characters', [entry('', '')], [0]],
   ['a key with a space', [entry('my key', '')], [0]],
   ['a key that begins with an underscore', [entry('_x', 'x')], [0]],
+  ['a key that means something else to JavaScript', [entry('fine', ''), entry('__proto__', 'x')], [1]],
   ['a value of 501 characters', [entry('fine', ''), entry('long', 'x'.repeat(501))], [1]],
   ['a value that cannot be stored', [entry('zero', 'a\u0000b')], [0]],
 ])('%s: refused with the path of the entry, in both APIs', async (_what, metadata, at) => {

@@ -1,69 +1,33 @@
-import { appendFile, chmod, chown, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { readConfig } from '../../src/config.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
-import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
-import { migrate } from '../../src/database/migrations/migrate.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { audit } from '../../src/ledger/audit.ts';
 import { createPlatform } from '../../src/payments/platforms/platforms.ts';
 import { actOn, ended } from '../setup/acts.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
+import { type ReplicatedServers, startReplicated } from '../setup/standby.ts';
 
 // A primary with a standby by streaming replication. The gateway has the addresses of both, the standby's first.
 
-let folder: string;
-let first: EmbeddedPostgres;
-let second: EmbeddedPostgres;
+let servers: ReplicatedServers;
 let standby: pg.Client;
 let gateway: Gateway;
 let platform: TestPlatform;
 let url: string;
 
-/** Copies a stopped server to another folder, where it follows the first one. */
-async function makeStandby(of: EmbeddedPostgres, to: string): Promise<void> {
-  await mkdir(path.dirname(to), { recursive: true });
-  await cp(of.dataDirectory, to, { recursive: true });
-  const { uid, gid } = await stat(path.join(of.dataDirectory, 'data'));
-  const data = path.join(to, 'data');
-  await rm(path.join(to, 'port'), { force: true });
-  await writeFile(path.join(data, 'standby.signal'), '');
-  await chmod(data, 0o700);
-  for (const name of await readdir(to, { recursive: true })) await chown(path.join(to, name), uid, gid);
-  await chown(to, uid, gid);
-}
-
-async function follow(data: string, primary: EmbeddedPostgres): Promise<void> {
-  const { hostname, port, password } = new URL(primary.url);
-  const conninfo = `host=${hostname} port=${port} user=postgres password=${password}`;
-  await appendFile(path.join(data, 'data', 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`);
-}
-
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'promotion-'));
-  await chmod(folder, 0o711);
-  const [one, two] = [path.join(folder, 'one'), path.join(folder, 'two')];
-  first = await startEmbeddedPostgres({ dataDir: one });
-  await migrate(first.url);
-  await makeServingLogin(first.url);
-  await first.stop();
-  const location = first.dataDirectory;
-  const copy = path.join(two, path.relative(one, location));
-  await makeStandby(first, copy);
-  first = await startEmbeddedPostgres({ dataDir: one });
-  await follow(copy, first);
-  second = await startEmbeddedPostgres({ dataDir: two });
+  servers = await startReplicated(1);
+  const { primary, standbys } = servers;
+  const [{ server: second } = expect.fail()] = standbys;
   standby = new pg.Client({ connectionString: second.url });
   await standby.connect();
   expect((await standby.query('select pg_is_in_recovery() as follows')).rows).toEqual([{ follows: true }]);
   const { host } = new URL(second.url);
-  url = first.url.replace('//postgres:', '//gateway:').replace('@', `@${host},`);
+  url = primary.url.replace('//postgres:', '//gateway:').replace('@', `@${host},`);
   const config = readConfig({ NODE_ENV: 'test', PORT: '0', SANDBOX_PACE_MS: '20', LOG_LEVEL: 'silent' });
   gateway = await startGateway({ databaseUrl: url, config, log: pino({ level: 'silent' }) });
   const made = await createPlatform(gateway.payments, { name: 'moved', environment: 'SANDBOX' });
@@ -72,9 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway?.stop();
   await standby?.end();
-  await second?.stop();
-  await first?.stop();
-  await rm(folder, { recursive: true, force: true });
+  await servers?.stop();
 });
 
 const pay = async (scene: Awaited<ReturnType<typeof makeScene>>) => {
@@ -90,7 +52,7 @@ test('of two servers the one that can be written is used, and after a promotion 
   expect(await ready.json()).toMatchObject({ writable: true });
 
   const began = performance.now();
-  await first.stop();
+  await servers.primary.stop();
   await standby.query('select pg_promote()');
   await vi.waitFor(async () => expect(await pay(scene)).toBe('COMPLETED'), { timeout: 60_000, interval: 100 });
   const seconds = (performance.now() - began) / 1_000;

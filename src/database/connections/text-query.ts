@@ -2,6 +2,28 @@ import type pg from 'pg';
 import { serialize } from 'pg-protocol';
 import { type Connection, type PlatformFirst, platformMessages, prepareValue } from './platform-statement.ts';
 
+/** The statement by which a standby says whether it may answer the query that follows in the same batch. */
+const guard = { name: 'has_replayed', text: 'select has_replayed($1::pg_lsn, $2)' } as const;
+
+/** What the server must have replayed before it answers a query (database/replicas). */
+export interface Replayed {
+  /** A position in the log, as Postgres writes it. */
+  readonly lsn: string;
+  readonly history: string;
+}
+
+/** The error of a query to a standby that has not replayed what the query requires. */
+export class ReplicaBehind extends Error {
+  constructor() {
+    super('the replica has not replayed the position that the read requires');
+    this.name = 'ReplicaBehind';
+  }
+}
+
+/** What comes in the place of an answer that the server may not give. */
+const refused = Symbol('refused');
+type Result = string | null | typeof refused;
+
 /** The end of every query: run what was bound, and end the batch. */
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()]);
 
@@ -14,16 +36,23 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   readonly text: string;
   platform: PlatformFirst['platform'];
   readonly values: readonly unknown[];
-  #isSetting = false;
-  #answer: string | null | undefined;
+  readonly #required: Replayed | undefined;
+  /** The results that come before that of the query: of the platform's statement, then of the guard. */
+  #before = 0;
+  #answer: Result | undefined;
   /** Set by pg, which waits for the call. */
-  callback: ((error: Error | null, answer?: string | null) => void) | undefined;
+  callback: ((error: Error | null, answer?: Result) => void) | undefined;
 
-  /** @param name under which the text is prepared, or '' */
-  constructor(name: string, text: string, values: readonly unknown[]) {
+  /**
+   * @param name under which the text is prepared, or ''
+   * @param required what a standby must have replayed. It checks that itself, in the statement before the query: the snapshot of
+   *   the query is younger than the check, whichever server a proxy leads to
+   */
+  constructor(name: string, text: string, values: readonly unknown[], required?: Replayed) {
     this.name = name;
     this.text = text;
     this.values = values;
+    this.#required = required;
   }
 
   submit(connection: unknown): Error | null {
@@ -35,8 +64,12 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
     // One buffer: to write several takes a twentieth of a request's processor time more (bench/LOG.md).
     const messages: Buffer[] = [];
     if (this.platform) {
-      this.#isSetting = true;
+      this.#before += 1;
       messages.push(...platformMessages(this.platform));
+    }
+    if (this.#required) {
+      this.#before += 1;
+      messages.push(...guardMessages(connection as Connection, this.#required));
     }
     if (preparedText === undefined) {
       messages.push(serialize.parse({ name, text }));
@@ -48,11 +81,12 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    if (!this.#isSetting) this.#answer = fields[0];
+    if (this.#before === 0) this.#answer ??= fields[0];
+    else if (this.#before === 1 && this.#required && fields[0] !== 't') this.#answer = refused;
   }
 
   handleCommandComplete(): void {
-    this.#isSetting = false;
+    if (this.#before > 0) this.#before -= 1;
   }
 
   handleReadyForQuery(): void {
@@ -66,17 +100,31 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 }
 
-/** Runs a query on a pool and returns its text. */
+/** Returns the messages of the guard, without the end of the batch. */
+function guardMessages({ submittedNamedStatements }: Connection, { lsn, history }: Replayed): readonly Buffer[] {
+  const values = [lsn, history];
+  const messages = [serialize.bind({ statement: guard.name, values, valueMapper: prepareValue }), serialize.execute()];
+  if (submittedNamedStatements[guard.name] !== undefined) return messages;
+  // It stays noted there: pg takes the end of a preparation for that of the query.
+  submittedNamedStatements[guard.name] = guard.text;
+  return [serialize.parse(guard), ...messages];
+}
+
+/**
+ * Runs a query on a pool and returns its text.
+ * @throws ReplicaBehind where the server has not replayed what the query requires
+ */
 export function queryText(pool: pg.Pool, query: TextQuery): Promise<string> {
   return new Promise((resolve, reject) => {
     // pg's types know no callback for custom queries.
     const submit = pool.query.bind(pool) as (
       query: TextQuery,
-      done: (error: Error | null, answer?: string) => void,
+      done: (error: Error | null, answer?: Result) => void,
     ) => void;
     submit(query, (error, answer) => {
       if (error) reject(error);
       else if (typeof answer === 'string') resolve(answer);
+      else if (answer === refused) reject(new ReplicaBehind());
       else reject(new Error('a text was asked for, and null came'));
     });
   });

@@ -17,6 +17,7 @@ import type { Sessions } from '../../access/tokens/sessions.ts';
 import { Slots } from '../../core/slots.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
+import type { ReadScope, Replicas } from '../../database/replicas/replicas.ts';
 import { positionOf } from '../../events/cursor.ts';
 import { currentTrace } from '../../instruments/request-facts.ts';
 import type { Context } from '../context.ts';
@@ -27,6 +28,7 @@ import { TextAnswer } from '../reading/text-answer.ts';
 import { costReport } from './cost-report.ts';
 import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
+import { sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { SharedResults } from './shared-results.ts';
 import { type StreamMessage, streamMessages } from './stream-messages.ts';
@@ -71,6 +73,8 @@ export interface OperationsOptions {
   /** Counts a document that is executed. */
   readonly countUse: (platformId: string, document: DocumentNode) => void;
   readonly sessions: Sessions;
+  /** The standbys that answer queries, where there are any. */
+  readonly replicas?: Replicas | undefined;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
   /** Waits for the turn of a message, among all that its platform asks for. */
@@ -146,6 +150,7 @@ export class Operations {
     const context = await this.#options.contextOf(transport);
     if (context.viewer.trustedDocumentsOnly)
       await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query), query);
+    context.readAfter = sentReadAfter(context.viewer.platformId, transport.response?.req.headers, params);
     context.reportsCost = this.#options.reportsCost || extensions?.cost === true;
     return context;
   }
@@ -167,7 +172,9 @@ export class Operations {
     const onTimeout = () => {
       context.isAbandoned = () => true;
     };
-    const running = asPlatform(context.viewer.platformId, () => this.#run(args, context));
+    const running = asPlatform(context.viewer.platformId, () =>
+      withReplicas(this.#options.replicas, args, (reads) => this.#run(args, context, reads)),
+    );
     const answer = await withTimeLimit(running, this.#options.operationMs, { onTimeout }).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
@@ -175,9 +182,11 @@ export class Operations {
     return context.reportsCost ? withCost(presentedAnswer, args) : presentedAnswer;
   }
 
-  async #run(args: ExecutionArgs, context: Context): Promise<ExecutionResult | TextAnswer> {
+  async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
     const answer = await answerByPlan(args, context);
     if (answer) return answer;
+    // It may combine several reads, and those of the primary: an older one beside a newer one would contradict it.
+    reads?.requireLatest();
     if (selectsFeedCursor(args.document)) await readFeedHead(context);
     return execute(args);
   }

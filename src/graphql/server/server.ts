@@ -7,6 +7,7 @@ import type { Credentials } from '../../access/tokens/credentials.ts';
 import type { Sessions } from '../../access/tokens/sessions.ts';
 import { databaseAway, refusalIn } from '../../core/refusal.ts';
 import type { TakeTurn } from '../../core/turn.ts';
+import type { Replicas } from '../../database/replicas/replicas.ts';
 import type { DocumentUses } from '../../documents/document-uses.ts';
 import type { TrustedDocuments } from '../../documents/trusted-documents.ts';
 import type { Feed } from '../../events/feed.ts';
@@ -37,6 +38,8 @@ export interface GraphqlOptions {
   /** Whether clients may have documents remembered under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly sessions: Sessions;
+  /** The standbys that answer queries, where there are any. */
+  readonly replicas: Replicas | undefined;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
   readonly takeTurn: TakeTurn;
@@ -65,7 +68,7 @@ export interface GraphqlServer {
 
 /** Creates the server of the GraphQL endpoint. */
 export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
-  const { introspection, operationMs, reportsCost, sessions, streams, takeTurn, log } = options;
+  const { introspection, operationMs, reportsCost, sessions, replicas, streams, takeTurn, log } = options;
   const operations = new Operations({
     schema,
     sent: new SentDocuments(options.trusted, options.automaticPersistedQueries),
@@ -74,6 +77,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
     operationMs,
     reportsCost,
     sessions,
+    replicas,
     streams,
     takeTurn,
     contextOf: (transport) => contextOf(options, transport),

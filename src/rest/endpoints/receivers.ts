@@ -7,7 +7,7 @@ import type { Payments } from '../../payments/command.ts';
 import { lookUpReceiver } from '../../payments/receivers/lookups.ts';
 import { lookupRecord } from '../../records/lookup-record.ts';
 import type { RestApp } from '../app.ts';
-import { jsonResponse, readErrors, viewEndpoint, withRequestPaths } from '../endpoint.ts';
+import { jsonResponse, lookupEndpoint, readErrors, withRequestPaths } from '../endpoint.ts';
 import { lookupPaths } from '../input-paths.ts';
 import { AmountSchema, amount, CurrencySchema, id, time } from '../schemas/money.ts';
 
@@ -60,7 +60,12 @@ const query = z.strictObject({
 
 function lookup<Path extends string>(operationId: string, summary: string, path: Path) {
   return createRoute({
-    ...viewEndpoint({ operationId, tags: ['Receivers'], summary, description: 'The result is valid for ten minutes.' }),
+    ...lookupEndpoint({
+      operationId,
+      tags: ['Receivers'],
+      summary,
+      description: 'The result is valid for ten minutes.',
+    }),
     method: 'get',
     path,
     request: {

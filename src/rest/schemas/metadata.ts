@@ -1,6 +1,17 @@
 import { z } from '@hono/zod-openapi';
 
+/** The name of a key that zod leaves out of every map, since it means something else to JavaScript. */
+const hidden = '__proto__';
+
 const map = z.record(z.string(), z.string());
+
+/** Refuses the key that would be left out in silence. */
+const sentMap = z.preprocess((value, { addIssue }) => {
+  if (typeof value === 'object' && value !== null && Object.hasOwn(value, hidden)) {
+    addIssue({ code: 'custom', path: [hidden], message: 'a key begins with a letter or digit' });
+  }
+  return value;
+}, map);
 const bounds =
   'At most 20 keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most 500 characters.';
 
@@ -10,9 +21,9 @@ export const metadata = map
   .openapi({ description: 'What the platform has noted on it; absent when there is nothing.' });
 
 /** The metadata of a new record. */
-export const newMetadata = map.optional().openapi({ description: `What the platform notes on it. ${bounds}` });
+export const newMetadata = sentMap.optional().openapi({ description: `What the platform notes on it. ${bounds}` });
 
 /** The metadata of a changed record. */
-export const changedMetadata = map.optional().openapi({
+export const changedMetadata = sentMap.optional().openapi({
   description: `What the platform notes on it: replaces all that was noted, {} takes it away. ${bounds}`,
 });

@@ -1,0 +1,29 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+// Who answers the reads of the current request: a replica, where there are any (database/replicas).
+
+/** A composed statement whose result is one text. */
+export interface TextRead {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** Whether its plan depends on its values, so that it is not prepared. */
+  readonly isPlannedAnew: boolean;
+}
+
+/** Answers the reads of a request, on the primary or elsewhere. */
+export interface Reader {
+  /** @param onPrimary reads the same on the primary */
+  read(read: TextRead, onPrimary: () => Promise<string>): Promise<string>;
+}
+
+const scope = new AsyncLocalStorage<Reader>();
+
+/** Runs `work`, and all that it starts, with a reader of its own. */
+export function withReader<T>(reader: Reader, work: () => T): T {
+  return scope.run(reader, work);
+}
+
+/** Returns the reader of the current request; undefined where it reads on the primary. */
+export function currentReader(): Reader | undefined {
+  return scope.getStore();
+}

@@ -1,0 +1,95 @@
+import type pg from 'pg';
+import { DatabaseClient } from '../connections/hosts.ts';
+import type { Database } from '../database.ts';
+import { statement } from '../statement.ts';
+import { lsnOf, type Position } from './position.ts';
+
+/** The most milliseconds that the primary may take to say where it is; then reads go to it. */
+const answerMs = 1_000;
+
+const positionStatement = statement<{ lsn: string; history: string | null }>(
+  'read_position',
+  'select lsn::text, history from read_position()',
+);
+
+/**
+ * Says where the log of the primary ends. Many reads share one question, but none shares one that was sent before the read began:
+ * its answer may lack a commit that the caller knows of.
+ */
+export class PrimaryPosition {
+  readonly #database: Pick<Database, 'connectionFor'>;
+  #client: pg.Client | undefined;
+  #current: Promise<Position | undefined> | undefined;
+  #next: Promise<Position | undefined> | undefined;
+  #last: Position | undefined;
+
+  constructor(database: Pick<Database, 'connectionFor'>) {
+    this.#database = database;
+  }
+
+  /** The newest position that it has heard of. */
+  get last(): Position | undefined {
+    return this.#last;
+  }
+
+  /**
+   * Returns a position that no commit that was answered until now lies behind. Undefined where no standby can be compared with the
+   * primary (read_position).
+   * @throws what the connection throws
+   */
+  now(): Promise<Position | undefined> {
+    if (!this.#current) return this.#begin();
+    this.#next ??= this.#current.then(
+      () => this.#begin(),
+      () => this.#begin(),
+    );
+    return this.#next;
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  #begin(): Promise<Position | undefined> {
+    this.#next = undefined;
+    const current = this.#ask().finally(() => {
+      if (this.#current === current) this.#current = undefined;
+    });
+    this.#current = current;
+    return current;
+  }
+
+  async #ask(): Promise<Position | undefined> {
+    const client = this.#client ?? (await this.#connect());
+    try {
+      const [row] = await positionStatement(client);
+      this.#last = row && row.history !== null ? { lsn: lsnOf(row.lsn), history: row.history } : undefined;
+      return this.#last;
+    } catch (error) {
+      // Another server may be the primary by now.
+      if (this.#client === client) this.#client = undefined;
+      client.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const config = this.#database.connectionFor('read-position');
+    const client = new DatabaseClient({ ...config, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
+    const forget = () => {
+      if (this.#client === client) this.#client = undefined;
+    };
+    client.on('error', forget);
+    client.on('end', forget);
+    try {
+      await client.connect();
+    } catch (error) {
+      client.end().catch(() => undefined);
+      throw error;
+    }
+    this.#client = client;
+    return client;
+  }
+}

@@ -1,0 +1,267 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { serversOf } from '../connections/address.ts';
+import { DatabaseClient } from '../connections/hosts.ts';
+import type { TextRead } from '../connections/read-scope.ts';
+import { ServingPool } from '../connections/serving-pool.ts';
+import { queryText, TextQuery } from '../connections/text-query.ts';
+import { connectionConfig, openPool } from '../database.ts';
+import { statement } from '../statement.ts';
+import { StatementNames } from '../statement-names.ts';
+import { type Lag, LagMeter } from './lag.ts';
+import { lsnOf, lsnText, type Position } from './position.ts';
+
+/** How a replica is used. */
+export interface ReplicaOptions {
+  readonly url: string;
+  /** Its number in the setting, from 1: for logs and metrics. */
+  readonly number: number;
+  readonly poolSize: number;
+  /** How many milliseconds it may lag behind the primary. One that lags more gets no reads. */
+  readonly maxLagMs: number;
+  /** How many milliseconds a read waits at most for it to replay a position. */
+  readonly waitMs: number;
+}
+
+const notChecked = 'it could not be compared with the primary yet';
+
+/** The most milliseconds that a replica may take to say how far it is, and a read to get a connection of it. */
+const answerMs = 1_000;
+
+/**
+ * The most milliseconds that a statement may take on a replica, and two seconds later its answer. Then the primary reads, and has half
+ * of the time of an operation left.
+ */
+const statementMs = 3_000;
+
+/** The settings of its sessions beside those of the primary's: each statement has a snapshot of its own, after the guard's. */
+const settings = ['default_transaction_isolation=read\\ committed'];
+
+const stateStatement = statement<{ lsn: string | null; follows: boolean }>(
+  'replica_state',
+  "select pg_last_wal_replay_lsn()::text as lsn, has_replayed('0/0', $1) as follows",
+);
+const replayStatement = statement<{ lsn: string | null }>(
+  'replica_position',
+  'select pg_last_wal_replay_lsn()::text as lsn',
+);
+
+/** One standby that answers reads. */
+export class Replica {
+  readonly number: number;
+  readonly #options: ReplicaOptions;
+  readonly #log: Logger;
+  readonly #names = new StatementNames();
+  readonly #running = new Set<(error: Error) => void>();
+  readonly #meter = new LagMeter();
+  #pool: pg.Pool;
+  #client: pg.Client | undefined;
+  #opening: Promise<pg.Client> | undefined;
+  #checking: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
+  #replayed = 0n;
+  #lag: Lag | undefined;
+  /** Why it gets no reads; undefined where it gets some. */
+  #trouble: string | undefined = notChecked;
+  /** Whether it has not caught up with the primary in time, and gets only reads that are content with less. */
+  #isBehind = false;
+  #closed = false;
+
+  constructor(options: ReplicaOptions, log: Logger) {
+    const { url, number } = options;
+    this.#options = options;
+    this.number = number;
+    this.#log = log.child({ replica: number, host: serversOf(url)[0]?.host });
+    this.#pool = poolOf(options);
+  }
+
+  /** Whether it gets reads. */
+  get isUsable(): boolean {
+    return this.#trouble === undefined;
+  }
+
+  /** Why it gets no reads; undefined where it gets some. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Whether it keeps up with the primary. */
+  get keepsUp(): boolean {
+    return this.isUsable && !this.#isBehind;
+  }
+
+  /** How far it was behind the primary when it was checked last; undefined where it did not answer. */
+  get lag(): Lag | undefined {
+    return this.#lag;
+  }
+
+  /** Whether it is known to have replayed a position. */
+  has({ lsn }: Position): boolean {
+    return this.#replayed >= lsn;
+  }
+
+  /** Waits until it has replayed a position, at most as long as a read may wait. Says whether it has. */
+  async reach(position: Position): Promise<boolean> {
+    const deadline = performance.now() + this.#options.waitMs;
+    while (!this.has(position)) {
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0 || !this.isUsable) return false;
+      await Promise.race([this.#poll(), delay(leftMs, undefined, { ref: false })]);
+    }
+    return true;
+  }
+
+  /** Notes that a read has waited for it in vain: until it has caught up, no read waits again. */
+  noteBehind(): void {
+    this.#isBehind = true;
+  }
+
+  /**
+   * Runs a read. The replica itself checks that it has replayed the position.
+   * @throws ReplicaBehind where it has not, and what its connection throws; at once when it is lost meanwhile
+   */
+  async read({ text, values, isPlannedAnew }: TextRead, { lsn, history }: Position): Promise<string> {
+    const required = { lsn: lsnText(lsn), history };
+    const query = new TextQuery(isPlannedAnew ? '' : this.#names.nameOf(text), text, values, required);
+    const { promise: lost, reject } = Promise.withResolvers<never>();
+    this.#running.add(reject);
+    try {
+      return await Promise.race([queryText(this.#pool, query), lost]);
+    } finally {
+      this.#running.delete(reject);
+    }
+  }
+
+  /**
+   * Checks what it is and how far it is, one check at a time.
+   * @param find finds the position of the primary; its error, or nothing, says nothing about the replica
+   */
+  check(find: () => Promise<Position | undefined>): Promise<void> {
+    this.#checking ??= this.#check(find).finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#opening?.catch(() => undefined);
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined);
+    await this.#pool.end();
+  }
+
+  async #check(find: () => Promise<Position | undefined>): Promise<void> {
+    const position = await find().catch(() => undefined);
+    if (this.#closed) return;
+    // Without the primary nothing can be compared, and nothing has changed.
+    if (!position) return;
+    const at = performance.now();
+    try {
+      const [state] = await stateStatement(await this.#connect(), position.history);
+      this.#report(this.#judge(position, at, state));
+    } catch (error) {
+      this.#lose(error);
+    }
+    if (this.isUsable) this.#isBehind = !(await this.reach(position).catch(() => false));
+  }
+
+  /** Notes the state of the replica, and returns why it gets no reads; undefined where it gets some. */
+  #judge(
+    position: Position,
+    at: number,
+    state: { readonly lsn: string | null; readonly follows: boolean } | undefined,
+  ): string | undefined {
+    if (!state || state.lsn === null || !state.follows) {
+      this.#lag = undefined;
+      return 'it is no standby of this database, or follows another timeline, or has not replayed the present epoch of the feed yet';
+    }
+    this.#replayed = lsnOf(state.lsn);
+    this.#lag = this.#meter.measure(position, this.#replayed, at);
+    const { maxLagMs } = this.#options;
+    return this.#lag.seconds * 1_000 > maxLagMs ? `it is more than ${maxLagMs} ms behind` : undefined;
+  }
+
+  #report(trouble: string | undefined): void {
+    const before = this.#trouble;
+    this.#trouble = trouble;
+    // What it answers now may never come.
+    if (trouble !== undefined) for (const reject of this.#running) reject(new Error(`the replica is lost: ${trouble}`));
+    if (this.#closed || (before !== notChecked && (before === undefined) === (trouble === undefined))) return;
+    if (trouble === undefined) this.#log.info('the replica gets reads');
+    else this.#log.warn({ trouble }, 'the replica gets no reads: the primary answers them');
+  }
+
+  /** Asks how far it is, once for all who wait. */
+  #poll(): Promise<void> {
+    this.#polling ??= this.#ask().finally(() => {
+      this.#polling = undefined;
+    });
+    return this.#polling;
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      const [row] = await replayStatement(await this.#connect());
+      const replayed = row?.lsn ? lsnOf(row.lsn) : 0n;
+      // Nothing new: it need not be asked again at once.
+      if (replayed === this.#replayed) await delay(1);
+      this.#replayed = replayed;
+    } catch (error) {
+      this.#lose(error);
+    }
+  }
+
+  #lose(error: unknown): void {
+    if (this.#closed) return;
+    this.#forget();
+    this.#lag = undefined;
+    // Its connections may look open and reach nobody.
+    this.#pool.end().catch(() => undefined);
+    this.#pool = poolOf(this.#options);
+    this.#report(`it does not answer: ${error instanceof Error ? error.message : String(error)}`);
+  }
+
+  #connect(): Promise<pg.Client> {
+    if (this.#client) return Promise.resolve(this.#client);
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #open(): Promise<pg.Client> {
+    const config = connectionConfig({ url: this.#options.url, role: 'gateway_serving', use: 'replica-watch' });
+    const client = new DatabaseClient({ ...config, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
+    const forget = () => {
+      if (this.#client === client) this.#client = undefined;
+    };
+    client.on('error', forget);
+    client.on('end', forget);
+    try {
+      await client.connect();
+    } catch (error) {
+      client.end().catch(() => undefined);
+      throw error;
+    }
+    this.#client = client;
+    return client;
+  }
+
+  /** Drops the connection without waiting for the other end. */
+  #forget(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    (client as (pg.Client & { connection: pg.Connection }) | undefined)?.connection.stream.destroy();
+  }
+}
+
+function poolOf({ url, poolSize }: ReplicaOptions): pg.Pool {
+  const role = 'gateway_serving';
+  const connection = connectionConfig({ url, role, use: 'replica', statementMs, settings });
+  const pool = openPool(connection, { role, poolSize, statementMs, acquireTimeoutMs: answerMs });
+  if (pool instanceof ServingPool) pool.leaveOneToOthers();
+  return pool;
+}

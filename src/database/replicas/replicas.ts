@@ -1,0 +1,171 @@
+import type { Logger } from 'pino';
+import { replicaFallbacks, textReads } from '../../instruments/instruments.ts';
+import { type Reader, type TextRead, withReader } from '../connections/read-scope.ts';
+import { ReplicaBehind } from '../connections/text-query.ts';
+import type { Database } from '../database.ts';
+import { isDatabaseFault } from '../faults.ts';
+import { OwnWrites } from './own-writes.ts';
+import type { Position } from './position.ts';
+import { PrimaryPosition } from './primary-position.ts';
+import { hashOf, latest, type ReadToken, tokenOf } from './read-token.ts';
+import { Replica, type ReplicaOptions } from './replica.ts';
+
+/** How replicas are used. */
+export interface ReplicasOptions extends Pick<ReplicaOptions, 'poolSize' | 'maxLagMs'> {
+  /** Their addresses. */
+  readonly urls: readonly string[];
+  /** For tests only. */
+  readonly waitMs?: number | undefined;
+  readonly everyMs?: number | undefined;
+}
+
+/** How many milliseconds a read waits at most for a replica. */
+const defaultWaitMs = 100;
+/** How many milliseconds pass between two checks of the replicas. */
+const defaultEveryMs = 1_000;
+
+/** The settings of replicas (README). */
+interface ReplicaSettings {
+  readonly DATABASE_READ_URL: readonly string[];
+  readonly DATABASE_READ_LAG_MS: number;
+  readonly DATABASE_POOL: number;
+}
+
+/** Opens the replicas of the settings; undefined where they name none. */
+export function openReplicas(
+  database: Pick<Database, 'connectionFor'>,
+  { DATABASE_READ_URL: urls, DATABASE_READ_LAG_MS: maxLagMs, DATABASE_POOL: poolSize }: ReplicaSettings,
+  log: Logger,
+  pace: Pick<ReplicasOptions, 'waitMs' | 'everyMs'> = {},
+): Replicas | undefined {
+  return urls.length === 0 ? undefined : new Replicas(database, { urls, maxLagMs, poolSize, ...pace }, log);
+}
+
+/** The reads of one request. */
+export interface ReadScope {
+  /** Makes all further reads as new as those of a request without a token. */
+  requireLatest(): void;
+}
+
+/**
+ * The standbys that answer reads. No read is older than what was committed and answered before it began, whoever committed it: the
+ * primary says where its log ends, and the replica must have replayed that (decision 82). With a token, a read may be as old as the
+ * token, but not older than what the platform has written through this instance. Where no replica has replayed it, the primary reads.
+ */
+export class Replicas {
+  readonly all: readonly Replica[];
+  readonly #primary: PrimaryPosition;
+  readonly #ownWrites = new OwnWrites();
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #turn = 0;
+
+  constructor(database: Pick<Database, 'connectionFor'>, options: ReplicasOptions, log: Logger) {
+    const { urls, waitMs = defaultWaitMs, everyMs = defaultEveryMs, ...of } = options;
+    this.all = urls.map((url, position) => new Replica({ ...of, url, waitMs, number: position + 1 }, log));
+    this.#primary = new PrimaryPosition(database);
+    this.#everyMs = everyMs;
+  }
+
+  /** Checks the replicas, now and then every second. One that does not answer stops no start. */
+  async open(): Promise<void> {
+    await this.check();
+    this.#timer = setInterval(() => void this.check(), this.#everyMs).unref();
+  }
+
+  /** Checks the replicas, or awaits the checks that are under way. */
+  async check(): Promise<void> {
+    await Promise.all(this.all.map((replica) => replica.check(() => this.#primary.now())));
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all([this.#primary.close(), ...this.all.map((replica) => replica.close())]);
+  }
+
+  /**
+   * Runs the reads of a request, on a replica where one can answer them.
+   * @param token what its first reads need not be newer than
+   */
+  reading<T>(platformId: string, token: ReadToken | undefined, work: (scope: ReadScope) => T): T {
+    let after = token;
+    const reader: Reader = {
+      read: async (read, onPrimary) => this.#read(read, await this.#find(platformId, after), onPrimary),
+    };
+    const scope: ReadScope = {
+      requireLatest() {
+        after = undefined;
+      },
+    };
+    return withReader(reader, () => work(scope));
+  }
+
+  /**
+   * Returns the token for what a platform has just written. It is no error where it cannot be found out: the reads of the caller are
+   * as new without it.
+   */
+  async afterWrite(platformId: string): Promise<string> {
+    const position = await this.#primary.now().catch(() => undefined);
+    if (!position) return latest;
+    this.#ownWrites.note(platformId, position);
+    return tokenOf(position);
+  }
+
+  async #read(
+    read: TextRead,
+    found: { readonly replica: Replica; readonly position: Position } | undefined,
+    onPrimary: () => Promise<string>,
+  ): Promise<string> {
+    if (found) {
+      try {
+        const text = await found.replica.read(read, found.position);
+        textReads.inc({ where: 'replica' });
+        return text;
+      } catch (error) {
+        // The primary reports what is wrong with the statement itself.
+        replicaFallbacks.inc({ reason: error instanceof ReplicaBehind ? 'behind' : 'failed' });
+        if (isDatabaseFault(error)) void this.check();
+      }
+    }
+    textReads.inc({ where: 'primary' });
+    return onPrimary();
+  }
+
+  /** Finds a replica that has replayed what a read requires; undefined where the primary must read. */
+  async #find(platformId: string, token: ReadToken | undefined) {
+    const content = token && this.#positionOf(platformId, token);
+    const candidates = this.#candidates((replica) => (content ? replica.isUsable : replica.keepsUp));
+    if (candidates.length === 0) {
+      replicaFallbacks.inc({ reason: this.all.some(({ isUsable }) => isUsable) ? 'behind' : 'lost' });
+      return undefined;
+    }
+    const position = content ?? (await this.#primary.now().catch(() => undefined));
+    if (!position) {
+      replicaFallbacks.inc({ reason: 'unknown' });
+      return undefined;
+    }
+    const replica = candidates.find((one) => one.has(position)) ?? candidates[0];
+    if (replica && (await replica.reach(position))) return { replica, position };
+    if (!content) replica?.noteBehind();
+    replicaFallbacks.inc({ reason: 'behind' });
+    return undefined;
+  }
+
+  /** Returns the replicas that a read may use, in turns. */
+  #candidates(accepts: (replica: Replica) => boolean): Replica[] {
+    this.#turn = (this.#turn + 1) % this.all.length;
+    return [...this.all.slice(this.#turn), ...this.all.slice(0, this.#turn)].filter(accepts);
+  }
+
+  /**
+   * Returns the position that a token requires of the reads of a platform. Undefined for a token of another history, and for one that
+   * is newer than what this instance knows of: then the primary says where it is.
+   */
+  #positionOf(platformId: string, { lsn, historyHash }: ReadToken): Position | undefined {
+    const known = this.#primary.last;
+    if (!known || hashOf(known.history) !== historyHash || lsn > known.lsn) return undefined;
+    const own = this.#ownWrites.of(platformId);
+    if (own && own.history !== known.history) return undefined;
+    return { history: known.history, lsn: own && own.lsn > lsn ? own.lsn : lsn };
+  }
+}

@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
+import { createPlatform } from '../../src/payments/platforms/platforms.ts';
+import { succeed } from '../setup/acts.ts';
+import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { base } from '../setup/rest.ts';
+import { newCustomer } from '../setup/scene.ts';
+import { type ReplicatedServers, type Standby, startReplicated } from '../setup/standby.ts';
+
+// Two instances on a primary with a standby by streaming replication, which answers reads.
+
+let servers: ReplicatedServers;
+let standby: Standby;
+let proxy: DatabaseProxy;
+let one: TestGateway;
+let two: TestGateway;
+let atOne: TestPlatform;
+let atTwo: TestPlatform;
+let customerId: string;
+
+beforeAll(async () => {
+  servers = await startReplicated(1);
+  [standby = expect.fail()] = servers.standbys;
+  proxy = await databaseProxy(standby.url);
+  const start = () =>
+    startTestGateway(
+      { DATABASE_READ_URL: [proxy.url], DATABASE_READ_LAG_MS: 60_000, METRICS_PORT: 0, OPENAPI: true },
+      servers.primary.url,
+      { pace: { replicas: { everyMs: 50 } } },
+    );
+  [one, two] = [await start(), await start()];
+  const { platformId, ...credentials } = await createPlatform(one.gateway.payments, {
+    name: 'reader',
+    environment: 'SANDBOX',
+  });
+  atOne = connect(one.url, platformId, basicAuthorization(credentials));
+  atTwo = connect(two.url, platformId, basicAuthorization(credentials));
+  customerId = await newCustomer(atOne);
+});
+afterAll(async () => {
+  await one?.stop();
+  await two?.stop();
+  await proxy?.close();
+  await servers?.stop();
+});
+
+/** How many reads of both instances each place has answered: they are in one process. */
+async function answered(): Promise<Readonly<Record<'replica' | 'primary', number>>> {
+  const text = await (await fetch(`${one.gateway.metricsUrl}/metrics`)).text();
+  const of = (where: string) =>
+    Number(new RegExp(`^payments_reads_total\\{where="${where}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+  return { replica: of('replica'), primary: of('primary') };
+}
+
+/** Does something, and says how many reads each place has answered meanwhile. */
+async function readsOf(work: () => Promise<unknown>) {
+  const before = await answered();
+  await work();
+  const after = await answered();
+  return { replica: after.replica - before.replica, primary: after.primary - before.primary };
+}
+
+let writes = 0;
+
+/** Changes the customer, and returns what a read must show from now on, and the token of the answer. */
+async function write(platform: TestPlatform, id = customerId) {
+  writes += 1;
+  const value = String(writes);
+  const document = `mutation ($input: UpdateCustomerInput!) { updateCustomer(input: $input) { __typename } }`;
+  const response = await fetch(`${platform === atOne ? one.url : two.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: platform.authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      query: document,
+      variables: { input: { customerId: id, metadata: [{ key: 'n', value }] } },
+    }),
+  });
+  const { data, extensions } = (await response.json()) as {
+    data: { updateCustomer: { __typename: string } };
+    extensions: { readAfter: string };
+  };
+  expect(data.updateCustomer.__typename).toBe('UpdateCustomerSuccess');
+  expect(response.headers.get('payments-read-after')).toBe(extensions.readAfter);
+  return { value, token: extensions.readAfter };
+}
+
+const byNode = 'query ($id: ID!) { node(id: $id) { ... on Customer { metadata { value } } } }';
+const byList = '{ customers(first: 1) { edges { node { metadata { value } } } } }';
+/** Its first field is read by JavaScript, so the executor runs it. */
+const beside = 'query ($id: ID!) { viewer { feedCursor } node(id: $id) { ... on Customer { metadata { value } } } }';
+
+const rest = async (platform: TestPlatform, path: string, headers: Readonly<Record<string, string>> = {}) => {
+  const url = `${platform === atOne ? one.url : two.url}${base}${path}`;
+  const response = await fetch(url, { headers: { authorization: platform.authorization, ...headers } });
+  expect(response.status).toBe(200);
+  return response.json() as Promise<{ metadata: { n: string }; data: { metadata: { n: string } }[] }>;
+};
+
+/** All ways to read the customer: each returns what it shows. */
+const reads: Readonly<Record<string, (platform: TestPlatform) => Promise<string>>> = {
+  node: async (platform) => (await platform.ask(byNode, { id: customerId })).node.metadata[0].value,
+  list: async (platform) => (await platform.ask(byList)).customers.edges[0].node.metadata[0].value,
+  'beside JavaScript': async (platform) => (await platform.ask(beside, { id: customerId })).node.metadata[0].value,
+  'REST, one': async (platform) => (await rest(platform, `/customers/${customerId}`)).metadata.n,
+  'REST, list': async (platform) => (await rest(platform, '/customers?limit=1')).data[0]?.metadata.n ?? '',
+};
+
+/** Waits until the replica answers again all that it may. */
+const caughtUp = () =>
+  vi.waitFor(async () => {
+    const places = await readsOf(() => atOne.ask(byNode, { id: customerId }));
+    expect(places).toEqual({ replica: 1, primary: 0 });
+  }, 10_000);
+
+/** Waits until both instances have seen that the replica gets no reads, or does not keep up. */
+const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) =>
+  vi.waitFor(() => {
+    for (const { gateway } of [one, two]) {
+      const [replica = expect.fail()] = gateway.replicas?.all ?? [];
+      expect({ isUsable: replica.isUsable, keepsUp: replica.keepsUp }).toEqual(state);
+    }
+  }, 10_000);
+
+test('nodes and lists of both APIs are read on the replica; commands and what follows them on the primary', async () => {
+  await caughtUp();
+  await write(atOne);
+  for (const read of Object.values(reads)) {
+    await vi.waitFor(async () => expect((await readsOf(() => read(atTwo))).replica).toBeGreaterThan(0), 5_000);
+  }
+  const below = 'customer { id metadata { value } internalAccounts: accounts(first: 1) { edges { node { id } } } }';
+  const input = { customerId, metadata: [{ key: 'n', value: 'below' }] };
+  expect(await readsOf(() => succeed(atOne, 'updateCustomer', input, below))).toMatchObject({ replica: 0 });
+});
+
+describe.each(Object.keys(reads))('%s', (name) => {
+  const read = reads[name] ?? expect.fail();
+
+  test('never reads behind a write, on whichever instance, while the replica falls behind and catches up', async () => {
+    await caughtUp();
+    for (let round = 0; round < 20; round += 1) {
+      if (round === 5) await standby.pause();
+      if (round === 10) await standby.resume();
+      if (round === 12) await standby.delay(30);
+      const [writer, reader] = round % 2 === 0 ? [atOne, atTwo] : [atTwo, atOne];
+      const { value } = await write(writer);
+      expect([round, await read(reader), await read(writer)]).toEqual([round, value, value]);
+    }
+    await standby.delay(0);
+  });
+});
+
+describe('with a token', () => {
+  test('a replica that is behind answers what it has replayed, and never less than the token names', async () => {
+    await caughtUp();
+    const before = await write(atOne);
+    await caughtUp();
+    await standby.pause();
+    // Through the other instance: this one knows of its own writes, and would not read behind them.
+    const after = await write(atTwo);
+    await seen({ isUsable: true, keepsUp: false });
+    const read = (token: string) => rest(atOne, `/customers/${customerId}`, { 'payments-read-after': token });
+    expect(await readsOf(async () => expect((await read(before.token)).metadata.n).toBe(before.value))).toEqual({
+      replica: 1,
+      primary: 0,
+    });
+    expect((await read(after.token)).metadata.n).toBe(after.value);
+    expect((await read('latest')).metadata.n).toBe(after.value);
+    const asked = await fetch(`${one.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: atOne.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query: byNode,
+        variables: { id: customerId },
+        extensions: { readAfter: before.token },
+      }),
+    });
+    expect(await asked.json()).toEqual({ data: { node: { metadata: [{ value: before.value }] } } });
+    const own = await write(atOne);
+    expect((await read(before.token)).metadata.n).toBe(own.value);
+    await standby.resume();
+  });
+
+  test('a page after a cursor is not older than the page before it', async () => {
+    await caughtUp();
+    const { token } = await write(atOne);
+    await caughtUp();
+    await standby.pause();
+    const newest = await newCustomer(atTwo);
+    const headers = { 'payments-read-after': token };
+    type Page = { data: { id: string }[]; nextCursor: string };
+    const first = (await rest(atTwo, '/customers?limit=1')) as unknown as Page;
+    expect(first.data[0]?.id).toBe(newest);
+    const next = (await rest(
+      atOne,
+      `/customers?limit=1&sortOrder=desc&cursor=${first.nextCursor}`,
+      headers,
+    )) as unknown as Page;
+    expect(next.data[0]?.id).toBe(customerId);
+    await standby.resume();
+    await caughtUp();
+    customerId = newest;
+    await write(atOne);
+  });
+
+  test('what is none is refused, with the field and the reason', async () => {
+    const answer = await fetch(`${one.url}${base}/customers`, {
+      headers: { authorization: atOne.authorization, 'payments-read-after': 'yesterday' },
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toMatch(/Payments-Read-After.*must be the token of an answer to a write/s);
+    const { errors } = await (
+      await fetch(`${one.url}/graphql`, {
+        method: 'POST',
+        headers: { authorization: atOne.authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ query: '{ viewer { kind } }', extensions: { readAfter: 1 } }),
+      })
+    ).json();
+    expect(errors[0]).toMatchObject({ extensions: { code: 'INVALID_INPUT', field: 'extensions.readAfter' } });
+  });
+});
+
+test('whoever has seen an event, or reads a cursor of the feed, reads what it tells of', async () => {
+  await caughtUp();
+  const updates = atOne.watch(
+    'subscription ($id: ID!) { customerUpdates(customerId: $id) { cursor customer { metadata { value } } } }',
+    { id: customerId },
+  );
+  await updates.next();
+  await standby.delay(50);
+  for (let round = 0; round < 5; round += 1) {
+    const { value } = await write(atTwo);
+    const shown = await atTwo.ask(
+      '{ viewer { feedCursor } customers(first: 1) { edges { node { metadata { value } } } } }',
+    );
+    expect(shown.customers.edges[0].node.metadata[0].value).toBe(value);
+    const { cursor, customer } = (await updates.next()).value.data.customerUpdates;
+    expect(customer.metadata[0].value).toBe(value);
+    expect(await reads.node?.(atTwo)).toBe(value);
+    const after = await rest(atTwo, `/customers/${customerId}`, { 'payments-read-after': cursor });
+    expect(after.metadata.n).toBe(value);
+  }
+  await updates.return?.();
+  await standby.delay(0);
+});
+
+test('a replica that lags more than the limit gets no reads, with or without a token, until it has caught up', async () => {
+  await caughtUp();
+  const limited = await startTestGateway(
+    { DATABASE_READ_URL: [proxy.url], DATABASE_READ_LAG_MS: 100 },
+    servers.primary.url,
+    { pace: { replicas: { everyMs: 20 } } },
+  );
+  const [replica = expect.fail()] = limited.gateway.replicas?.all ?? [];
+  await standby.pause();
+  await write(atOne);
+  await vi.waitFor(() => expect(replica.trouble).toMatch('it is more than 100 ms behind'), 5_000);
+  await standby.resume();
+  await vi.waitFor(() => expect([replica.isUsable, replica.lag?.bytes]).toEqual([true, 0]), 5_000);
+  await limited.stop();
+});
+
+test('a replica that is lost is noticed by no caller and by no readiness, and used again when it is back', async () => {
+  await caughtUp();
+  const ready = async () => (await fetch(`${one.url}/health/ready`)).status;
+  let stopped = false;
+  const readers = Array.from({ length: 4 }, async () => {
+    while (!stopped) expect((await atOne.send(byNode, { id: customerId })).errors).toBeUndefined();
+  });
+  await proxy.stopListening();
+  await seen({ isUsable: false, keepsUp: false });
+  expect(await ready()).toBe(200);
+  const { value } = await write(atOne);
+  expect(await reads.node?.(atTwo)).toBe(value);
+  expect(await readsOf(() => atTwo.ask(byNode, { id: customerId }))).toMatchObject({ replica: 0 });
+  await proxy.startListening();
+  await seen({ isUsable: true, keepsUp: true });
+  stopped = true;
+  await Promise.all(readers);
+  await caughtUp();
+});
+
+test('a server that is no standby of the database gets no reads', async () => {
+  const wrong = await startTestGateway({ DATABASE_READ_URL: [servers.primary.url] }, servers.primary.url);
+  const [replica = expect.fail()] = wrong.gateway.replicas?.all ?? [];
+  expect(replica.trouble).toMatch('it is no standby of this database');
+  await wrong.stop();
+});

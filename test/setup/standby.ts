@@ -1,0 +1,88 @@
+import { appendFile, chmod, chown, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
+import { makeServingLogin, servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
+import { query } from './embedded-servers.ts';
+
+/** A migrated primary with standbys by streaming replication. Each server keeps its port when it is started again. */
+export interface ReplicatedServers {
+  readonly folder: string;
+  readonly primary: EmbeddedPostgres;
+  readonly standbys: readonly Standby[];
+  stop(): Promise<void>;
+}
+
+export interface Standby {
+  readonly server: EmbeddedPostgres;
+  /** Connects the login of gateways. */
+  readonly url: string;
+  /** Lets it fall behind: it gets the log, and replays none of it. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Lets it replay each commit so many milliseconds late; 0 ends that. */
+  delay(ms: number): Promise<void>;
+}
+
+/** Copies a stopped server to another folder, where it follows the first one. */
+async function makeStandby(of: EmbeddedPostgres, to: string): Promise<void> {
+  await mkdir(path.dirname(to), { recursive: true });
+  await cp(of.dataDirectory, to, { recursive: true });
+  const { uid, gid } = await stat(path.join(of.dataDirectory, 'data'));
+  const data = path.join(to, 'data');
+  await rm(path.join(to, 'port'), { force: true });
+  await writeFile(path.join(data, 'standby.signal'), '');
+  await chmod(data, 0o700);
+  for (const name of await readdir(to, { recursive: true })) await chown(path.join(to, name), uid, gid);
+  await chown(to, uid, gid);
+}
+
+async function follow(data: string, primary: EmbeddedPostgres): Promise<void> {
+  const { hostname, port, password } = new URL(primary.url);
+  const conninfo = `host=${hostname} port=${port} user=postgres password=${password}`;
+  await appendFile(path.join(data, 'data', 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`);
+}
+
+/** Starts a primary and so many standbys of it. */
+export async function startReplicated(count: number): Promise<ReplicatedServers> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'replicated-'));
+  await chmod(folder, 0o711);
+  const home = path.join(folder, 'primary');
+  let primary = await startEmbeddedPostgres({ dataDir: home });
+  await migrate(primary.url);
+  await makeServingLogin(primary.url);
+  await primary.stop();
+  const homes = Array.from({ length: count }, (_none, at) => path.join(folder, `standby-${at + 1}`));
+  const copies = homes.map((one) => path.join(one, path.relative(home, primary.dataDirectory)));
+  for (const copy of copies) await makeStandby(primary, copy);
+  primary = await startEmbeddedPostgres({ dataDir: home });
+  const standbys: Standby[] = [];
+  for (const [at, copy] of copies.entries()) {
+    await follow(copy, primary);
+    standbys.push(standbyOf(await startEmbeddedPostgres({ dataDir: homes[at] ?? '' })));
+  }
+  return {
+    folder,
+    primary,
+    standbys,
+    async stop() {
+      for (const { server } of standbys) await server.stop();
+      await primary.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function standbyOf(server: EmbeddedPostgres): Standby {
+  return {
+    server,
+    url: servingUrl(server.url),
+    pause: async () => void (await query(server.url, 'select pg_wal_replay_pause()')),
+    resume: async () => void (await query(server.url, 'select pg_wal_replay_resume()')),
+    async delay(ms) {
+      await query(server.url, `alter system set recovery_min_apply_delay = ${Math.trunc(ms)}`);
+      await query(server.url, 'select pg_reload_conf()');
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
+import { createPlatform } from '../../src/payments/platforms/platforms.ts';
+import { succeed } from '../setup/acts.ts';
+import { databaseProxy } from '../setup/database-proxy.ts';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { base } from '../setup/rest.ts';
+import { newCustomer } from '../setup/scene.ts';
+import { type ReplicatedServers, startReplicated } from '../setup/standby.ts';
+
+// Two instances, a primary and two standbys that fall behind, are paused and are cut off at random. Each reader writes on one of the
+// instances and reads on any of them, over both APIs: what it reads must be what it has written last, or what another has told it of.
+
+const reads = Number(process.env.REPLICA_READS ?? 1_000_000);
+const workers = 16;
+const readsPerWrite = 9;
+
+let servers: ReplicatedServers;
+let proxies: Awaited<ReturnType<typeof databaseProxy>>[];
+let gateways: TestGateway[];
+let platforms: TestPlatform[];
+
+beforeAll(async () => {
+  servers = await startReplicated(2);
+  proxies = await Promise.all(servers.standbys.map(({ url }) => databaseProxy(url)));
+  const settings = { DATABASE_READ_URL: proxies.map(({ url }) => url), METRICS_PORT: 0 };
+  gateways = [];
+  for (let count = 0; count < 2; count += 1) gateways.push(await startTestGateway(settings, servers.primary.url));
+  const [one = expect.fail()] = gateways;
+  const { platformId, ...credentials } = await createPlatform(one.gateway.payments, {
+    name: 'reader',
+    environment: 'SANDBOX',
+  });
+  platforms = gateways.map(({ url }) => connect(url, platformId, basicAuthorization(credentials)));
+});
+afterAll(async () => {
+  for (const gateway of gateways ?? []) await gateway.stop();
+  for (const proxy of proxies ?? []) await proxy.close();
+  await servers?.stop();
+});
+
+const anyOf = <Item>(items: readonly Item[]): Item =>
+  items[Math.floor(Math.random() * items.length)] ?? expect.fail('the list is empty');
+
+/** The ways to read a customer: each returns what it shows. */
+const ways: readonly ((platform: TestPlatform, url: string, id: string) => Promise<string>)[] = [
+  async (platform, _url, id) =>
+    (await platform.ask('query ($id: ID!) { node(id: $id) { ... on Customer { metadata { value } } } }', { id })).node
+      .metadata[0].value,
+  async (platform, _url, id) =>
+    (
+      await platform.ask(
+        'query ($id: ID!) { nodes(ids: [$id]) { ... on Customer { metadata { value } } } customers(first: 20) { edges { node { id metadata { value } } } } }',
+        { id },
+      )
+    ).nodes[0].metadata[0].value,
+  async ({ authorization }, url, id) => {
+    const response = await fetch(`${url}${base}/customers/${id}`, { headers: { authorization } });
+    return ((await response.json()) as { metadata: { n: string } }).metadata.n;
+  },
+  async ({ authorization }, url, id) => {
+    const response = await fetch(`${url}${base}/customers?limit=100`, { headers: { authorization } });
+    const { data } = (await response.json()) as { data: { id: string; metadata: { n: string } }[] };
+    return data.find((customer) => customer.id === id)?.metadata.n ?? 'missing';
+  },
+];
+
+/** Lets the standbys fall behind, and cuts them off, until `isOver`. Returns what it did. */
+async function disturb(isOver: () => boolean): Promise<Record<string, number>> {
+  const done = { paused: 0, delayed: 0, cut: 0, frozen: 0 };
+  while (!isOver()) {
+    const at = Math.floor(Math.random() * servers.standbys.length);
+    const [standby, proxy] = [servers.standbys[at], proxies[at]];
+    if (!standby || !proxy) continue;
+    switch (anyOf(['paused', 'delayed', 'delayed', 'cut', 'frozen'] as const)) {
+      case 'paused':
+        done.paused += 1;
+        await standby.pause();
+        await delay(Math.random() * 3_000);
+        await standby.resume();
+        break;
+      case 'delayed':
+        done.delayed += 1;
+        await standby.delay(Math.random() * 200);
+        await delay(Math.random() * 3_000);
+        await standby.delay(0);
+        break;
+      case 'cut':
+        done.cut += 1;
+        await proxy.stopListening();
+        await delay(Math.random() * 1_000);
+        await proxy.startListening();
+        break;
+      case 'frozen':
+        done.frozen += 1;
+        proxy.freeze();
+        break;
+    }
+    await delay(Math.random() * 2_000);
+  }
+  return done;
+}
+
+async function figuresOf(): Promise<string[]> {
+  const text = await (await fetch(`${gateways[0]?.gateway.metricsUrl}/metrics`)).text();
+  return text.split('\n').filter((line) => /^payments_(reads|replica_fallbacks)_total/.test(line));
+}
+
+test(`${reads} reads after writes are never behind them, while replicas lag and are lost`, async () => {
+  let left = reads;
+  let writes = 0;
+  const stale: object[] = [];
+  const began = performance.now();
+  const disturbing = disturb(() => left <= 0);
+  const customers: string[] = [];
+  for (let count = 0; count < workers; count += 1) customers.push(await newCustomer(platforms[0] ?? expect.fail()));
+  await Promise.all(
+    customers.map(async (id) => {
+      for (let value = 1; left > 0; value += 1) {
+        writes += 1;
+        const input = { customerId: id, metadata: [{ key: 'n', value: String(value) }] };
+        await succeed(anyOf(platforms), 'updateCustomer', input);
+        for (let count = 0; count < readsPerWrite && left > 0; count += 1) {
+          left -= 1;
+          const instance = Math.floor(Math.random() * platforms.length);
+          const way = Math.floor(Math.random() * ways.length);
+          const shown = await ways[way]?.(platforms[instance] ?? expect.fail(), gateways[instance]?.url ?? '', id);
+          if (shown !== String(value)) stale.push({ id, instance, way, value, shown });
+        }
+      }
+    }),
+  );
+  const seconds = (performance.now() - began) / 1_000;
+  console.log({ reads, writes, seconds: Math.round(seconds), disturbed: await disturbing, stale: stale.length });
+  console.log((await figuresOf()).join('\n'));
+  expect(stale).toEqual([]);
+});
