@@ -177,12 +177,20 @@ test('deposits that no webhook has reported are found, also one that is under wa
       receivingCurrencyCode: 'USD',
       receivingCurrencyAmount: 700n,
     },
-    'transaction { id requestedReceiverInformation { name mandatory } }',
+    'transaction { id createdAt }',
   );
   const later = await comeIn(there, 300n);
   await askNow();
   await untilStatus(later, 'CREDITED');
   expect(await depositOf(transaction.id)).toBe(undefined);
+  // The next questions begin no later than what is under way.
+  await vi.waitFor(async () => {
+    const { rows } = await two.gateway.owner.query(
+      "select deposits_from from rail_connection where deposits_due_at > clock_timestamp() + interval '10 seconds'",
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0].deposits_from.getTime()).toBeLessThanOrEqual(Date.parse(transaction.createdAt));
+  }, 20_000);
   await succeed(
     shop.account,
     'approveTransaction',

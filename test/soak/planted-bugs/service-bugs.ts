@@ -38,6 +38,37 @@ export const serviceBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'a deposit is taken under another key each time',
+    file: 'src/rails/upstream/upstream-deposits.ts',
+    find: 'key: `deposit-${id}`',
+    put: 'key: `deposit-${id}-${performance.now()}`',
+    caughtBy: {
+      file: 'test/rails/upstream-deposits.test.ts',
+      title: 'a deposit whose answer was lost upstream is taken once and credited once',
+    },
+  },
+  {
+    bug: 'the question for deposits passes one that is under way',
+    file: 'src/payments/providers/find-deposits.ts',
+    find: "if (state === 'UNDER_WAY') oldestUnderWay",
+    put: "if (state === 'FAILED') oldestUnderWay",
+    caughtBy: {
+      file: 'test/rails/upstream-deposits.test.ts',
+      title: 'deposits that no webhook has reported are found, also one that is under way for a while',
+    },
+  },
+  {
+    bug: 'an identity check that is not final is made once',
+    file: 'src/rails/upstream/upstream-identity.ts',
+    find: 'if (customer.attempts === 0) return undefined;',
+    put: 'if (customer.attempts >= 0) return undefined;',
+    caughtBy: {
+      file: 'test/rails/upstream-webhooks.test.ts',
+      title:
+        'an identity whose decision no webhook has reported is asked about again, until it is decided or has another name',
+    },
+  },
+  {
     bug: "a provider's webhook is worked on once for each time that it was sent",
     file: 'src/payments/providers/receive-webhook.ts',
     find: 'platform_id, webhook_id, body) values ($1, $2, $3) on conflict do nothing',
