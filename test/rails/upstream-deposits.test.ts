@@ -210,6 +210,10 @@ test('a deposit whose answer was lost upstream is taken once and credited once',
   relay.answer = holdBack;
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {
+    // A deposit as usual: the rail knows the platform's own account upstream then, and asks no more for it.
+    const usual = await comeIn(there, 1n);
+    await askNow();
+    await untilStatus(usual, 'CREDITED');
     const before = await balanceOf(shop.platform, usd);
     const reference = await comeIn(there, 4_000n);
     const held = await balanceOf(shop.account, own);

@@ -40,8 +40,8 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'a deposit is taken under another key each time',
     file: 'src/rails/upstream/upstream-deposits.ts',
-    find: 'key: `deposit-${id}`',
-    put: 'key: `deposit-${id}-${performance.now()}`',
+    find: '{ body, key: ',
+    put: '{ body, key: performance.now() + ',
     caughtBy: {
       file: 'test/rails/upstream-deposits.test.ts',
       title: 'a deposit whose answer was lost upstream is taken once and credited once',
@@ -72,7 +72,7 @@ export const serviceBugs: readonly Bug[] = [
     bug: "a provider's webhook is worked on once for each time that it was sent",
     file: 'src/payments/providers/receive-webhook.ts',
     find: 'platform_id, webhook_id, body) values ($1, $2, $3) on conflict do nothing',
-    put: "platform_id, webhook_id, body) values ($1, $2 || ' ' || uuid_v7(), $3)",
+    put: 'platform_id, webhook_id, body) values ($1, concat($2::text, uuid_v7()), $3)',
     caughtBy: {
       file: 'test/rails/upstream-webhooks.test.ts',
       title:
