@@ -15,6 +15,10 @@ const asking = [
   'findOrder',
   'balances',
   'checkConnection',
+  'deposits',
+  'takeDeposit',
+  'receiveWebhook',
+  'readWebhook',
 ] as const satisfies readonly (keyof Rail)[];
 const isAsking = new Set<PropertyKey>(asking);
 

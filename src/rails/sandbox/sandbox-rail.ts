@@ -9,6 +9,9 @@ import type {
   RailRequest,
   RateTerms,
 } from '../rail.ts';
+import type { RailDeposits } from '../rail-deposits.ts';
+import type { RailBooks } from '../rail-movements.ts';
+import type { RailWebhooks } from '../rail-webhooks.ts';
 import type { Simulation } from '../simulation.ts';
 import { checkSandboxAccount, verificationOf } from './account-check.ts';
 import { waysToPay } from './funding/ways.ts';
@@ -26,7 +29,9 @@ export interface SandboxRailOptions {
 }
 
 /** The rail of the sandbox: it has every part of the port but views of its own for each platform. */
-export type SandboxRail = Required<Omit<Rail, 'movements' | 'balances' | 'forPlatform' | 'checkConnection' | 'close'>>;
+export type SandboxRail = Required<
+  Omit<Rail, keyof RailBooks | keyof RailDeposits | keyof RailWebhooks | 'forPlatform' | 'checkConnection' | 'close'>
+>;
 
 interface MagicSuffix {
   readonly explanation: string;

@@ -42,6 +42,8 @@ export const internalAccountList = z.object({ data: z.array(z.object({ id: z.str
 
 export const customerRecord = z.object({ id: z.string(), kycStatus: z.string() });
 
+export const customerPage = z.object({ data: z.array(customerRecord) });
+
 export const rateList = z.object({
   data: z.array(
     z.object({
