@@ -7,7 +7,7 @@ create or replace function lease_orders(p_limit int, p_lease_ms bigint) returns 
   sender_uma_address text, source json, destination json, funding_account_id uuid, platform_account_id uuid,
   can_return_fee boolean, receiver_platform_id uuid, receiver_customer_id uuid, receiver_is_active boolean,
   deposit_account_id uuid, incoming json, incoming_destination json, approval_left_ms float8,
-  approval_deferred boolean
+  approval_deferred boolean, rate_lock jsonb
 )
   language plpgsql
   set plan_cache_mode = 'force_generic_plan'
@@ -46,7 +46,7 @@ begin
     case when i.id is not null then to_json(i) end,
     case when ia.id is not null then account_party(ia) end,
     date_part('epoch', coalesce(i.approval_due_at, t.approval_due_at) - clock_timestamp()) * 1000,
-    o.approval_deferred
+    o.approval_deferred, q.rate_lock
   from leased o
   join platform p on p.id = o.platform_id
   join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id

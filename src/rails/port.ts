@@ -57,4 +57,5 @@ export type * from './identity-request.ts';
 export type * from './rail.ts';
 export type * from './rail-movements.ts';
 export type * from './rail-step.ts';
+export type * from './rate-lock.ts';
 export type { AccountVerification, Deposit, Scenario, ScenarioFault, Simulation } from './simulation.ts';

@@ -10,6 +10,7 @@ import type {
 import type { IdentityRequest } from './identity-request.ts';
 import type { RailBooks } from './rail-movements.ts';
 import type { RailStep } from './rail-step.ts';
+import type { RailLocks, RateLock } from './rate-lock.ts';
 import type { Simulation } from './simulation.ts';
 
 /**
@@ -17,7 +18,7 @@ import type { Simulation } from './simulation.ts';
  * not know which rail it is. Every part is optional: what a rail does not bring is refused. A real provider is connected
  * by implementing this interface (src/rails/README.md).
  */
-export interface Rail extends RailBooks {
+export interface Rail extends RailBooks, RailLocks {
   readonly name: string;
 
   /**
@@ -186,6 +187,8 @@ export interface RailOrder {
   readonly account: RailAccount | undefined;
   /** The UMA address of the other party: of the receiver of a payout, or of the sender of a collection. */
   readonly umaAddress: string | undefined;
+  /** What the rail has locked for it. */
+  readonly lock?: RateLock | undefined;
   /** Whether the rail has answered `settled` before. */
   readonly settled: boolean;
   /** The time since the order was created, in milliseconds, by the clock of the database. */
@@ -208,6 +211,8 @@ export type RailOutcome =
        * for a person, and the payment stays under way until it is solved.
        */
       readonly amount?: bigint | undefined;
+      /** What it took for an order with a lock, in the sending currency. */
+      readonly sent?: bigint | undefined;
     }
   /** It did not happen and will not. `explanation` is for the timeline. */
   | {
