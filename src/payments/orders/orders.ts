@@ -3,7 +3,9 @@ import type { Environment, Prisma, RailOrderKind } from '../../database/generate
 import type { Transaction } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import type { Rail, RailRequest } from '../../rails/rail.ts';
+import type { RateLock } from '../../rails/rate-lock.ts';
 import type { Party } from '../parties.ts';
+import { lockOf } from '../rate-locks.ts';
 
 /** A due order with all data that its outcome may need, as it was read with the lease. */
 export interface DueOrder {
@@ -25,6 +27,8 @@ export interface DueOrder {
    */
   readonly fundingAccountId: string | undefined;
   readonly platformFee: bigint;
+  /** What the rail has locked for the payment. */
+  readonly lock: RateLock | undefined;
   /** The account of the platform for its part of the fees, and whether it holds enough to give that part back. */
   readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
   /** The information about the sender that was given with the quote, and its UMA address. */
@@ -96,6 +100,7 @@ interface LeasedRow extends Pick<DueOrder, SharedFields> {
   readonly incoming: Transaction | null;
   readonly incomingDestination: Party | null;
   readonly approvalLeftMs: number | null;
+  readonly rateLock: Prisma.JsonValue;
 }
 
 const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from lease_orders($1::int, $2::bigint)', {
@@ -185,6 +190,7 @@ function dueOrder(row: LeasedRow): DueOrder {
     destination: row.destination ?? undefined,
     fundingAccountId: row.fundingAccountId ?? undefined,
     platformFee: row.platformFee ?? 0n,
+    lock: lockOf(row.rateLock),
     platformAccount:
       platformAccountId === null ? undefined : { id: platformAccountId, canReturnFee: row.canReturnFee ?? false },
     sender: { information: row.senderInformation ?? {}, umaAddress: row.senderUmaAddress ?? undefined },

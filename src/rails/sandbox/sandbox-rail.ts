@@ -25,8 +25,10 @@ export interface SandboxRailOptions {
   readonly rates: SandboxRates;
 }
 
-/** The rail of the sandbox: it has every part of the port but views of its own for each platform. */
-export type SandboxRail = Required<Omit<Rail, 'movements' | 'balances' | 'forPlatform' | 'checkConnection' | 'close'>>;
+/** The rail of the sandbox: it has every part of the port but those of a provider. */
+export type SandboxRail = Required<
+  Omit<Rail, 'lockRate' | 'movements' | 'balances' | 'forPlatform' | 'checkConnection' | 'close'>
+>;
 
 interface MagicSuffix {
   readonly explanation: string;

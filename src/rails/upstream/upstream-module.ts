@@ -8,7 +8,8 @@ import type { Rail } from '../rail.ts';
 import { UpstreamAccounts } from './upstream-accounts.ts';
 import { UpstreamClient, type UpstreamConnection } from './upstream-client.ts';
 import { readMovements } from './upstream-movements.ts';
-import { UpstreamOrders, type UpstreamTimes } from './upstream-orders.ts';
+import { UpstreamOrders } from './upstream-orders.ts';
+import { lockRate } from './upstream-quotes.ts';
 import { readTerms } from './upstream-rates.ts';
 import { customerRecord } from './upstream-records.ts';
 
@@ -23,8 +24,11 @@ const settingsSchema = z
     pollMs: milliseconds(3_600_000).default(1_000),
     watchMs: milliseconds(86_400_000).default(86_400_000),
     expectedMs: milliseconds(86_400_000).default(5_000),
+    lockQuotes: z.boolean({ error: 'must be true or false' }).default(true),
   })
   .prefault({});
+
+type UpstreamSettings = z.infer<typeof settingsSchema>;
 
 const connectionSchema = z.object({ baseUrl: z.string(), clientId: z.string().min(1), secret: z.string().min(1) });
 
@@ -85,12 +89,13 @@ async function connectionOf(connections: RailHost['connections'], platformId: st
   return parseConnection(stored);
 }
 
-function platformRail(client: UpstreamClient, settings: UpstreamTimes & { readonly expectedMs: number }): Rail {
+function platformRail(client: UpstreamClient, settings: UpstreamSettings): Rail {
   const accounts = new UpstreamAccounts(client);
   const orders = new UpstreamOrders(client, accounts, settings);
   return {
     name: 'upstream',
     rate: (sending, receiving) => readTerms(client, sending, receiving),
+    ...(settings.lockQuotes && { lockRate: (request) => lockRate(client, accounts, request) }),
     checkAccount: (account) => accounts.check(account),
     checkIdentity: (customer) => checkIdentity(client, customer),
     payOut: (order) => orders.payOut(order),
