@@ -1,6 +1,10 @@
 -- AlterTable
 ALTER TABLE "quote" ADD COLUMN     "rate_lock" JSONB;
 
+-- The view has a column list of its own, made when it was created.
+CREATE OR REPLACE VIEW "serving"."quote" AS
+  SELECT * FROM "public"."quote" WHERE "platform_id" = current_setting('gateway.platform', true)::uuid;
+
 -- Before update on quote: only the status changes, and only along quote_move. Prices and parties never change.
 create or replace function guard_quote() returns trigger
   language plpgsql
