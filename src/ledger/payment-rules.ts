@@ -48,7 +48,8 @@ const payment = `payment as materialized (
         when t.status in ('FAILED', 'REJECTED') then t.refund_reference is not null
         else false end as debited,
       coalesce(q.source_kind::text, s.kind::text) as paid_from, coalesce(q.platform_fee, 0) as platform_fee,
-      (q.rate_lock ->> 'sent')::bigint as locked,
+      (select (o.rate_lock ->> 'sent')::bigint from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id
+        and o.rate_lock is not null) as locked,
       case when s.kind = 'INTERNAL' then s.id else (
         select f.id from account f
         where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency

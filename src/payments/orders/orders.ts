@@ -103,7 +103,7 @@ interface LeasedRow extends Pick<DueOrder, SharedFields> {
   readonly rateLock: Prisma.JsonValue;
 }
 
-const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from lease_orders($1::int, $2::bigint)', {
+const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from lease_orders($1::int, $2::bigint, true)', {
   transaction: 'Transaction',
   incoming: 'Transaction',
 });

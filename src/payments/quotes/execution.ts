@@ -52,6 +52,7 @@ export function execution(quote: Executable, options: ExecutionOptions): Plan {
     transactionId: quote.transactionId,
     kind: 'PAYOUT' as const,
     scenario,
+    rateLock: quote.rateLock ?? null,
     dueInMs: firstAskMs(rail, railRequest),
   };
   const flow: Flow = {

@@ -22,7 +22,7 @@ export interface SuspendedRefund {
   readonly platformId: string;
   readonly platformName: string;
   readonly transaction: Transaction;
-  /** What the rail had locked for the payment, as its quote stores it. */
+  /** What the rail had locked for the payment, as its order stores it. */
   readonly rateLock: Prisma.JsonValue;
   /** The internal account that the refund is for. */
   readonly refundAccountId: string;
@@ -40,7 +40,7 @@ export type Release =
  * goes to the internal account of its owner in the sent currency.
  */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
-  (select q.rate_lock from quote q where q.platform_id = t.platform_id and q.id = t.quote_id) as rate_lock,
+  (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
    where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
      and (f.id = s.id or s.kind is distinct from 'INTERNAL'
