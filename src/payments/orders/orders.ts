@@ -103,10 +103,14 @@ interface LeasedRow extends Pick<DueOrder, SharedFields> {
   readonly rateLock: Prisma.JsonValue;
 }
 
-const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from lease_orders($1::int, $2::bigint, true)', {
-  transaction: 'Transaction',
-  incoming: 'Transaction',
-});
+const leaseOrdersStatement = statement<LeasedRow>(
+  'lease_orders',
+  'select * from lease_orders($1::int, $2::bigint, true)',
+  {
+    transaction: 'Transaction',
+    incoming: 'Transaction',
+  },
+);
 
 /** Leases up to `limit` due orders: no other process takes them until the lease ends. */
 export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {

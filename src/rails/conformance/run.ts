@@ -1,23 +1,26 @@
 import type { Rail } from '../rail.ts';
 import { type Check, checks, type Tried } from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
+import { lockChecks } from './lock-checks.ts';
 import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 
 /** The usual times: those of the gateway. */
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
 /**
- * Tries all promises of the port on a rail, for payouts and for collections where it has them. One after the other, since
- * they share the provider.
+ * Tries all promises of the port on a rail, for payouts, for collections and for rate locks where it has them. One after
+ * the other, since they share the provider.
  */
 export async function runConformance(trial: RailTrial, times: TrialTimes = usualTimes): Promise<CheckResult[]> {
   const rail = await trial.open();
   const kinds = [...(rail.payOut ? (['PAYOUT'] as const) : []), ...(rail.collect ? (['COLLECTION'] as const) : [])];
+  const locks = rail.lockRate ? lockChecks : [];
   await rail.close?.();
   const results: CheckResult[] = [];
   for (const kind of kinds) {
     for (const check of checks) results.push(await runCheck(check, { trial, kind, times }));
   }
+  for (const check of locks) results.push(await runCheck(check, { trial, kind: 'PAYOUT', times }));
   return results;
 }
 
