@@ -8,6 +8,7 @@ import type {
   RailOrderKind,
 } from '../database/generated/client/client.ts';
 import type { IdentityRequest } from './identity-request.ts';
+import type { RailAccount } from './rail-account.ts';
 import type { RailBooks } from './rail-movements.ts';
 import type { RailStep } from './rail-step.ts';
 import type { RailLocks, RateLock } from './rate-lock.ts';
@@ -155,13 +156,6 @@ export interface RateTerms {
   readonly maxSendingAmount: bigint;
   /** Price of one bitcoin in the sending currency: the bridge of `rateDetails`' multipliers. */
   readonly bridge: string;
-}
-
-/** An external account or wallet, as the rail sees it. */
-export interface RailAccount {
-  readonly type: ExternalAccountType;
-  /** The identifier of the account at its bank or network: account number, IBAN, address, … */
-  readonly identifier: string;
 }
 
 /** An external account or wallet that is to be checked, with all that is known of it. */

@@ -60,11 +60,7 @@ export function newRows(
     id: quoteId,
     status: 'PENDING',
     transactionId,
-    // The quote was given its id before the rail was asked, so it never outlives the lock.
-    expiresAt: new Date(
-      creationTime(quoteId).getTime() +
-        Math.min(payments.quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY)),
-    ),
+    expiresAt: expiryOf(payments, quoteId, lock),
     sendingCurrency: sending.code,
     receivingCurrency: to.receiving.code,
     totalSendingAmount: price.totalSendingAmount,
@@ -95,6 +91,12 @@ export function newRows(
     counterpartyInformation: { ...to.information },
   };
   return { quote, transaction };
+}
+
+/** Returns when a quote ends. It was given its id before the rail was asked for its lock, so it never outlives the lock. */
+function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
+  const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
+  return new Date(creationTime(quoteId).getTime() + validMs);
 }
 
 /** Converts a value for a JSON column, with amounts as strings of digits. */

@@ -3,12 +3,12 @@ import type {
   FundingRequest,
   PaymentInstruction,
   Rail,
-  RailAccount,
   RailOrder,
   RailOutcome,
   RailRequest,
   RateTerms,
 } from '../rail.ts';
+import type { RailAccount } from '../rail-account.ts';
 import type { Simulation } from '../simulation.ts';
 import { checkSandboxAccount, verificationOf } from './account-check.ts';
 import { waysToPay } from './funding/ways.ts';
