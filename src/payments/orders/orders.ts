@@ -83,7 +83,7 @@ type SharedFields =
   | 'transaction'
   | 'approvalDeferred';
 
-/** A row of the function `lease_orders`: flat, with null for what is absent. */
+/** A row of the function `lease_rail_orders`: flat, with null for what is absent. */
 interface LeasedRow extends Pick<DueOrder, SharedFields> {
   readonly source: Party | null;
   readonly destination: Party | null;
@@ -105,7 +105,7 @@ interface LeasedRow extends Pick<DueOrder, SharedFields> {
 
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
-  'select * from lease_orders($1::int, $2::bigint, true)',
+  'select * from lease_rail_orders($1::int, $2::bigint, true)',
   {
     transaction: 'Transaction',
     incoming: 'Transaction',
