@@ -133,7 +133,9 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    expect(here.expires_at.getTime()).toBeLessThan(there.expires_at.getTime());
+    // It ends before its lock, by the difference of upstream's own times, whatever the clocks say.
+    const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
+    expect(life(here)).toBe(life(there) * 0.9);
 
     await execute(platform, made.id);
     const end = await ended(platform, made.transaction.id);
@@ -285,13 +287,21 @@ test('locked money that upstream neither delivers nor gives back waits in suspen
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
-test('an amount that upstream does not convert is refused here, with its reason', async () => {
-  const refused = await act(platform, 'createQuote', {
-    ...usdToEur(scene),
-    lockedCurrencySide: 'RECEIVING',
-    lockedCurrencyAmount: 9_000_000_000_000_000n,
+test('a quote that upstream refuses is refused here, with its reason', async () => {
+  const other = await makeScene(platform, 0n);
+  const setStatus = (status: string) =>
+    spoil('update account set status = $1::external_account_status where platform_account_id = $2', [
+      status,
+      other.outsideEur.replace('ExternalAccount:', ''),
+    ]);
+  await setStatus('INACTIVE');
+  const destination = { account: { accountId: other.outsideEur } };
+  expect(await act(platform, 'createQuote', usdToEur(scene, { destination }))).toMatchObject({
+    code: 'INVALID_BANK_ACCOUNT',
+    message: expect.stringMatching(/^refused by the upstream service: /),
   });
-  expect(refused).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
+  await setStatus('ACTIVE');
+  expect(await quote(platform, usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
 });
 
 /** A lock of dollars for euros at the rail itself. */
