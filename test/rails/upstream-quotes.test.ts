@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { currencyOf } from '../../src/core/currencies.ts';
@@ -11,8 +13,9 @@ import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
 import type { LockRequest, RateLock } from '../../src/rails/port.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { act, ended, execute, quote, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, internalAccount, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
+import { balanceOf, fund, internalAccount, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 
@@ -41,7 +44,7 @@ beforeAll(async () => {
   await prisma.platformFee.create({
     data: { platformId: platform.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0.01' },
   });
-  await connect();
+  await connectPlatform();
   scene = await makeScene(platform, 0n);
   await receive(400_000n);
 });
@@ -51,7 +54,7 @@ afterAll(async () => {
 });
 
 /** Connects the platform to its account upstream. */
-async function connect(): Promise<void> {
+async function connectPlatform(): Promise<void> {
   const credentials = Buffer.from(account.authorization.replace('Basic ', ''), 'base64').toString();
   const [clientId, secret] = credentials.split(':');
   const keys = { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] };
@@ -348,4 +351,65 @@ test('an order that was executed before a restore is found again, although its r
   expect(await rail()?.findOrder?.({ ...order, amount: first.received, lock: again })).toMatchObject({
     kind: 'settled',
   });
+});
+
+/** The part of docs/rails.md that says how the gateway is put in front of an upstream: its commands, and the setting RAILS. */
+function pageCommands(): { readonly rails: string; readonly commands: readonly { args: string[]; input: string }[] } {
+  const [, part = ''] = readFileSync('docs/rails.md', 'utf8').split(
+    '\n## How do I put the gateway in front of a live upstream?\n',
+  );
+  const code = (part.split('\n## ')[0] ?? '').matchAll(/^ {7}(.*)$/gm);
+  const lines = [...code].map(([, line = '']) => line).join('\n');
+  const commands = lines.matchAll(/^npm run ops -- (.*?)(?: <<'(\w+)'\n(.*?)\n\2)?$/gms);
+  return {
+    rails: /^RAILS='(.*)'$/m.exec(lines)?.[1] ?? '',
+    commands: [...commands].map(([, words = '', , input = '']) => ({ args: words.split(' '), input })),
+  };
+}
+
+test('the page on rails, followed to the letter, puts a gateway in front of an upstream', async () => {
+  const { rails, commands } = pageCommands();
+  expect(commands.map(({ args }) => args.join(' '))).toEqual([
+    'platform create acme',
+    'rails connect acme',
+    'rails check acme',
+  ]);
+  // Step 1: a token upstream, and money there.
+  const own = await upstream.newPlatform('acme');
+  await fund(own, await ownAccount(own, 'USD'), 70_000n);
+  const [clientId = '', secret = ''] = Buffer.from(own.authorization.replace('Basic ', ''), 'base64')
+    .toString()
+    .split(':');
+  const secretKey = randomBytes(32);
+  const front = await startTestGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: secretKey });
+  try {
+    const said: Data[] = [];
+    for (const { args, input } of commands) {
+      const given = input
+        .replace(/"baseUrl": "[^"]*"/, `"baseUrl": "${upstream.url}/2025-10-13"`)
+        .replace(/"clientId": "[^"]*"/, `"clientId": "${clientId}"`)
+        .replace(/"secret": "[^"]*"/, `"secret": "${secret}"`);
+      vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([given]) as typeof process.stdin);
+      const { code, out, err } = await runOps(front.databaseUrl, ['--json', ...args], {
+        CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+        RAILS: rails,
+        SECRET_KEY: secretKey.toString('base64'),
+      });
+      expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
+      said.push(JSON.parse(out));
+    }
+    const [made, , checked] = said;
+    expect(checked.found).toContain('USD 70000');
+    // Step 5: the platform pays, and converts.
+    const acme = connect(front.url, made.id.replace('Platform:', ''), made.authorization);
+    const mine = await makeScene(acme, 0n);
+    const pull = { sourceAccountId: mine.outsideUsd, destinationAccountId: mine.usd, amount: 3_000n };
+    const pulled = await succeed(acme, 'transferIn', pull, 'transaction { id }');
+    expect(await ended(acme, pulled.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    const converted = await quote(acme, usdToEur(mine, { immediatelyExecute: true }));
+    expect(await ended(acme, converted.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await balanceOf(own, await ownAccount(own, 'USD'))).toBe(72_000n);
+  } finally {
+    await front.stop();
+  }
 });
