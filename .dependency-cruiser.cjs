@@ -5,7 +5,7 @@
 const base = ['core', 'database', 'database/connections', 'database/replicas', 'instruments'];
 const domain = ['payments', 'access', 'ledger', 'rails', 'events', ...base];
 // The folders of payments: a noun or an act each.
-const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'quotes', 'receivers', 'sandbox', 'reconciliation', 'settlement', 'statements', 'transfers'];
+const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'providers', 'quotes', 'receivers', 'sandbox', 'reconciliation', 'settlement', 'statements', 'transfers'];
 const allOfPayments = [...acts.map((act) => `payments/${act}`), ...domain];
 // Webhooks, all of it.
 const hooks = ['webhooks', 'webhooks/endpoints', 'webhooks/delivery'];
@@ -49,6 +49,7 @@ const modules = {
   'payments/accounts': ['payments/orders', ...domain],
   'payments/customers': ['payments/accounts', 'payments/orders', ...domain],
   'payments/platforms': ['payments/customers', 'payments/accounts', 'access/tokens', ...domain],
+  'payments/providers': ['payments/customers', 'payments/orders', ...domain],
   'payments/receivers': ['payments/orders', 'payments/pricing', ...domain],
   'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],

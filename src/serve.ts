@@ -25,6 +25,7 @@ import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
+import { ProviderWebhooks } from './http/provider-webhooks.ts';
 import { startHttpServer } from './http/server.ts';
 import { Turns } from './http/turns.ts';
 import { RequestTraces } from './instruments/request-traces.ts';
@@ -116,6 +117,7 @@ export async function startServing(
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
+    providers: new ProviderWebhooks({ ...{ payments, log }, ...callers, brake: brakeOf(config, log, callers.now) }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
@@ -155,16 +157,16 @@ function callersOf(
 ): CallerOptions {
   const now = pace?.now ?? (() => performance.now());
   return {
-    credentials: new Credentials(
-      tokens,
-      clientTokens,
-      new CredentialBrake(config.WRONG_CREDENTIALS_PER_MINUTE, log, now),
-    ),
+    credentials: new Credentials(tokens, clientTokens, brakeOf(config, log, now)),
     limits: new RateLimits(ratesOf(config), now),
     pace: new RefusalPace(now),
     addressOf: addressFinder(config.TRUSTED_PROXIES),
     now,
   };
+}
+
+function brakeOf({ WRONG_CREDENTIALS_PER_MINUTE: perMinute }: GatewaySettings, log: Logger, now: Clock) {
+  return new CredentialBrake(perMinute, log, now);
 }
 
 function ratesOf(config: GatewaySettings): Rates {

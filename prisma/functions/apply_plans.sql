@@ -14,7 +14,7 @@ begin
     raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
   end if;
   -- An expression checks for what few plans contain, because a statement costs time even when it finds nothing to do.
-  if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check))' then
+  if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
     end loop;

@@ -24,5 +24,13 @@ begin
     select p_platform, r.account_id, clock_ms() + r.due_in_ms * interval '1 millisecond'
     from jsonb_to_recordset(p_insert -> 'account_check') as r(account_id uuid, due_in_ms bigint);
   end if;
+  if p_insert ? 'identity_check' then
+    delete from identity_check i using jsonb_to_recordset(p_insert -> 'identity_check') as r(customer_id uuid)
+    where i.platform_id = p_platform and i.customer_id = r.customer_id;
+    insert into identity_check (platform_id, customer_id, due_at)
+    select p_platform, r.customer_id, clock_ms() + r.due_in_ms * interval '1 millisecond'
+    from jsonb_to_recordset(p_insert -> 'identity_check') as r(customer_id uuid, due_in_ms bigint)
+    where r.due_in_ms is not null;
+  end if;
 end
 $$;

@@ -33,6 +33,10 @@ begin
   -- The age of an order counts from its creation.
   update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
   update account_check set due_at = due_at - v_step where due_at > v_ahead;
+  update identity_check set due_at = due_at - v_step where due_at > v_ahead;
+  update rail_webhook set due_at = due_at - v_step where due_at > v_ahead;
+  update rail_deposit set due_at = due_at - v_step where due_at > v_ahead;
+  update rail_connection set deposits_due_at = deposits_due_at - v_step where deposits_due_at > v_ahead;
   update webhook_delivery set
     next_attempt_at = case when next_attempt_at > v_ahead then next_attempt_at - v_step else next_attempt_at end,
     leased_until = case when leased_until > v_ahead then leased_until - v_step else leased_until end

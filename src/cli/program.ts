@@ -5,6 +5,7 @@ import { addAudit } from './audit.ts';
 import { addCases } from './cases.ts';
 import { answered } from './command-line.ts';
 import { addConfig } from './config.ts';
+import { addDeposits } from './deposits.ts';
 import { addDoctor } from './doctor.ts';
 import { addDocuments } from './documents.ts';
 import { addFreezing } from './freezing.ts';
@@ -32,6 +33,7 @@ const commands = [
     addSuspense,
     addAdjustments,
     addCases,
+    addDeposits,
     addRails,
     addReconcile,
     addStatement,

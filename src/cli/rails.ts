@@ -18,7 +18,7 @@ export function addRails(program: Command): void {
   const rails = program.command('rails').description("the connections of platforms to their rails' providers");
   actOf(rails.command('connect'))
     .description(
-      'store how a platform reaches its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …}. Instances use it at once',
+      'store how a platform reaches its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it at once',
     )
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(connect));

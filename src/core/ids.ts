@@ -19,7 +19,8 @@ export type IdType =
   | 'WebhookDelivery'
   | 'LedgerEntry'
   | 'Adjustment'
-  | 'ReconciliationDifference';
+  | 'ReconciliationDifference'
+  | 'Deposit';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -47,8 +47,11 @@ export interface Database {
   openPool(use: string, poolSize: number): pg.Pool;
   /** How many milliseconds a statement waits for its result; then its connection is destroyed. */
   readonly answerTimeoutMs: number;
-  /** Wakes the background work of this process after a commit, so that it need not wait for its next round. */
-  readonly commits: EventEmitter<{ committed: [] }>;
+  /**
+   * Wakes the background work of this process after a commit, so that it need not wait for its next round: after any, and after
+   * that of a provider's webhook.
+   */
+  readonly commits: EventEmitter<{ committed: []; received: [] }>;
   close(): Promise<void>;
 }
 

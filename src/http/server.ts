@@ -20,6 +20,7 @@ import type { Origins } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
+import type { ProviderWebhooks } from './provider-webhooks.ts';
 import { type Api, answer, busy, refuse, unavailable } from './refusals.ts';
 import { refusalOf } from './request-form.ts';
 import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
@@ -40,6 +41,7 @@ export interface HttpOptions {
   readonly singleConnections: SingleConnections;
   readonly origins: Origins;
   readonly rest: RestServer;
+  readonly providers: ProviderWebhooks;
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
@@ -139,7 +141,12 @@ async function dispatch(
   if (isRead && (await options.pages.answer(request, response, path))) return;
   if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
-  if (path === restPrefix || path.startsWith(`${restPrefix}/`)) return serveRest(options, admission, request, response);
+  const { rest, providers } = options;
+  const admitJson = (work: Service['work']) =>
+    admit(admission, request, response, { api: 'REST', takesTurn: true, work });
+  if (path === restPrefix || path.startsWith(`${restPrefix}/`))
+    return admitJson((body) => rest(request, response, body));
+  if (providers.takes(path)) return admitJson((body) => providers.answer(request, response, body));
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, admission, response);
   if (await options.pages.answerWrongPath(request, response, path)) return;
@@ -150,19 +157,6 @@ async function dispatch(
 function refuseHost(response: ServerResponse): void {
   const message = 'the sandbox answers at localhost and loopback addresses only';
   answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });
-}
-
-async function serveRest(
-  options: HttpOptions,
-  admission: Admission,
-  request: IncomingMessage,
-  response: WatchedResponse,
-): Promise<void> {
-  return admit(admission, request, response, {
-    api: 'REST',
-    takesTurn: true,
-    work: (body) => options.rest(request, response, body),
-  });
 }
 
 async function serveGraphql(

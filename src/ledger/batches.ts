@@ -76,6 +76,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   for (const { id } of orders) addBoth(keys, `order ${id}`);
   for (const { id } of adjustments) addBoth(keys, `adjustment ${id}`);
   for (const { accountId } of [...checks, ...(insert.account_check ?? [])]) addBoth(keys, `check ${accountId}`);
+  for (const { customerId } of insert.identity_check ?? []) addBoth(keys, `identity check ${customerId}`);
   if (customers || insert.customer) addBoth(keys, 'customers');
   if (accounts || insert.account) addBoth(keys, 'external accounts');
   if (requireActive?.customers || requireActive?.undeleted) keys.reads.add('customers');

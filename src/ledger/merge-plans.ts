@@ -26,6 +26,7 @@ const merges: Merges<Plan> = {
       arrival: concat,
       rail_order: concat,
       account_check: concat,
+      identity_check: concat,
     }),
   quotes: concat,
   transactions: concat,

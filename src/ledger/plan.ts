@@ -42,6 +42,11 @@ export interface Plan {
     readonly rail_order?: readonly NewOrder[];
     /** External accounts that the rail checks again, each after so many milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
+    /**
+     * Customers whose identity the rail checks again, each after so many milliseconds, instead of an earlier time; null where
+     * its answer was final.
+     */
+    readonly identity_check?: readonly { readonly customerId: string; readonly dueInMs: number | null }[];
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];

@@ -25,6 +25,8 @@ const figures = `select
    where datname = current_database() and backend_xmin is not null) as oldest_snapshot_seconds,
   (select count(*)::int from feed_epoch where marked_at is null) as restores_unmarked,
   ${countOf('from reconciliation_difference where closed_at is null and gone_at is null')} as reconciliation_differences,
+  ${countOf("from rail_deposit where status = 'UNATTRIBUTED'")} as deposits_unattributed,
+  ${ageOf('select due_at from rail_webhook where due_at is not null order by due_at limit 1')} as provider_webhooks_oldest_overdue_seconds,
   (select coalesce(extract(epoch from max(finished_at)), 0)::float8 from reconciliation) as reconciliation_last_timestamp_seconds,
   (select extract(epoch from max(finished_at))::float8 from public._prisma_migrations where rolled_back_at is null)
     as last_migration_timestamp_seconds,
@@ -50,6 +52,8 @@ const meanings = {
   restores_unmarked:
     'How often the database was restored, or a standby promoted, since an operator has marked a restore.',
   reconciliation_differences: 'Differences between the books and those of providers that are open.',
+  deposits_unattributed: 'Deposits at providers that wait for a person to say whose they are.',
+  provider_webhooks_oldest_overdue_seconds: 'For how long the first webhook of a provider has waited to be worked on.',
   reconciliation_last_timestamp_seconds: 'When a comparison with a provider was finished last; 0 where none was.',
   last_migration_timestamp_seconds: 'When the last migration was applied.',
 } as const;

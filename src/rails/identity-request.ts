@@ -1,4 +1,4 @@
-import type { CustomerType } from '../database/generated/client/client.ts';
+import type { CustomerType, KycStatus } from '../database/generated/client/client.ts';
 
 /** A customer whose identity is to be checked. */
 export interface IdentityRequest {
@@ -7,4 +7,16 @@ export interface IdentityRequest {
   readonly customerType: CustomerType;
   /** The full name, or the legal name of a business; null where none is known. */
   readonly name: string | null;
+  /** How often the rail was asked about the customer before. */
+  readonly attempts: number;
+}
+
+/** A rail's answer about the identity of a customer: its status alone where that is final. */
+export type IdentityAnswer = KycStatus | IdentityCheck;
+
+/** An answer that may change. */
+export interface IdentityCheck {
+  readonly status: KycStatus;
+  /** Check again after so many milliseconds; undefined where the answer is final. */
+  readonly checkInMs?: number | undefined;
 }

@@ -164,11 +164,21 @@ const parts: readonly string[] = [
     'findOrder',
     'movements',
     'balances',
+    'receiveWebhook',
+    'readWebhook',
+    'deposits',
+    'takeDeposit',
     'forPlatform',
     'checkConnection',
     'close',
   ],
 ];
+
+/** The parts of which a rail has both or neither. */
+const pairs = [
+  ['receiveWebhook', 'readWebhook'],
+  ['deposits', 'takeDeposit'],
+] as const;
 
 /** The parts of the simulation. */
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
@@ -192,6 +202,9 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   if (unknown.length > 0) refuse(`the rail ${name} has parts that the port does not know: ${unknown.join(', ')}`);
   if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key))) {
     refuse(`the rail ${name} brings no part of the port`);
+  }
+  for (const [one, other] of pairs) {
+    if (present(one) !== present(other)) refuse(`the rail ${name} has one of ${one} and ${other}, and lacks the other`);
   }
   if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money, and cannot give it back`);
   if ((present('collect') || present('payOut')) && !present('expectedMs')) {

@@ -4,13 +4,14 @@ import type {
   ExternalAccountStatus,
   ExternalAccountType,
   FailureReason,
-  KycStatus,
   RailOrderKind,
 } from '../database/generated/client/client.ts';
-import type { IdentityRequest } from './identity-request.ts';
+import type { IdentityAnswer, IdentityRequest } from './identity-request.ts';
 import type { RailAccount } from './rail-account.ts';
+import type { RailDeposits } from './rail-deposits.ts';
 import type { RailBooks } from './rail-movements.ts';
 import type { RailStep } from './rail-step.ts';
+import type { RailWebhooks } from './rail-webhooks.ts';
 import type { RailLocks, RateLock } from './rate-lock.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -19,7 +20,7 @@ import type { Simulation } from './simulation.ts';
  * not know which rail it is. Every part is optional: what a rail does not bring is refused. A real provider is connected
  * by implementing this interface (src/rails/README.md).
  */
-export interface Rail extends RailBooks, RailLocks {
+export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
 
   /**
@@ -93,10 +94,11 @@ export interface Rail extends RailBooks, RailLocks {
   checkAccount?(account: AccountToCheck, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 
   /**
-   * Checks the identity of a new customer, and of one whose name has changed. An exception means that nothing is known,
-   * and the command is refused. Without this method every new customer is PENDING_REVIEW.
+   * Checks the identity of a new customer, and of one whose name has changed; again after each `checkInMs`, and when a webhook
+   * says that it has changed. An exception means that nothing is known: a command is refused, and a later check is repeated.
+   * Without this method every new customer is PENDING_REVIEW.
    */
-  checkIdentity?(customer: IdentityRequest): Promise<KycStatus>;
+  checkIdentity?(customer: IdentityRequest): Promise<IdentityAnswer>;
 
   /** The simulation of the outside world for developers; left out by a rail that moves real money. */
   readonly simulation?: Simulation;
@@ -257,6 +259,8 @@ export interface RequiredField {
 export interface FundingRequest {
   /** The uuid of the quote or account that the money is for. Its instructions belong to it alone. */
   readonly owner: string;
+  /** The owner of the account; null for the platform's own accounts, and undefined for a quote. */
+  readonly customerId?: string | null | undefined;
   /** The reference that the payer must write on the payment. */
   readonly reference: string;
   readonly currency: Currency;

@@ -16,6 +16,10 @@ const asking = [
   'findOrder',
   'balances',
   'checkConnection',
+  'deposits',
+  'takeDeposit',
+  'receiveWebhook',
+  'readWebhook',
 ] as const satisfies readonly (keyof Rail)[];
 const isAsking = new Set<PropertyKey>(asking);
 

@@ -4,7 +4,7 @@ import { resumeKeyLife } from '../events/resume-point-statements.ts';
 
 /** The most rows that one statement deletes: few enough that others do not wait for its locks. */
 const batchSize = 500;
-/** The SQL of the time before which idempotency records, deliveries, lookups and client tokens are deleted (decision 6). */
+/** The SQL of the time before which idempotency records, deliveries, lookups, client tokens and providers' webhooks are deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
 
 const deleteKeysStatement = statement<{ key: string }>(
@@ -66,10 +66,18 @@ const deleteUsesStatement = statement<{ digest: Buffer }>(
    ) returning digest`,
 );
 
+const deleteWebhooksStatement = statement<{ webhookId: string }>(
+  'forget_rail_webhooks',
+  `delete from rail_webhook where (platform_id, webhook_id) in (
+     select platform_id, webhook_id from rail_webhook where due_at is null and received_at < ${retentionStart}
+     order by received_at limit $1 for update skip locked
+   ) returning webhook_id`,
+);
+
 /**
  * Deletes a batch of rows past their retention: idempotency records; client tokens; webhook deliveries that have ended and whose last
- * attempt is as old, with their attempts; expired lookups without a quote, an hour old where no key names them; resume points of streams that are gone; and uses of documents
- * that were last sent 90 days ago.
+ * attempt is as old, with their attempts; expired lookups without a quote, an hour old where no key names them; resume points of streams that are gone; uses of documents
+ * that were last sent 90 days ago; and webhooks of providers that were worked on.
  * Any number of processes may do it at once.
  * @returns whether there may be more
  */
@@ -80,5 +88,6 @@ export async function deleteExpired({ pool }: Database): Promise<boolean> {
   const points = await deleteResumePointsStatement(pool, batchSize);
   const tokens = await deleteTokensStatement(pool, batchSize);
   const uses = await deleteUsesStatement(pool, batchSize);
-  return [keys, deliveries, lookups, points, tokens, uses].some((deleted) => deleted.length === batchSize);
+  const webhooks = await deleteWebhooksStatement(pool, batchSize);
+  return [keys, deliveries, lookups, points, tokens, uses, webhooks].some((deleted) => deleted.length === batchSize);
 }

@@ -3,6 +3,10 @@ import type { Database } from '../database/database.ts';
 import { Sequencer } from '../events/sequencer.ts';
 import { checkDueAccounts, nextAccountCheck } from '../payments/accounts/account-moves.ts';
 import type { Payments } from '../payments/command.ts';
+import { checkDueIdentities } from '../payments/customers/identity-checks.ts';
+import { creditDeposits } from '../payments/providers/credit-deposits.ts';
+import { findDeposits } from '../payments/providers/find-deposits.ts';
+import { webhookIdleMs, workOnWebhooks } from '../payments/providers/work-on-webhooks.ts';
 import { expireQuotes, nextQuoteExpiry } from '../payments/quotes/expiry.ts';
 import { reconcileDueDays } from '../payments/reconciliation/daily.ts';
 import { nextOrderDue, settleDueOrders } from '../payments/settlement/settlement.ts';
@@ -17,6 +21,8 @@ import { type Loop, startLoop } from './loop.ts';
 const batchSize = 100;
 /** How long a loop pauses when nothing is due. Another process may add work meanwhile. */
 const idleMs = 250;
+/** How long the work on deposits and on identity checks pauses. A webhook that was worked on ends the pause. */
+const reportedIdleMs = 1_000;
 /** How long settlement collects due orders before a round: the fixed cost of a round is that of settling some payments. */
 const settlementRestMs = 20;
 /**
@@ -51,8 +57,8 @@ export function sequencerPauses(): (count: number | undefined) => number {
 }
 
 /**
- * Starts the background work of a process: sequencing the feed, settling the rail's orders, expiring quotes, checking
- * external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails and
+ * Starts the background work of a process: sequencing the feed, settling the rail's orders, working on the webhooks of their
+ * providers and on deposits there, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails and
  * deleting rows past their retention. Any number of processes may do it side by side.
  * @param reconcileHour the hour of the day, in UTC, from which on the day before is compared
  */
@@ -62,8 +68,21 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
   const fanOutLoop = startFanOut(webhooks, log, () => delivery.wake());
   const sequencing = startSequencing(database, log, () => fanOutLoop.wake());
   const settlement = startSettlement(payments, log);
+  const deposits = startDeposits(payments, log);
+  const identities = startLoop('identity checks', log, async () => {
+    const count = await checkDueIdentities(payments, batchSize);
+    return count === batchSize ? 0 : reportedIdleMs;
+  });
+  const received = startReceived(payments, log, () => {
+    deposits.wake();
+    identities.wake();
+  });
+
   const others = [
     settlement,
+    received,
+    deposits,
+    identities,
     startExpiry(payments, log),
     startAccountChecks(payments, log),
     fanOutLoop,
@@ -81,13 +100,14 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger
     sequencing.wake();
     settlement.wake();
   };
-  database.commits.on('committed', wake);
+  const wakeReceived = () => received.wake();
+  database.commits.on('committed', wake).on('received', wakeReceived);
 
   return {
     /** Starts no more webhook attempts, and ends those in progress, which take longest. `stop` includes it. */
     stopDelivering: () => delivery.stop(),
     async stop(): Promise<void> {
-      database.commits.off('committed', wake);
+      database.commits.off('committed', wake).off('received', wakeReceived);
       await Promise.all([delivery.stop(), ...others.map((loop) => loop.stop())]);
       await sequencing.stop();
     },
@@ -144,6 +164,23 @@ function startSettlement(payments: Payments, log: Logger): Loop {
     return Math.max(settlementRestMs, Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs));
   };
   return startLoop('settlement', log, settle, settlementRestMs);
+}
+
+/** Starts the work on webhooks of providers; `onWork` is called when a round worked on some. */
+function startReceived(payments: Payments, log: Logger, onWork: () => void): Loop {
+  return startLoop('provider webhooks', log, async () => {
+    const count = await workOnWebhooks(payments, batchSize);
+    if (count > 0) onWork();
+    return count === batchSize ? 0 : webhookIdleMs;
+  });
+}
+
+function startDeposits(payments: Payments, log: Logger): Loop {
+  return startLoop('deposits', log, async () => {
+    const asked = await findDeposits(payments, batchSize);
+    const credited = await creditDeposits(payments, batchSize);
+    return asked === batchSize || credited === batchSize ? 0 : reportedIdleMs;
+  });
 }
 
 function startExpiry(payments: Payments, log: Logger): Loop {

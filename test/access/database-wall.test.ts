@@ -194,12 +194,15 @@ describe('the serving role', () => {
       'account_check',
       'adjustment',
       'arrival',
+      'identity_check',
       'operator_act',
       'reconciliation',
       'reconciliation_difference',
       'outbox',
       'rail_case',
       'rail_connection',
+      'rail_deposit',
+      'rail_webhook',
     ];
     expect(seen).toEqual(Object.fromEntries(tables.map(({ name }) => [name, hidden.includes(name) ? '42501' : 0])));
     const { serving } = t.gateway;

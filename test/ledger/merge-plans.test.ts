@@ -19,6 +19,7 @@ const insert = {
   arrival: some,
   rail_order: some,
   account_check: some,
+  identity_check: some,
 } satisfies Fields<Plan['insert']>;
 const lists = {
   capacity: some,

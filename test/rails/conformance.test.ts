@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { runConformance } from '../../src/rails/conformance/run.ts';
 import type { RailTrial } from '../../src/rails/conformance/trial.ts';
 import { trial as sandboxTrial } from '../../src/rails/sandbox/sandbox-trial.ts';
+import { type IncomingMistake, incomingTrial } from './incoming-provider.ts';
 import { type Mistake, providerTrial, quickTimes, shortTimes } from './provider.ts';
 
 /** The suite that anyone can run against a rail passes for right ones, and names the fault of wrong ones. */
@@ -61,6 +62,18 @@ test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
   const found = failed.filter((one) => one.check.startsWith(check));
   expect(found).toHaveLength(1);
   expect(found[0]?.reason).toMatch(reason);
+});
+
+test('a rail that keeps the promises about what comes in passes them', async () => {
+  expect(await resultsOf(incomingTrial())).toEqual({ failed: [], passed: 4, notTried: [] });
+});
+
+test.for<readonly [mistake: IncomingMistake, kind: string, reason: string]>([
+  ['believes anybody', 'WEBHOOK', 'it accepted a webhook without header fields'],
+  ['takes anew', 'DEPOSIT', 'the provider made 2700 available where 900 was right'],
+  ['lists all', 'DEPOSIT', 'a deposit is listed among those that began a day later'],
+])('a rail with the mistake “%s” in what comes in is found out', async ([mistake, kind, reason]) => {
+  expect((await resultsOf(incomingTrial(mistake), shortTimes)).failed).toMatchObject([{ kind, reason }]);
 });
 
 const run = promisify(execFile);

@@ -7,9 +7,10 @@ import { openConnections } from '../../src/gateway.ts';
 import { connectedRail } from '../../src/payments/command.ts';
 import { reconcile } from '../../src/payments/reconciliation/differences.ts';
 import { runConformance } from '../../src/rails/conformance/run.ts';
-import type { RailTrial } from '../../src/rails/conformance/trial.ts';
+import type { RailTrial, TrialIncoming } from '../../src/rails/conformance/trial.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
+import { signedHeaders } from '../../src/webhooks/delivery/signing.ts';
 import { act, actOn, ended, execute, quote, transactionOf, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
@@ -289,6 +290,42 @@ test('reconciliation names every difference between the two books with both side
   expect(await balanceOf(books, mine.usd)).toBe(before);
 });
 
+const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
+
+/** What comes in by itself upstream: webhooks, and money for a customer of the platform. */
+async function upstreamIncoming(): Promise<TrialIncoming> {
+  const customerId = (await newCustomer(platform)).replace('Customer:', '');
+  const bank = await upstreamAccountOf(scene.outsideUsd);
+  const { rows } = await upstream.owner.query(
+    `select a.id from account a join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
+     where c.platform_customer_id like $1 and a.currency = 'USD'`,
+    [`${customerId}-%`],
+  );
+  return {
+    async webhook(orderId) {
+      const transaction = { status: 'COMPLETED', description: `order ${orderId}` };
+      const body = JSON.stringify({ type: 'OUTGOING_PAYMENT', transaction });
+      const message = { id: `Webhook:${randomUUID()}`, body, at: new Date() };
+      return { headers: signedHeaders(message, [webhookSecret]), body: Buffer.from(body) };
+    },
+    async deposit() {
+      const input = { sourceAccountId: bank, destinationAccountId: `InternalAccount:${rows[0].id}`, amount: 900n };
+      const { transaction } = await actOn(account, 'transferIn', input);
+      await ended(account, transaction.id);
+      return { amount: 900n, currency: 'USD', customerId };
+    },
+    async taken(reference) {
+      const { rows: moved } = await upstream.owner.query(
+        `select coalesce(sum(o.sent_amount), 0)::bigint as sum from transaction d
+         join transaction o on o.source_account_id = d.destination_account_id and o.created_at >= d.created_at
+         where d.id = $1 and o.type = 'OUTGOING'`,
+        [reference.replace('Transaction:', '')],
+      );
+      return BigInt(moved[0].sum);
+    },
+  };
+}
+
 /** The trial of the rail: the upstream service is the provider, behind a proxy with faults. */
 async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
   const { payments } = gateway.gateway;
@@ -296,6 +333,7 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
   const connection = {
     ...JSON.parse((await stored.read(platform.platformId)) ?? ''),
     baseUrl: `${proxy.url}/2025-10-13`,
+    webhookSecret,
   };
   const failing = await makeScene(platform, 0n, '003');
   const identifierOf = async (id: string) => {
@@ -326,6 +364,7 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
       ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), lockedSide, amount: 2_000n },
       account: { type: 'IBAN', identifier: euros },
     }),
+    incoming: await upstreamIncoming(),
     provider: {
       setFault: proxy.setFault,
       async moved(orderId) {
@@ -344,12 +383,14 @@ test('the rail passes the conformance suite, with the upstream service behind a 
   await fund(account, await ownAccount(account, 'USD'), 1_000_000n);
   const proxy = await startUpstreamProxy(upstream.url);
   try {
+    // The gateway leaves the deposits of the trial to it.
+    await gateway.owner.query("update rail_connection set deposits_due_at = 'infinity'");
     const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
     expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([
       { result: 'not tried', kind: 'PAYOUT', check: 'answers failed for what it has given back' },
       { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock as long as it says' },
     ]);
-    expect(results).toHaveLength(25);
+    expect(results).toHaveLength(29);
   } finally {
     await proxy.close();
   }

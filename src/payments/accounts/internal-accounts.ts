@@ -23,6 +23,7 @@ export async function newInternalAccounts(
       const instructions =
         (await rail?.paymentInstructions?.({
           owner: id,
+          customerId: owner.customerId,
           reference,
           currency,
           amount: undefined,

@@ -10,7 +10,7 @@ import { type CommandResult, type Payments, runCommand } from '../command.ts';
 import { checkMetadata, type Metadata } from '../metadata.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
-import { type CustomerDetails, checkedIdentity, detailColumns } from './customers.ts';
+import { type CustomerDetails, checkedIdentity, detailColumns, nextCheck } from './customers.ts';
 
 /** The input of updateCustomer. */
 export interface UpdateCustomer {
@@ -56,15 +56,22 @@ export function updateCustomer(
         () => checkMetadata(caller, input.metadata, at('metadata')),
       );
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
-      const identity = { customerId: customer.id, customerType: customer.customerType, name: columns.name ?? null };
-      const kycStatus = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
+      const { id: customerId, customerType } = customer;
+      const identity = { customerId, customerType, name: columns.name ?? null, attempts: 0 };
+      const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
       const set = {
         ...columns,
         ...(umaAddress && { umaAddress }),
-        ...(kycStatus && { kycStatus }),
+        ...(checked && { kycStatus: checked.status }),
         ...(metadata !== undefined && { metadata }),
       };
-      if (Object.keys(set).length > 0) return { customers: [{ id: customer.id, set }], result: customer.id };
+      if (Object.keys(set).length > 0) {
+        return {
+          ...(checked && { insert: { identity_check: [nextCheck(customerId, checked)] } }),
+          customers: [{ id: customerId, set }],
+          result: customerId,
+        };
+      }
       // Nothing changes: no version, no event. For a deleted customer this is refused nevertheless.
       if (customer.isDeleted)
         throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', {

@@ -3,13 +3,13 @@ import { checkAll } from '../../core/check-all.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { KycStatus } from '../../database/generated/client/client.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
-import type { IdentityRequest } from '../../rails/identity-request.ts';
+import type { IdentityAnswer, IdentityCheck, IdentityRequest } from '../../rails/identity-request.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { type CommandResult, connectedRail, type Payments, runCommand } from '../command.ts';
 import { checkMetadata, type Metadata } from '../metadata.ts';
+import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkCustomerAddress } from '../uma-addresses.ts';
@@ -103,8 +103,9 @@ export function createCustomer(
         () => checkMetadata(caller, input.metadata, at('metadata')),
       );
       const owner = { platformId: caller.platformId, customerId: id };
-      const identity = { customerId: id, customerType: input.details.customerType, name: details.name ?? null };
-      const kycStatus = (await checkedIdentity(payments, caller, identity)) ?? 'PENDING_REVIEW';
+      const { customerType } = input.details;
+      const identity = { customerId: id, customerType, name: details.name ?? null, attempts: 0 };
+      const checked = await checkedIdentity(payments, caller, identity);
       return {
         insert: {
           customer: [
@@ -112,9 +113,9 @@ export function createCustomer(
               platformId: caller.platformId,
               id,
               platformCustomerId: input.platformCustomerId,
-              customerType: input.details.customerType,
+              customerType,
               umaAddress,
-              kycStatus,
+              kycStatus: checked?.status ?? 'PENDING_REVIEW',
               isDeleted: false,
               beneficialOwners: [],
               metadata,
@@ -122,6 +123,7 @@ export function createCustomer(
             },
           ],
           account: await newInternalAccounts(payments, caller, owner, profile.currencies, accountIds),
+          ...(checked && checked.checkInMs !== undefined && { identity_check: [nextCheck(id, checked)] }),
         },
         result: id,
       };
@@ -224,7 +226,17 @@ export async function checkedIdentity(
   payments: Payments,
   caller: Caller,
   customer: IdentityRequest,
-): Promise<KycStatus | undefined> {
+): Promise<IdentityCheck | undefined> {
   const rail = connectedRail(payments, caller);
-  return rail?.checkIdentity && neededOf(payments, rail.checkIdentity(customer));
+  return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
+}
+
+/** Returns the answer of a rail with when it checks again. */
+export function checkOf(answer: IdentityAnswer): IdentityCheck {
+  return typeof answer === 'string' ? { status: answer } : answer;
+}
+
+/** Returns when a customer is checked again, for a plan; null where the answer was final. */
+export function nextCheck(customerId: string, { checkInMs }: IdentityCheck) {
+  return { customerId, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) };
 }

@@ -33,6 +33,11 @@ export function nextOrderId(order: { readonly platformId: string; readonly id: s
   return derivedId(order.platformId, 'next', order.id);
 }
 
+/** Returns the id of a deposit that has come in by itself: the same for the same reference of the provider. */
+export function depositId(platformId: string, reference: string): string {
+  return derivedId(platformId, 'deposit', reference);
+}
+
 /** Returns a UUID of version 8 (RFC 9562) made from the SHA-256 of the parts. */
 function derivedId(...parts: readonly string[]): string {
   const digits = hash('sha256', JSON.stringify(parts), 'hex');

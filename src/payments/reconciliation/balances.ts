@@ -32,7 +32,7 @@ export interface Beyond {
 /**
  * `booked`: what has come from OUTSIDE less what has gone there. `less` and `more`: by how much the provider may hold less or
  * more than that, since a payment may have ended on one side only: those that are under way, and those that have ended since
- * the provider was asked.
+ * the provider was asked. It also holds the deposits that nobody is credited with yet.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
   'booked_outside',
@@ -56,6 +56,8 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
        select t.sent_currency, (o.rate_lock ->> 'sent')::bigint, 0 where o.kind = 'PAYOUT' and o.rate_lock is not null) m
      where o.platform_id = $1 and (o.due_at is not null and t.status in ('PENDING', 'PROCESSING')
        or t.updated_at >= $2 and t.status in ('FAILED', 'REJECTED', 'REFUNDED'))
+     union all
+     select d.currency, 0, 0, d.amount from rail_deposit d where d.platform_id = $1 and d.status in ('RECEIVED', 'UNATTRIBUTED')
    ) l group by l.currency`,
 );
 

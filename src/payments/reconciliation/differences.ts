@@ -6,6 +6,7 @@ import { statement } from '../../database/statement.ts';
 import type { RailMovement } from '../../rails/rail-movements.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
+import { readDeposits } from './deposits.ts';
 import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /**
@@ -83,12 +84,21 @@ export async function reconcile(
     if (cursor === undefined) break;
   }
   const named = movements.flatMap(({ orderId, returnOf }) => [orderId, returnOf].filter((id) => id !== undefined));
-  const orders = await ordersStatement(payments.database.pool, tenant.platformId, period.from, period.to, named);
+  const { pool } = payments.database;
+  const deposits = await readDeposits(pool, tenant.platformId, period, movements);
+  const ordered = await ordersStatement(pool, tenant.platformId, period.from, period.to, named);
+  const orders = [...ordered, ...deposits.credited];
   return {
     orders: orders.length,
     movements: movements.length,
-    totals: totalsOf(orders, movements, period),
-    differences: [...differencesOfOrders(orders, movements), ...strangers(orders, movements)],
+    totals: totalsOf(orders, deposits.movements, period),
+    differences: [
+      ...differencesOfOrders(orders, deposits.movements),
+      ...strangers(
+        orders,
+        deposits.movements.filter(({ reference }) => !deposits.open.has(reference)),
+      ),
+    ],
   };
 }
 
@@ -123,11 +133,15 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
   });
 }
 
-/** Returns the movements that no order here began: money that the provider moved by itself or for somebody else. */
+/**
+ * Returns the movements that no order here began: money that the provider moved by itself or for somebody else. What failed has
+ * moved none, and what is coming in becomes a deposit.
+ */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   return movements
     .filter(({ orderId = '', returnOf = '' }) => !known.has(orderId) && !known.has(returnOf))
+    .filter(({ state, direction }) => state !== 'FAILED' && (state !== 'UNDER_WAY' || direction !== 'IN'))
     .map((movement) => ({
       orderId: movement.orderId,
       transactionId: undefined,

@@ -1,6 +1,7 @@
 import type { Rail } from '../rail.ts';
-import { type Check, checks, type Tried } from './checks.ts';
+import { checks } from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
+import { incomingChecks } from './incoming-checks.ts';
 import { lockChecks } from './lock-checks.ts';
 import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 
@@ -8,8 +9,8 @@ import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
 /**
- * Tries all promises of the port on a rail, for payouts, for collections and for rate locks where it has them. One after
- * the other, since they share the provider.
+ * Tries all promises of the port on a rail, for payouts, collections, rate locks, webhooks and deposits where it has them.
+ * One after the other, since they share the provider.
  */
 export async function runConformance(trial: RailTrial, times: TrialTimes = usualTimes): Promise<CheckResult[]> {
   const rail = await trial.open();
@@ -17,23 +18,36 @@ export async function runConformance(trial: RailTrial, times: TrialTimes = usual
   const locks = rail.lockRate ? lockChecks : [];
   await rail.close?.();
   const results: CheckResult[] = [];
-  for (const kind of kinds) {
-    for (const check of checks) results.push(await runCheck(check, { trial, kind, times }));
+  const ofOrders = [
+    ...kinds.flatMap((kind) => checks.map((check) => ({ ...check, kind }))),
+    ...locks.map((check) => ({ ...check, kind: 'PAYOUT' as const })),
+  ];
+  for (const { name, kind, run } of ofOrders) {
+    results.push(await runCheck({ name, kind, run: (open) => run({ trial, kind, times, open }) }, trial));
   }
-  for (const check of locks) results.push(await runCheck(check, { trial, kind: 'PAYOUT', times }));
+  for (const { name, kind, run } of incomingChecks(rail)) {
+    results.push(await runCheck({ name, kind, run: (open) => run({ trial, times, open }) }, trial));
+  }
   return results;
 }
 
-async function runCheck(check: Check, tried: Omit<Tried, 'open'>): Promise<CheckResult> {
+/** A check that is ready to be run. */
+interface ReadyCheck {
+  readonly name: string;
+  readonly kind: CheckResult['kind'];
+  readonly run: (open: () => Promise<Rail>) => Promise<void>;
+}
+
+async function runCheck(check: ReadyCheck, trial: RailTrial): Promise<CheckResult> {
   const opened: Rail[] = [];
   const open = async () => {
-    const rail = await tried.trial.open();
+    const rail = await trial.open();
     opened.push(rail);
     return rail;
   };
-  const about = { check: check.name, kind: tried.kind };
+  const about = { check: check.name, kind: check.kind };
   try {
-    await check.run({ ...tried, open });
+    await check.run(open);
     return { ...about, result: 'passed' };
   } catch (error) {
     if (error instanceof NotTried) return { ...about, result: 'not tried', reason: error.message };

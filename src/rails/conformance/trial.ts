@@ -1,4 +1,6 @@
 import type { Rail, RailOrder } from '../rail.ts';
+import type { RailDeposit } from '../rail-deposits.ts';
+import type { RailWebhook } from '../rail-webhooks.ts';
 import type { LockRequest } from '../rate-lock.ts';
 
 /** The trial of a rail: what its author gives to the conformance suite, as the export `trial` of a module. */
@@ -22,6 +24,9 @@ export interface RailTrial {
   /** The provider, with faults on request; undefined for a rail that calls nobody outside its process. */
   readonly provider?: TrialProvider;
 
+  /** What comes in by itself at the provider; undefined where the rail has no such parts, or they cannot be tried. */
+  readonly incoming?: TrialIncoming;
+
   /** Ends the trial. */
   close?(): Promise<void>;
 }
@@ -33,6 +38,16 @@ export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'um
 
 /** A conversion to lock. */
 export type TrialLock = Omit<LockRequest, 'id' | 'orderId'>;
+
+/** What comes in by itself, for a rail with `receiveWebhook` or `deposits`. Each is left out where the rail lacks the part. */
+export interface TrialIncoming {
+  /** Returns a new webhook as the provider signs and sends it now, about this order. */
+  webhook?(orderId: string): Promise<RailWebhook>;
+  /** Lets money come in for a customer, and returns it as the rail should list it once it has settled. */
+  deposit?(): Promise<Pick<RailDeposit, 'amount' | 'currency' | 'customerId'>>;
+  /** Returns how much money the provider has made available of a deposit: nothing, its amount, or a multiple of it. */
+  taken?(reference: string): Promise<bigint>;
+}
 
 /** A provider, or its test system, with faults on request. */
 export interface TrialProvider {
@@ -65,7 +80,7 @@ export interface TrialTimes {
 /** The result of one check. */
 export interface CheckResult {
   readonly check: string;
-  readonly kind: RailOrder['kind'];
+  readonly kind: RailOrder['kind'] | 'WEBHOOK' | 'DEPOSIT';
   readonly result: 'passed' | 'failed' | 'not tried';
   /** What was wrong, or why it was not tried. */
   readonly reason?: string;

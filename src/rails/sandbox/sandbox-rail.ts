@@ -9,6 +9,10 @@ import type {
   RateTerms,
 } from '../rail.ts';
 import type { RailAccount } from '../rail-account.ts';
+import type { RailDeposits } from '../rail-deposits.ts';
+import type { RailBooks } from '../rail-movements.ts';
+import type { RailWebhooks } from '../rail-webhooks.ts';
+import type { RailLocks } from '../rate-lock.ts';
 import type { Simulation } from '../simulation.ts';
 import { checkSandboxAccount, verificationOf } from './account-check.ts';
 import { waysToPay } from './funding/ways.ts';
@@ -27,7 +31,16 @@ export interface SandboxRailOptions {
 
 /** The rail of the sandbox: it has every part of the port but those of a provider. */
 export type SandboxRail = Required<
-  Omit<Rail, 'lockRate' | 'movements' | 'balances' | 'forPlatform' | 'checkConnection' | 'close'>
+  Omit<
+    Rail,
+    | keyof RailBooks
+    | keyof RailDeposits
+    | keyof RailLocks
+    | keyof RailWebhooks
+    | 'forPlatform'
+    | 'checkConnection'
+    | 'close'
+  >
 >;
 
 interface MagicSuffix {

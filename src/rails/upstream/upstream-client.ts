@@ -7,6 +7,8 @@ export interface UpstreamConnection {
   readonly baseUrl: string;
   readonly clientId: string;
   readonly secret: string;
+  /** The signing secret of the platform's webhook endpoint there; without one its webhooks are refused. */
+  readonly webhookSecret?: string | undefined;
 }
 
 /** The error for a request that the upstream service has refused for good: repeating it would change nothing. */

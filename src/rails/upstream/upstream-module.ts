@@ -1,17 +1,16 @@
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { KycStatus } from '../../database/generated/client/client.ts';
-import type { IdentityRequest } from '../identity-request.ts';
 import type { RailHost, RailModule } from '../port.ts';
 import type { Rail } from '../rail.ts';
 import { UpstreamAccounts } from './upstream-accounts.ts';
 import { UpstreamClient, type UpstreamConnection } from './upstream-client.ts';
+import { UpstreamDeposits } from './upstream-deposits.ts';
+import { checkIdentity } from './upstream-identity.ts';
 import { readMovements } from './upstream-movements.ts';
 import { UpstreamOrders } from './upstream-orders.ts';
 import { lockRate } from './upstream-quotes.ts';
 import { readTerms } from './upstream-rates.ts';
-import { customerRecord } from './upstream-records.ts';
+import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
 
 const milliseconds = (max: number) =>
   z
@@ -24,13 +23,19 @@ const settingsSchema = z
     pollMs: milliseconds(3_600_000).default(1_000),
     watchMs: milliseconds(86_400_000).default(86_400_000),
     expectedMs: milliseconds(86_400_000).default(5_000),
+    identityMs: milliseconds(86_400_000).default(60_000),
     lockQuotes: z.boolean({ error: 'must be true or false' }).default(true),
   })
   .prefault({});
 
 type UpstreamSettings = z.infer<typeof settingsSchema>;
 
-const connectionSchema = z.object({ baseUrl: z.string(), clientId: z.string().min(1), secret: z.string().min(1) });
+const connectionSchema = z.object({
+  baseUrl: z.string(),
+  clientId: z.string().min(1),
+  secret: z.string().min(1),
+  webhookSecret: z.string().optional(),
+});
 
 /**
  * Reads a connection to an upstream service as it is stored.
@@ -45,7 +50,10 @@ export function parseConnection(text: string): UpstreamConnection {
   }
   const parsed = connectionSchema.safeParse(value);
   if (!parsed.success) throw new RangeError('the connection must have baseUrl, clientId and secret, all of them texts');
-  const { baseUrl } = parsed.data;
+  const { baseUrl, webhookSecret } = parsed.data;
+  if (webhookSecret !== undefined && !/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(webhookSecret)) {
+    throw new RangeError('webhookSecret must be the secret of the webhook endpoint upstream: whsec_ and base64');
+  }
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isLocal = url !== undefined && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) {
@@ -70,9 +78,10 @@ export const upstreamModule: RailModule = {
       forPlatform(platformId) {
         const known = opened.get(platformId);
         if (known) return known;
-        const client = new UpstreamClient(() => connectionOf(connections, platformId));
+        const connection = () => connectionOf(connections, platformId);
+        const client = new UpstreamClient(async () => connection().then(connected));
         clients.add(client);
-        const rail = platformRail(client, settings.data);
+        const rail = platformRail(client, connection, settings.data);
         opened.set(platformId, rail);
         return rail;
       },
@@ -83,21 +92,40 @@ export const upstreamModule: RailModule = {
   },
 };
 
-async function connectionOf(connections: RailHost['connections'], platformId: string): Promise<UpstreamConnection> {
+async function connectionOf(
+  connections: RailHost['connections'],
+  platformId: string,
+): Promise<UpstreamConnection | undefined> {
   const stored = await connections.read(platformId);
-  if (stored === undefined) throw new Error('the platform is not connected: npm run ops -- rails connect');
-  return parseConnection(stored);
+  return stored === undefined ? undefined : parseConnection(stored);
 }
 
-function platformRail(client: UpstreamClient, settings: UpstreamSettings): Rail {
+function connected(connection: UpstreamConnection | undefined): UpstreamConnection {
+  if (!connection) throw new Error('the platform is not connected: npm run ops -- rails connect');
+  return connection;
+}
+
+function platformRail(
+  client: UpstreamClient,
+  connection: () => Promise<UpstreamConnection | undefined>,
+  settings: UpstreamSettings,
+): Rail {
   const accounts = new UpstreamAccounts(client);
+  const deposits = new UpstreamDeposits(client, accounts);
   const orders = new UpstreamOrders(client, accounts, settings);
   return {
     name: 'upstream',
     rate: (sending, receiving) => readTerms(client, sending, receiving),
     ...(settings.lockQuotes && { lockRate: (request) => lockRate(client, accounts, request) }),
     checkAccount: (account) => accounts.check(account),
-    checkIdentity: (customer) => checkIdentity(client, customer),
+    checkIdentity: async (customer) => {
+      const { upstreamId, ...check } = await checkIdentity(client, customer, settings.identityMs);
+      deposits.noteCustomer(customer.customerId, upstreamId);
+      return check;
+    },
+    paymentInstructions: (request) => deposits.instructions(request),
+    deposits: (request) => deposits.list(request),
+    takeDeposit: (deposit) => deposits.take(deposit),
     payOut: (order) => orders.payOut(order),
     collect: (order) => orders.collect(order),
     findOrder: (order) => orders.find(order),
@@ -105,33 +133,13 @@ function platformRail(client: UpstreamClient, settings: UpstreamSettings): Rail 
     expectedMs: () => settings.expectedMs,
     movements: (request) => readMovements(client, request),
     balances: () => accounts.balances(),
+    receiveWebhook: async (webhook) => verifyWebhook((await connection())?.webhookSecret, webhook),
+    readWebhook: async (body) => newsIn(body),
     async checkConnection() {
       const held = [...(await accounts.balances())].map(([code, units]) => `${code} ${units}`);
-      return `the platform holds upstream, in smallest units: ${held.join(', ')}`;
+      const webhooks =
+        (await connection())?.webhookSecret === undefined ? 'are refused: there is no webhookSecret' : 'are accepted';
+      return `the platform holds upstream, in smallest units: ${held.join(', ')}; its webhooks ${webhooks}`;
     },
   };
 }
-
-/** Has upstream check the identity of a customer: it gets a customer of the same name there, anew for each name. */
-async function checkIdentity(client: UpstreamClient, customer: IdentityRequest): Promise<KycStatus> {
-  const { customerId, customerType, name } = customer;
-  const version = hash('sha256', name ?? '').slice(0, 8);
-  const body = {
-    platformCustomerId: `${customerId}-${version}`,
-    customerType,
-    ...(customerType === 'INDIVIDUAL'
-      ? name !== null && { fullName: name }
-      : { businessInfo: { legalName: name ?? '' } }),
-  };
-  const { kycStatus } = await client.post('/customers', customerRecord, {
-    body,
-    key: `customer-${customerId}-${version}`,
-  });
-  const status = kycStatuses.find((known) => known === kycStatus);
-  return status ?? 'PENDING_REVIEW';
-}
-
-const kycStatuses: readonly KycStatus[] = [
-  ...(['APPROVED', 'REJECTED', 'PENDING_REVIEW', 'EXPIRED', 'CANCELED'] as const),
-  ...(['MANUALLY_APPROVED', 'MANUALLY_REJECTED'] as const),
-];

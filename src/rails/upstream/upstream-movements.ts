@@ -4,6 +4,26 @@ import { type TransactionRecord, transactionPage } from './upstream-records.ts';
 
 const pageSize = 100;
 
+/** Returns the id of our order that the memo of a payment names. */
+export function orderIdIn(description: string | undefined): string | undefined {
+  return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
+}
+
+/** The memo of a transfer upstream that moves a deposit from the customer's account there to the platform's own. */
+export function sweepMemo(depositId: string): string {
+  return `deposit ${depositId}`;
+}
+
+/** Says whether a memo is that of such a transfer. It is within the account: nothing came in, and nothing left. */
+export function isSweep(description: string | undefined): boolean {
+  return /^deposit [0-9a-f-]{36}$/.test(description ?? '');
+}
+
+/** Returns the state of a payment. */
+export function stateOf(status: TransactionRecord['status']): RailMovement['state'] {
+  return states[status];
+}
+
 /** Reads a page of the account's transactions at the upstream service, the oldest first. */
 export async function readMovements(client: UpstreamClient, request: MovementsRequest): Promise<MovementsPage> {
   const query = new URLSearchParams({
@@ -14,7 +34,8 @@ export async function readMovements(client: UpstreamClient, request: MovementsRe
     ...(request.cursor !== undefined && { cursor: request.cursor }),
   });
   const { data, nextCursor } = await client.get(`/transactions?${query}`, transactionPage);
-  return { movements: data.filter(hasBegun).map(movementOf), ...(nextCursor !== undefined && { nextCursor }) };
+  const movements = data.filter((one) => hasBegun(one) && !isSweep(one.description)).map(movementOf);
+  return { movements, ...(nextCursor !== undefined && { nextCursor }) };
 }
 
 const states: Readonly<Record<TransactionRecord['status'], RailMovement['state']>> = {
@@ -38,8 +59,7 @@ function movementOf(transaction: TransactionRecord): RailMovement {
   // What an outgoing payment has moved on the account is what it took from there.
   const moved = type === 'OUTGOING' ? (sentAmount ?? receivedAmount) : receivedAmount;
   return {
-    // The memo of the payment names our order.
-    orderId: /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1],
+    orderId: orderIdIn(description),
     returnOf: /^return of ([0-9a-f-]{36})$/.exec(description ?? '')?.[1],
     reference: id,
     amount: BigInt(moved.amount),

@@ -44,6 +44,8 @@ export const internalAccountList = z.object({ data: z.array(z.object({ id: z.str
 
 export const customerRecord = z.object({ id: z.string(), kycStatus: z.string() });
 
+export const customerPage = z.object({ data: z.array(customerRecord) });
+
 export const quoteRecord = z.object({
   quoteId: z.string(),
   createdAt: z.iso.datetime({ offset: true }),

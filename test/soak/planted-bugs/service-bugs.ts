@@ -27,6 +27,59 @@ export const serviceBugs: readonly Bug[] = [
     caughtBy: { file: 'test/payments/pricing.test.ts', title: 'a locked amount above the maximum is refused (%s)' },
   },
   {
+    bug: "a provider's late news of a delivery ends the watch for its return",
+    file: 'src/payments/orders/wake-order.ts',
+    find: "($3 or t.status <> 'COMPLETED')",
+    put: '($3 or true)',
+    caughtBy: {
+      file: 'test/rails/upstream-webhooks.test.ts',
+      title:
+        'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
+    },
+  },
+  {
+    bug: 'a deposit is taken under another key each time',
+    file: 'src/rails/upstream/upstream-deposits.ts',
+    find: '{ body, key: ',
+    put: '{ body, key: performance.now() + ',
+    caughtBy: {
+      file: 'test/rails/upstream-deposits.test.ts',
+      title: 'a deposit whose answer was lost upstream is taken once and credited once',
+    },
+  },
+  {
+    bug: 'the question for deposits passes one that is under way',
+    file: 'src/payments/providers/find-deposits.ts',
+    find: "if (state === 'UNDER_WAY') oldestUnderWay",
+    put: "if (state === 'FAILED') oldestUnderWay",
+    caughtBy: {
+      file: 'test/rails/upstream-deposits.test.ts',
+      title: 'deposits that no webhook has reported are found, also one that is under way for a while',
+    },
+  },
+  {
+    bug: 'an identity check that is not final is made once',
+    file: 'src/rails/upstream/upstream-identity.ts',
+    find: 'if (customer.attempts === 0) return undefined;',
+    put: 'if (customer.attempts >= 0) return undefined;',
+    caughtBy: {
+      file: 'test/rails/upstream-webhooks.test.ts',
+      title:
+        'an identity whose decision no webhook has reported is asked about again, until it is decided or has another name',
+    },
+  },
+  {
+    bug: "a provider's webhook is worked on once for each time that it was sent",
+    file: 'src/payments/providers/receive-webhook.ts',
+    find: 'platform_id, webhook_id, body) values ($1, $2, $3) on conflict do nothing',
+    put: 'platform_id, webhook_id, body) values ($1, concat($2::text, uuid_v7()), $3)',
+    caughtBy: {
+      file: 'test/rails/upstream-webhooks.test.ts',
+      title:
+        'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
+    },
+  },
+  {
     bug: 'webhooks reach any unicast address of IPv6',
     file: 'src/outside/addresses.ts',
     find: 'return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);',

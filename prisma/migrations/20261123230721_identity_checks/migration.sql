@@ -1,0 +1,228 @@
+-- CreateTable
+CREATE TABLE "identity_check" (
+    "platform_id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "due_at" TIMESTAMPTZ(3) NOT NULL,
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+
+    CONSTRAINT "identity_check_pkey" PRIMARY KEY ("platform_id","customer_id")
+);
+
+-- CreateIndex
+CREATE INDEX "identity_check_due_at_idx" ON "identity_check"("due_at");
+
+-- AddForeignKey
+ALTER TABLE "identity_check" ADD CONSTRAINT "identity_check_platform_id_customer_id_fkey" FOREIGN KEY ("platform_id", "customer_id") REFERENCES "customer"("platform_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- Applies plans that check_group has accepted, as a list of {platform, plan}: new rows, money, changes of status, and
+-- orders for the rail. Each kind takes one statement for all plans. Triggers write the events and change the balances.
+-- The events of a plan come in the order of this function. The order of different plans does not matter, because they
+-- do not conflict.
+create or replace function apply_plans(p_plans jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
+  v_rows jsonb;
+begin
+  -- A row of another platform than its plan's would pass the wall of this database.
+  if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
+    raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
+  end if;
+  -- An expression checks for what few plans contain, because a statement costs time even when it finds nothing to do.
+  if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
+    for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
+      perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
+    end loop;
+  end if;
+
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.transaction[*]');
+  if v_rows <> '[]' then
+    insert into transaction select r.* from jsonb_populate_recordset(null::transaction, v_rows) r;
+  end if;
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.quote[*]');
+  if v_rows <> '[]' then
+    insert into quote select r.* from jsonb_populate_recordset(null::quote, v_rows) r;
+  end if;
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.arrival[*]');
+  if v_rows <> '[]' then
+    insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
+  end if;
+
+  -- Money before statuses: the event of a deposit precedes the event of the payment that it starts (specification 6,
+  -- rule 3).
+  if p_plans @? '$[*].plan.journals[*]' then
+    with movement as materialized (
+      select p.platform, p.plan_number, j.number, coalesce(j.id, uuid_v7()) as id, j.transaction_id, j.kind, j.legs
+      from rows from (jsonb_to_recordset(p_plans) as (platform uuid, plan jsonb)) with ordinality as p(platform, plan, plan_number),
+        rows from (
+          jsonb_to_recordset(p.plan -> 'journals') as (id uuid, kind text, transaction_id uuid, legs jsonb)
+        ) with ordinality as j(id, kind, transaction_id, legs, number)
+    ), journal as (
+      insert into journal (platform_id, id, transaction_id, kind, created_at)
+      select m.platform, m.id, m.transaction_id, m.kind, uuid_v7_time(m.id) from movement m
+    )
+    insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount)
+    select m.platform, m.id, l.leg, l.account, l.system, l.currency, l.amount
+    from movement m, rows from (
+      jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint)
+    ) with ordinality as l(account, system, currency, amount, leg)
+    -- Each leg changes the balance of its account as it is written, and the balance must never be below zero in
+    -- between.
+    order by m.plan_number, m.number, l.leg;
+  end if;
+
+  if p_plans @? '$[*].plan.adjustments' then
+    update adjustment d set status = 'APPROVED', decided_at = clock_ms(), decided_by = m."by", decided_reason = m.reason,
+      journal_id = m.journal_id
+    from jsonb_to_recordset(jsonb_path_query_array(p_plans, '$[*].plan.adjustments[*]'))
+      as m(id uuid, "by" text, reason text, journal_id uuid)
+    where d.platform_id = any (v_platforms) and d.id = m.id;
+  end if;
+
+  -- Rows are found by a list of their keys. With only a join, a plan made while the table was small would read the
+  -- whole table.
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.quotes[*]');
+  if v_rows <> '[]' then
+    update quote q set status = m."to", status_reason = m.reason
+    from jsonb_to_recordset(v_rows) as m(id uuid, "to" quote_status, reason text)
+    where q.platform_id = any (v_platforms) and q.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and q.id = m.id;
+  end if;
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.transactions[*]');
+  if v_rows <> '[]' then
+    update transaction t set
+      status = m."to",
+      status_reason = m.reason,
+      failure_reason = case when m."set" ? 'failure_reason' then (m."set" ->> 'failure_reason')::failure_reason else t.failure_reason end,
+      refund_reference = case when m."set" ? 'refund_reference' then m."set" ->> 'refund_reference' else t.refund_reference end,
+      refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
+      -- A refund that waits in suspense has started, but is not settled.
+      refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
+                                    and m.refund_waits is not true
+                               then coalesce(t.refund_settled_at, clock_ms()) end,
+      received_amount = case when m."set" ? 'received_amount' then (m."set" ->> 'received_amount')::bigint else t.received_amount end,
+      counterparty_information = coalesce(nullif(m."set" -> 'counterparty_information', 'null'), t.counterparty_information),
+      destination_account_id = case when m."set" ? 'destination_account_id' then (m."set" ->> 'destination_account_id')::uuid else t.destination_account_id end,
+      requested_information = case when m."set" ? 'requested_information' then nullif(m."set" -> 'requested_information', 'null') else t.requested_information end,
+      approval_due_at = coalesce(clock_ms() + m.approval_in_ms * interval '1 millisecond', t.approval_due_at),
+      expected_settlement_at = coalesce(clock_ms() + m.expected_in_ms * interval '1 millisecond', t.expected_settlement_at)
+    from jsonb_to_recordset(v_rows) as m(id uuid, "to" transaction_status, reason text, "set" jsonb, refund_waits boolean,
+      approval_in_ms bigint, expected_in_ms bigint)
+    where t.platform_id = any (v_platforms) and t.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and t.id = m.id;
+  end if;
+
+  if p_plans @? '$[*].plan ? (exists (@.customers) || exists (@.accounts) || exists (@.checks))' then
+    for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
+      perform apply_owner_changes((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan');
+    end loop;
+  end if;
+
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.rail_order[*]');
+  if v_rows <> '[]' then
+    insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)
+    select r.platform_id, free_order_id(r.platform_id, r.id), r.transaction_id, r.kind, clock_ms(),
+      clock_ms() + coalesce(r.due_in_ms, 0) * interval '1 millisecond', 0, r.scenario
+    from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, due_in_ms bigint,
+      scenario jsonb);
+  end if;
+  v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
+  if v_rows <> '[]' then
+    update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond'
+    from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint)
+    where o.platform_id = any (v_platforms) and o.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and o.id = m.id;
+  end if;
+end
+$$;
+
+-- The part of apply_plans for a plan that inserts customers or accounts. Few plans do.
+create or replace function apply_registrations(p_platform uuid, p_insert jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_account account;
+begin
+  if p_insert ? 'customer' then
+    insert into customer select r.* from jsonb_populate_recordset(null::customer, p_insert -> 'customer') r;
+  end if;
+  if p_insert ? 'account' then
+    -- One default deposit account per customer: a new default replaces the old one.
+    for v_account in
+      select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r
+      where r.default_uma_deposit_account and r.customer_id is not null
+    loop
+      update account set default_uma_deposit_account = false
+      where platform_id = p_platform and customer_id = v_account.customer_id and default_uma_deposit_account;
+    end loop;
+    insert into account select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r;
+  end if;
+  if p_insert ? 'account_check' then
+    insert into account_check (platform_id, account_id, due_at)
+    select p_platform, r.account_id, clock_ms() + r.due_in_ms * interval '1 millisecond'
+    from jsonb_to_recordset(p_insert -> 'account_check') as r(account_id uuid, due_in_ms bigint);
+  end if;
+  if p_insert ? 'identity_check' then
+    delete from identity_check i using jsonb_to_recordset(p_insert -> 'identity_check') as r(customer_id uuid)
+    where i.platform_id = p_platform and i.customer_id = r.customer_id;
+    insert into identity_check (platform_id, customer_id, due_at)
+    select p_platform, r.customer_id, clock_ms() + r.due_in_ms * interval '1 millisecond'
+    from jsonb_to_recordset(p_insert -> 'identity_check') as r(customer_id uuid, due_in_ms bigint)
+    where r.due_in_ms is not null;
+  end if;
+end
+$$;
+
+-- Detects that the clock of the database was set back by more than a second, and moves due times back too. Otherwise
+-- what was due soon by the old clock would wait for as long as the clock was set back. Returns the step in
+-- milliseconds, or null. Any number of processes call this repeatedly: one of them locks the row, and the others do not
+-- wait.
+-- A due time more than half of the step ahead, or more than ten seconds, counts as set by the old clock. In fact nearly all
+-- were: this is called every second. One that the new clock has set so far ahead since then is moved wrongly. That is
+-- harmless, because it only happens early: a rail is asked again, or a receiver gets an event early. Ten seconds find also
+-- what a clock in between has set, when there were two steps since the last call. A step forward and back again since then
+-- is not seen.
+create or replace function follow_clock() returns double precision
+  language plpgsql
+  security definer set search_path = public, pg_temp
+as $$
+declare
+  v_seen timestamptz;
+  v_now timestamptz;
+  v_step interval;
+  v_ahead timestamptz;
+begin
+  select seen_at into v_seen from clock_reading for update skip locked;
+  if not found then
+    return null;
+  end if;
+  v_now := clock_timestamp();
+  v_step := v_seen - v_now;
+  if v_step < interval '-1 second' then
+    update clock_reading set seen_at = v_now;
+  end if;
+  if v_step <= interval '1 second' then
+    return null;
+  end if;
+  v_ahead := v_now + least(v_step / 2, interval '10 seconds');
+  -- The age of an order counts from its creation.
+  update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
+  update account_check set due_at = due_at - v_step where due_at > v_ahead;
+  update identity_check set due_at = due_at - v_step where due_at > v_ahead;
+  update rail_webhook set due_at = due_at - v_step where due_at > v_ahead;
+  update rail_deposit set due_at = due_at - v_step where due_at > v_ahead;
+  update rail_connection set deposits_due_at = deposits_due_at - v_step where deposits_due_at > v_ahead;
+  update webhook_delivery set
+    next_attempt_at = case when next_attempt_at > v_ahead then next_attempt_at - v_step else next_attempt_at end,
+    leased_until = case when leased_until > v_ahead then leased_until - v_step else leased_until end
+  where status = 'PENDING' and greatest(next_attempt_at, leased_until) > v_ahead;
+  update clock_reading set seen_at = v_now;
+  return date_part('epoch', v_step) * 1000;
+end
+$$;
+
+-- The ledger begins checks, with the rights of the owner; background work makes them
+GRANT SELECT, DELETE ON "identity_check" TO "gateway_work";
+GRANT INSERT ("platform_id", "customer_id", "due_at") ON "identity_check" TO "gateway_work";
+GRANT UPDATE ("due_at", "attempts") ON "identity_check" TO "gateway_work";
+ALTER TABLE "identity_check" ENABLE ROW LEVEL SECURITY;
+CREATE POLICY "all_platforms" ON "identity_check" TO "gateway_work" USING (true);
+CREATE POLICY "one_platform" ON "identity_check" TO "gateway_serving" USING ("platform_id" = current_setting('gateway.platform', true)::uuid);

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Rail } from '../rail.ts';
+import type { RailDeposit } from '../rail-deposits.ts';
+import type { RailWebhook } from '../rail-webhooks.ts';
+import { Breach, NotTried } from './driver.ts';
+import type { RailTrial, TrialTimes } from './trial.ts';
+
+/** The pause before a deposit is looked for again, in milliseconds. */
+const retryMs = 20;
+
+/** What a check of what comes in works on. */
+interface TriedIncoming {
+  readonly trial: RailTrial;
+  readonly times: TrialTimes;
+  /** Opens the rail, which is closed after the check. */
+  open(): Promise<Rail>;
+}
+
+interface IncomingCheck {
+  readonly name: string;
+  readonly kind: 'WEBHOOK' | 'DEPOSIT';
+  readonly run: (tried: TriedIncoming) => Promise<void>;
+}
+
+const webhookChecks: readonly IncomingCheck[] = [
+  { kind: 'WEBHOOK', name: 'accepts what its provider has signed, under the same id each time', run: accepts },
+  { kind: 'WEBHOOK', name: 'accepts nothing that its provider has not signed', run: refusesForgeries },
+];
+const depositChecks: readonly IncomingCheck[] = [
+  { kind: 'DEPOSIT', name: 'lists a deposit once, from its moment on', run: lists },
+  { kind: 'DEPOSIT', name: 'takes a deposit once, also where the answer to it is lost', run: takesOnce },
+];
+
+/** Returns the promises of the port about what comes in by itself, of the parts that a rail has. */
+export function incomingChecks(rail: Rail): readonly IncomingCheck[] {
+  return [...(rail.receiveWebhook ? webhookChecks : []), ...(rail.deposits ? depositChecks : [])];
+}
+
+async function accepts(tried: TriedIncoming): Promise<void> {
+  const orderId = randomUUID();
+  const webhook = await webhookOf(tried, orderId);
+  const rail = await tried.open();
+  const [first, again] = [await rail.receiveWebhook?.(webhook), await rail.receiveWebhook?.(webhook)];
+  if (!first || !again) throw new Breach('it refused a webhook that the provider has signed');
+  if (first.id !== again.id) throw new Breach(`the same webhook had the id ${first.id}, and then ${again.id}`);
+  const other = await rail.receiveWebhook?.(await webhookOf(tried, orderId));
+  if (other?.id === first.id) throw new Breach(`two webhooks have the id ${first.id}`);
+  // Another process works on it, and perhaps a second time.
+  for (const reader of [rail, await tried.open()]) {
+    const news = (await reader.readWebhook?.(webhook.body)) ?? [];
+    if (!news.some((one) => one.kind === 'order' && one.orderId === orderId)) {
+      throw new Breach(`it read ${JSON.stringify(news)} of a webhook about the order ${orderId}`);
+    }
+  }
+}
+
+async function refusesForgeries(tried: TriedIncoming): Promise<void> {
+  const webhook = await webhookOf(tried, randomUUID());
+  const rail = await tried.open();
+  const body = Buffer.concat([webhook.body, Buffer.from(' ')]);
+  const forgeries: readonly (readonly [string, RailWebhook])[] = [
+    ['without header fields', { ...webhook, headers: {} }],
+    ['with another body', { ...webhook, body }],
+    ['of another order, with its header fields', { ...webhook, body: (await webhookOf(tried, randomUUID())).body }],
+  ];
+  for (const [words, forgery] of forgeries) {
+    if (await rail.receiveWebhook?.(forgery)) throw new Breach(`it accepted a webhook ${words}`);
+  }
+}
+
+async function lists(tried: TriedIncoming): Promise<void> {
+  const rail = await tried.open();
+  const deposit = await depositOf(tried, rail);
+  const again = await listed(rail, deposit.at);
+  const same = again.filter(({ reference }) => reference === deposit.reference);
+  if (same.length !== 1) throw new Breach(`a deposit is listed ${same.length} times from its own moment on`);
+  const later = await listed(rail, new Date(deposit.at.getTime() + 86_400_000));
+  if (later.some(({ reference }) => reference === deposit.reference)) {
+    throw new Breach('a deposit is listed among those that began a day later');
+  }
+}
+
+async function takesOnce(tried: TriedIncoming): Promise<void> {
+  const { provider, incoming } = tried.trial;
+  if (!incoming?.taken) throw new NotTried('the trial does not say what was taken of a deposit');
+  const rail = await tried.open();
+  const { reference, amount, currency, heldAt } = await depositOf(tried, rail);
+  const request = { id: randomUUID(), reference, amount, currency, heldAt };
+  const take = async (of: Rail) => of.takeDeposit?.(request);
+  await provider?.setFault('loses-answers');
+  await take(rail).catch(() => undefined);
+  await provider?.setFault('none');
+  // As another process does that takes it up again, and once more.
+  const successor = await tried.open();
+  for (const one of [successor, successor]) {
+    const taken = await take(one);
+    if (taken?.kind !== 'taken') throw new Breach(`it did not take a deposit: ${JSON.stringify(taken)}`);
+  }
+  const moved = await incoming.taken(reference);
+  if (moved !== amount) throw new Breach(`the provider made ${moved} available where ${amount} was right`);
+}
+
+async function webhookOf({ trial: { incoming } }: TriedIncoming, orderId: string): Promise<RailWebhook> {
+  if (!incoming?.webhook) throw new NotTried('the trial has no webhooks');
+  return incoming.webhook(orderId);
+}
+
+/** Lets money come in, and waits until the rail lists it. */
+async function depositOf({ trial: { incoming }, times }: TriedIncoming, rail: Rail): Promise<RailDeposit> {
+  if (!incoming?.deposit) throw new NotTried('the trial has no deposits');
+  const from = new Date(Date.now() - 3_600_000);
+  const before = new Set((await listed(rail, from)).map(({ reference }) => reference));
+  const { amount, currency, customerId } = await incoming.deposit();
+  const deadline = performance.now() + times.outcomeMs;
+  while (performance.now() < deadline) {
+    const found = (await listed(rail, from)).find(
+      ({ reference, state }) => state === 'SETTLED' && !before.has(reference),
+    );
+    if (!found) {
+      await sleep(retryMs);
+      continue;
+    }
+    if (found.amount === amount && found.currency === currency && found.customerId === customerId) return found;
+    throw new Breach(`${amount} ${currency} came in for ${customerId}, and it listed another deposit`);
+  }
+  throw new Breach(`a deposit is not listed after ${times.outcomeMs} ms`);
+}
+
+async function listed(rail: Rail, from: Date): Promise<readonly RailDeposit[]> {
+  const all: RailDeposit[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await rail.deposits?.({ from, cursor });
+    all.push(...(page?.deposits ?? []));
+    cursor = page?.nextCursor;
+    if (cursor === undefined) return all;
+  }
+}

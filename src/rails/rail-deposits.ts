@@ -1,0 +1,55 @@
+/** The parts of a rail for money that comes in by itself, for the accounts of customers. A rail has both of them, or neither. */
+export interface RailDeposits {
+  /**
+   * Lists the money that has come in by itself, or is coming in, and that began at a moment or later, by the provider's
+   * clock: the oldest first, page by page. What an order of ours collects is not among it.
+   */
+  deposits?(request: DepositsRequest): Promise<DepositsPage>;
+
+  /**
+   * Makes a deposit available to the payments of the platform, such as by moving it to the account that they are paid from.
+   * Called at least once, before the customer is credited: an implementation passes `id` to its provider as the idempotency
+   * key. An exception means that nothing is known, and it is called again.
+   */
+  takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
+}
+
+/** A request for deposits: from one moment on, after a cursor of the page before. */
+export interface DepositsRequest {
+  readonly from: Date;
+  readonly cursor: string | undefined;
+}
+
+/** A page of deposits. Without `nextCursor` it is the last one. */
+export interface DepositsPage {
+  readonly deposits: readonly RailDeposit[];
+  readonly nextCursor?: string | undefined;
+}
+
+/** Money that has come in by itself. */
+export interface RailDeposit {
+  /** The provider's own reference: the same for the same deposit, for ever. */
+  readonly reference: string;
+  /** When it began, by the provider's clock. */
+  readonly at: Date;
+  /** A deposit is credited once it has settled. One that is under way is looked for again. */
+  readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
+  readonly amount: bigint;
+  readonly currency: string;
+  /** The uuid of the customer whom it is for; undefined where the provider does not say. */
+  readonly customerId: string | undefined;
+  /** The provider's account that holds it. */
+  readonly heldAt: string;
+  /** The UMA address of its payer, and what the payer wrote, where the provider knows them. */
+  readonly payer?: string | undefined;
+  readonly memo?: string | undefined;
+}
+
+/** A deposit that is to be credited. */
+export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' | 'currency' | 'heldAt'> {
+  /** Our uuid of it, which derives from its reference. */
+  readonly id: string;
+}
+
+/** What came of taking a deposit. `refused`: the provider will not do it, in words for a person. */
+export type TakenDeposit = { readonly kind: 'taken' } | { readonly kind: 'refused'; readonly explanation: string };

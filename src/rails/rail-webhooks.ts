@@ -1,0 +1,56 @@
+/** The parts of a rail for the webhooks of its provider. A rail has both of them, or neither. */
+export interface RailWebhooks {
+  /**
+   * Checks that a webhook comes from the provider, and returns its id. Undefined where it does not: it is refused with 401,
+   * and nothing is stored. An exception means that nothing is known: it is refused with 503, and the provider sends it
+   * again. It changes nothing: what it accepts is stored and answered, and `readWebhook` gets it afterwards.
+   */
+  receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
+
+  /**
+   * Says what a webhook that was stored means. It is called at least once for each, in any order, also after a crash. An
+   * exception means that nothing is known, and it is called again later.
+   */
+  readWebhook?(body: Uint8Array): Promise<readonly RailNews[]>;
+}
+
+/** A webhook as it arrived. Nobody has checked it. */
+export interface RailWebhook {
+  /** The header fields, by their names in small letters. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Uint8Array;
+}
+
+/** A webhook that comes from the provider. */
+export interface ReceivedWebhook {
+  /** The provider's id of the webhook, the same each time that it is sent: it is worked on once. */
+  readonly id: string;
+  /** What the provider is answered: 200 where this is left out, 202 where it asks a question that is answered later. */
+  readonly status?: 200 | 202 | undefined;
+}
+
+/** What a webhook says. It is a hint and no outcome: the gateway asks the provider. */
+export type RailNews = OrderNews | DepositNews | IdentityNews;
+
+/** Something has happened to an order of ours: it is asked about at once. */
+export interface OrderNews {
+  readonly kind: 'order';
+  readonly orderId: string;
+  /**
+   * Whether its money may have come back. Without this, an order that has settled is not asked about before its time: a late
+   * message that it has settled says nothing new.
+   */
+  readonly mayHaveReturned: boolean;
+}
+
+/** Money has come in by itself, or is coming in: the deposits are listed at once. */
+export interface DepositNews {
+  readonly kind: 'deposit';
+}
+
+/** The identity check of a customer has changed: it is made again at once. */
+export interface IdentityNews {
+  readonly kind: 'identity';
+  /** Our uuid of the customer. */
+  readonly customerId: string;
+}

@@ -1,0 +1,116 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { FundingRequest, PaymentInstruction } from '../rail.ts';
+import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-deposits.ts';
+import type { UpstreamAccounts } from './upstream-accounts.ts';
+import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
+import { customerIn } from './upstream-identity.ts';
+import { isSweep, orderIdIn, stateOf, sweepMemo } from './upstream-movements.ts';
+import { transactionRecord } from './upstream-records.ts';
+
+const incomingRecord = transactionRecord.extend({
+  createdAt: z.iso.datetime({ offset: true }),
+  platformCustomerId: z.string().nullish(),
+  source: z.object({ umaAddress: z.string().optional() }).optional(),
+  destination: z.object({ accountId: z.string() }),
+});
+type IncomingRecord = z.infer<typeof incomingRecord>;
+
+const incomingPage = z.object({ data: z.array(incomingRecord), nextCursor: z.string().optional() });
+
+const fundedAccounts = z.object({
+  data: z.array(
+    z.object({
+      fundingPaymentInstructions: z.array(
+        z.object({ accountOrWalletInfo: z.looseObject({ accountType: z.string() }) }),
+      ),
+    }),
+  ),
+});
+
+const pageSize = 100;
+
+/**
+ * The deposits of a platform at its upstream service: each customer here has a customer there, whose accounts take in its
+ * money (decision 85).
+ */
+export class UpstreamDeposits {
+  readonly #client: UpstreamClient;
+  readonly #accounts: UpstreamAccounts;
+  /** Upstream's ids of customers who were made a moment ago: their accounts here are made right afterwards. */
+  readonly #customers = new LRUCache<string, string>({ max: 10_000 });
+
+  constructor(client: UpstreamClient, accounts: UpstreamAccounts) {
+    this.#client = client;
+    this.#accounts = accounts;
+  }
+
+  /** Remembers upstream's id of a customer who was just made there. */
+  noteCustomer(customerId: string, upstreamId: string): void {
+    this.#customers.set(customerId, upstreamId);
+  }
+
+  /** Returns the ways to pay in of the customer's account upstream. None for quotes, and for the platform's own accounts. */
+  async instructions({ customerId, currency, expiresAt }: FundingRequest): Promise<PaymentInstruction[]> {
+    if (!customerId || expiresAt) return [];
+    const upstreamId = this.#customers.get(customerId);
+    if (upstreamId === undefined) throw new Error('the customer upstream is not known');
+    const query = new URLSearchParams({ customerId: upstreamId, currency: currency.code });
+    const { data } = await this.#client.get(`/customers/internal-accounts?${query}`, fundedAccounts);
+    // Upstream is a service of the same interface: it has the same forms of instructions.
+    return data.flatMap(({ fundingPaymentInstructions: ways }) =>
+      ways.map(({ accountOrWalletInfo }) => accountOrWalletInfo as unknown as PaymentInstruction),
+    );
+  }
+
+  /** Lists what has come in there, without what our orders have collected and what was only moved within the account. */
+  async list({ from, cursor }: DepositsRequest): Promise<DepositsPage> {
+    const query = new URLSearchParams({
+      ...{ type: 'INCOMING', sortOrder: 'asc', limit: String(pageSize), startDate: from.toISOString() },
+      ...(cursor !== undefined && { cursor }),
+    });
+    const { data, nextCursor } = await this.#client.get(`/transactions?${query}`, incomingPage);
+    return { deposits: data.filter(isDeposit).map(depositOf), ...(nextCursor !== undefined && { nextCursor }) };
+  }
+
+  /** Moves a deposit from the customer's account there to the platform's own, which payments are paid from. */
+  async take({ id, amount, currency, heldAt }: DepositToTake): Promise<TakenDeposit> {
+    try {
+      const own = await this.#accounts.internalId(currency);
+      if (heldAt === own) return { kind: 'taken' };
+      const body = {
+        source: { accountId: heldAt },
+        destination: { accountId: own },
+        amount: Number(amount),
+        description: sweepMemo(id),
+      };
+      await this.#client.post('/transfer-internal', transactionRecord, { body, key: `deposit-${id}` });
+      return { kind: 'taken' };
+    } catch (error) {
+      if (!(error instanceof UpstreamRefusal)) throw error;
+      return { kind: 'refused', explanation: `refused by the upstream service: ${error.message} (${error.code})` };
+    }
+  }
+}
+
+/** What is for a customer is a deposit, whatever its payer wrote. What orders and sweeps bring is for the platform. */
+function isDeposit({ platformCustomerId, description }: IncomingRecord): boolean {
+  if (platformCustomerId) return true;
+  return orderIdIn(description) === undefined && !isSweep(description);
+}
+
+function depositOf(record: IncomingRecord): RailDeposit {
+  const { id, createdAt, status, receivedAmount, platformCustomerId, source, destination, description } = record;
+  const state = stateOf(status);
+  return {
+    reference: id,
+    at: new Date(createdAt),
+    state: state === 'RETURNED' ? 'FAILED' : state,
+    amount: BigInt(receivedAmount.amount),
+    currency: receivedAmount.currency.code,
+    customerId: customerIn(platformCustomerId),
+    heldAt: destination.accountId,
+    payer: source?.umaAddress,
+    memo: description,
+  };
+}

@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto';
+import type { KycStatus } from '../../database/generated/client/client.ts';
+import type { IdentityCheck, IdentityRequest } from '../identity-request.ts';
+import type { UpstreamClient } from './upstream-client.ts';
+import { customerPage, customerRecord } from './upstream-records.ts';
+
+/**
+ * Has upstream check the identity of a customer: it gets a customer of the same name there, anew for each name.
+ * @param checkInMs after how long one who is still checked there is asked about again
+ */
+export async function checkIdentity(
+  client: UpstreamClient,
+  customer: IdentityRequest,
+  checkInMs: number,
+): Promise<IdentityCheck & { readonly upstreamId: string }> {
+  const { id, kycStatus } = (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
+  const status = kycStatuses.find((known) => known === kycStatus) ?? 'PENDING_REVIEW';
+  return { upstreamId: id, status, ...(status === 'PENDING_REVIEW' && { checkInMs }) };
+}
+
+/** Reads the customer there of one who was asked about before: the same request again would get the first answer. */
+async function readCustomer(client: UpstreamClient, customer: IdentityRequest) {
+  if (customer.attempts === 0) return undefined;
+  const query = new URLSearchParams({ platformCustomerId: nameThere(customer) });
+  return (await client.get(`/customers?${query}`, customerPage)).data[0];
+}
+
+function makeCustomer(client: UpstreamClient, customer: IdentityRequest) {
+  const { customerType, name } = customer;
+  const platformCustomerId = nameThere(customer);
+  const body = {
+    platformCustomerId,
+    customerType,
+    ...(customerType === 'INDIVIDUAL'
+      ? name !== null && { fullName: name }
+      : { businessInfo: { legalName: name ?? '' } }),
+  };
+  return client.post('/customers', customerRecord, { body, key: `customer-${platformCustomerId}` });
+}
+
+/** Returns what upstream knows the customer by: our uuid, and a part that changes with the name. */
+function nameThere({ customerId, name }: IdentityRequest): string {
+  return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
+}
+
+/** Returns our customer of whom a customer upstream was made. */
+export function customerIn(platformCustomerId: string | null | undefined): string | undefined {
+  return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
+}
+
+const kycStatuses: readonly KycStatus[] = [
+  ...(['APPROVED', 'REJECTED', 'PENDING_REVIEW', 'EXPIRED', 'CANCELED'] as const),
+  ...(['MANUALLY_APPROVED', 'MANUALLY_REJECTED'] as const),
+];

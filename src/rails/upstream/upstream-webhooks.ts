@@ -1,0 +1,86 @@
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { z } from 'zod';
+import type { RailNews, RailWebhook, ReceivedWebhook } from '../rail-webhooks.ts';
+import { customerIn } from './upstream-identity.ts';
+import { isSweep, orderIdIn } from './upstream-movements.ts';
+
+/** The part of a webhook that the rail reads. Webhooks of other types, and other fields, may be there. */
+const messageSchema = z.object({
+  type: z.string(),
+  platformCustomerId: z.string().nullish(),
+  transaction: z
+    .object({
+      status: z.string(),
+      description: z.string().optional(),
+      platformCustomerId: z.string().nullish(),
+    })
+    .optional(),
+});
+
+/** What upstream says of a payment whose money is back. What had settled there before has come back. */
+const returnStatuses: ReadonlySet<string> = new Set(['REFUNDED', 'FAILED', 'REJECTED']);
+
+/** Returns a header field that is there once. */
+function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
+  const field = headers[name];
+  return typeof field === 'string' ? field : undefined;
+}
+
+/**
+ * Checks the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
+ * @param secret that of the platform's webhook endpoint upstream; without one no webhook is accepted
+ * @returns undefined for a webhook that upstream did not sign with this secret
+ */
+export function verifyWebhook(secret: string | undefined, webhook: RailWebhook): ReceivedWebhook | undefined {
+  if (secret === undefined) return undefined;
+  const [id, timestamp, signature] = [
+    fieldOf(webhook, 'webhook-id'),
+    fieldOf(webhook, 'webhook-timestamp'),
+    fieldOf(webhook, 'webhook-signature'),
+  ];
+  if (!id || !timestamp || !signature) return undefined;
+  const fields = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+  try {
+    new Webhook(secret).verify(Buffer.from(webhook.body), fields, { jsonParse: false });
+    return { id, status: asksForApproval(webhook.body) ? 202 : 200 };
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return undefined;
+    throw error;
+  }
+}
+
+/** Says whether upstream asks for the approval of a payment to a customer there: it is decided later, and elsewhere. */
+function asksForApproval(body: Uint8Array): boolean {
+  const { data } = messageSchema.safeParse(jsonIn(body));
+  return data?.type === 'INCOMING_PAYMENT' && data.transaction?.status === 'PENDING';
+}
+
+/**
+ * Reads a webhook: of a payment that an order of ours began, of money that came in by itself, or of the identity of a customer.
+ * Nothing else is news.
+ */
+export function newsIn(body: Uint8Array): readonly RailNews[] {
+  const parsed = messageSchema.safeParse(jsonIn(body));
+  const transaction = parsed.data?.transaction;
+  if (parsed.data?.type === 'KYC_STATUS') {
+    const customerId = customerIn(parsed.data.platformCustomerId);
+    return customerId === undefined ? [] : [{ kind: 'identity', customerId }];
+  }
+  if (!transaction) return [];
+  const { description, status, platformCustomerId } = transaction;
+  const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
+  const orderId = orderIdIn(description);
+  // What is for a customer there is no order of ours, whatever its payer wrote.
+  if (orderId !== undefined && !platformCustomerId) {
+    return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(status) }];
+  }
+  return isIncoming && !isSweep(description) ? [{ kind: 'deposit' }] : [];
+}
+
+function jsonIn(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { depositId } from '../../src/payments/orders/order-ids.ts';
+import { reconcile } from '../../src/payments/reconciliation/differences.ts';
+import { actOn, ended, succeed } from '../setup/acts.ts';
+import type { Data, TestPlatform } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
+import { balanceOf, internalAccount, newCustomer, ownAccount } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { type Received, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { type Connected, startTwoGateways, type TwoGateways } from './two-gateways.ts';
+import { startUpstreamProxy } from './upstream-proxy.ts';
+
+/** Money that comes in by itself at an upstream service, for the customers of a platform here. */
+
+let two: TwoGateways;
+let shop: Connected;
+let begin: Date;
+/** What stands between upstream and the gateway: it passes each webhook on twice, or holds it back. */
+let relay: Receiver;
+let customer: string;
+let usd: string;
+/** The account of the customer upstream, and the platform's own there. */
+let there: string;
+let own: string;
+/** An account of the platform upstream at a bank, from which money comes in there. */
+let bank: string;
+
+beforeAll(async () => {
+  begin = new Date();
+  two = await startTwoGateways({ pollMs: 10 });
+  shop = await two.connected('shop');
+  relay = await startReceiver(passOn);
+  const { secret } = await createEndpoint(shop.account, { url: relay.url });
+  await shop.connect({ webhookSecret: secret });
+  customer = await newCustomer(shop.platform);
+  usd = await internalAccount(shop.platform, customer, 'USD');
+  there = await accountThere(customer);
+  own = await ownAccount(shop.account, 'USD');
+  const input = {
+    currency: 'USD',
+    accountInfo: {
+      usAccount: { accountNumber: '7654321000', routingNumber: '021000021', accountCategory: 'CHECKING' },
+    },
+    beneficiary: { individual: { fullName: 'Grace Hopper' } },
+  };
+  bank = (await succeed(shop.account, 'createExternalAccount', input, 'account { id }')).account.id;
+});
+afterAll(async () => {
+  await two.stop();
+  await relay.stop();
+});
+
+const give = ({ raw, headers }: Received) =>
+  fetch(shop.webhookUrl, {
+    method: 'POST',
+    body: raw,
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('webhook-'))),
+  });
+
+const passOn: Receiver['answer'] = (response, received) => {
+  Promise.all([give(received), give(received)]).then(
+    ([{ status }]) => response.writeHead(status).end(),
+    () => response.destroy(),
+  );
+};
+
+const holdBack: Receiver['answer'] = (response) => response.writeHead(202).end();
+
+/** The USD account upstream of a customer here. */
+async function accountThere(id: string): Promise<string> {
+  const { rows } = await two.upstream.owner.query('select id from customer where platform_customer_id like $1', [
+    `${id.replace('Customer:', '')}-%`,
+  ]);
+  return internalAccount(shop.account, `Customer:${rows[0].id}`, 'USD');
+}
+
+/** Lets money come in upstream, from a bank. Returns the reference there. */
+async function comeIn(to: string, amount: bigint): Promise<string> {
+  const input = { sourceAccountId: bank, destinationAccountId: to, amount };
+  const { transaction } = await actOn(shop.account, 'transferIn', input);
+  expect(await ended(shop.account, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  return transaction.id;
+}
+
+/** The question for deposits is due now: nobody waits a minute. */
+async function askNow(): Promise<void> {
+  await two.gateway.owner.query('update rail_connection set deposits_due_at = clock_ms()');
+}
+
+const depositOf = async (reference: string): Promise<Data> => {
+  const { rows } = await two.gateway.owner.query('select * from rail_deposit where reference = $1', [reference]);
+  expect(rows.length).toBeLessThan(2);
+  return rows[0];
+};
+
+const untilStatus = (reference: string, status: string) =>
+  vi.waitFor(async () => expect(await depositOf(reference)).toMatchObject({ status }), 20_000);
+
+/** The payments of a customer here, the latest first. */
+async function paymentsOf(customerId: string, platform: TestPlatform = shop.platform): Promise<Data[]> {
+  const { transactions } = await platform.ask(
+    `query ($customerId: ID!) { transactions(filter: { customerId: $customerId }) { edges { node {
+       type status description receivedAmount { amount } source { __typename ... on UmaSource { umaAddress } } } } } }`,
+    { customerId },
+  );
+  return transactions.edges.map(({ node }: Data) => node);
+}
+
+async function rest({ authorization }: TestPlatform, url: string, path: string): Promise<Data> {
+  const answer = await fetch(`${url}/2025-10-13${path}`, { headers: { authorization } });
+  expect(answer.status).toBe(200);
+  return answer.json();
+}
+
+async function ops(...args: string[]): Promise<Data> {
+  const { code, out, err } = await runOps(two.gateway.databaseUrl, ['--json', ...args], {
+    CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+  });
+  return code === 0 ? { code, data: JSON.parse(out) } : { code, err: out + err };
+}
+const by = ['--by', 'Ada', '--reason', 'the payer has said so'];
+
+test('an account of a customer has the ways to pay in of its account upstream', async () => {
+  const [here] = (
+    await rest(shop.platform, two.gateway.url, `/customers/internal-accounts?customerId=${customer}&currency=USD`)
+  ).data;
+  const upstreamCustomer = (
+    await rest(shop.account, two.upstream.url, '/customers/internal-accounts?currency=USD')
+  ).data.find(({ id }: Data) => id === there);
+  expect(here.fundingPaymentInstructions.length).toBeGreaterThan(0);
+  expect(here.fundingPaymentInstructions).toEqual(upstreamCustomer.fundingPaymentInstructions);
+});
+
+test('a deposit upstream is credited once, however often its webhook comes, and lies where payments are paid from', async () => {
+  const held = await balanceOf(shop.account, own);
+  const reference = await comeIn(there, 12_345n);
+  await untilStatus(reference, 'CREDITED');
+  expect(await balanceOf(shop.platform, usd)).toBe(12_345n);
+  expect([await balanceOf(shop.account, there), await balanceOf(shop.account, own)]).toEqual([0n, held + 12_345n]);
+  await two.gateway.owner.query("update rail_connection set deposits_from = deposits_from - interval '1 hour'");
+  await askNow();
+  const next = await comeIn(there, 1n);
+  await untilStatus(next, 'CREDITED');
+  expect(await balanceOf(shop.platform, usd)).toBe(12_346n);
+  expect(await paymentsOf(customer)).toMatchObject([
+    {
+      type: 'INCOMING',
+      status: 'COMPLETED',
+      receivedAmount: { amount: '1' },
+      source: { __typename: 'RealtimeFundingSource' },
+    },
+    {
+      type: 'INCOMING',
+      status: 'COMPLETED',
+      receivedAmount: { amount: '12345' },
+      source: { __typename: 'RealtimeFundingSource' },
+    },
+  ]);
+});
+
+test('deposits that no webhook has reported are found, also one that is under way for a while', async () => {
+  relay.answer = holdBack;
+  const { umaAddress } = (
+    await shop.account.ask(
+      'query ($id: ID!) { account(id: $id) { ... on InternalAccount { customer { umaAddress } } } }',
+      {
+        id: there,
+      },
+    )
+  ).account.customer;
+  const { transaction } = await succeed(
+    shop.account,
+    'sandboxReceiveUma',
+    {
+      senderUmaAddress: '$ben@example.org',
+      receiverUmaAddress: umaAddress,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 700n,
+    },
+    'transaction { id createdAt }',
+  );
+  const later = await comeIn(there, 300n);
+  await askNow();
+  await untilStatus(later, 'CREDITED');
+  expect(await depositOf(transaction.id)).toBe(undefined);
+  // The next questions begin no later than what is under way.
+  await vi.waitFor(async () => {
+    const { rows } = await two.gateway.owner.query(
+      "select deposits_from from rail_connection where deposits_due_at > clock_timestamp() + interval '10 seconds'",
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0].deposits_from.getTime()).toBeLessThanOrEqual(Date.parse(transaction.createdAt));
+  }, 20_000);
+  await succeed(
+    shop.account,
+    'approveTransaction',
+    { transactionId: transaction.id, receiverCustomerInfo: [{ name: 'FULL_NAME', value: 'Grace Hopper' }] },
+    'transaction { status }',
+  );
+  await vi.waitFor(async () => {
+    await askNow();
+    expect(await depositOf(transaction.id)).toMatchObject({ status: 'CREDITED' });
+  }, 20_000);
+  const [first] = await paymentsOf(customer);
+  expect(first).toMatchObject({ receivedAmount: { amount: '700' }, source: { umaAddress: '$ben@example.org' } });
+  relay.answer = passOn;
+});
+
+test('a deposit whose answer was lost upstream is taken once and credited once', async () => {
+  relay.answer = holdBack;
+  const proxy = await startUpstreamProxy(two.upstream.url);
+  try {
+    // A deposit as usual: the rail knows the platform's own account upstream then, and asks no more for it.
+    const usual = await comeIn(there, 1n);
+    await askNow();
+    await untilStatus(usual, 'CREDITED');
+    const before = await balanceOf(shop.platform, usd);
+    const reference = await comeIn(there, 4_000n);
+    const held = await balanceOf(shop.account, own);
+    await shop.connect({ baseUrl: `${proxy.url}/2025-10-13` });
+    await proxy.setFault('loses-answers');
+    const { platformId } = shop.platform;
+    await two.gateway.owner.query(
+      `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, due_at)
+       values ($1, $2, $3, $4, clock_ms(), 4000, 'USD', $5, 'RECEIVED', clock_ms())`,
+      [platformId, depositId(platformId, reference), reference, there, usd.replace('InternalAccount:', '')],
+    );
+    await vi.waitFor(async () => expect(await balanceOf(shop.account, own)).toBe(held + 4_000n), 20_000);
+    expect(await depositOf(reference)).toMatchObject({ status: 'RECEIVED' });
+    await proxy.setFault('none');
+    await vi.waitFor(async () => expect((await depositOf(reference)).status).toBe('CREDITED'), 20_000);
+    expect(await balanceOf(shop.account, own)).toBe(held + 4_000n);
+    expect(await balanceOf(shop.platform, usd)).toBe(before + 4_000n);
+  } finally {
+    await shop.connect({});
+    await proxy.close();
+    relay.answer = passOn;
+  }
+});
+
+test('what nobody can be credited with waits for a person, who says whose it is', async () => {
+  const [unnamed, mine] = [await comeIn(own, 500n), await comeIn(own, 600n)];
+  const gone = await newCustomer(shop.platform);
+  const accountOfGone = await accountThere(gone);
+  await succeed(shop.platform, 'deleteCustomer', { customerId: gone }, 'customer { id }');
+  const late = await comeIn(accountOfGone, 700n);
+  await askNow();
+  for (const reference of [unnamed, mine, late]) await untilStatus(reference, 'UNATTRIBUTED');
+  const before = await balanceOf(shop.platform, usd);
+  const { data: waiting } = await ops('deposits', 'list');
+  const row = (reference: string) => waiting.find((one: Data) => one.reference === reference);
+  expect([row(unnamed), row(mine), row(late)]).toMatchObject([
+    { platform: 'shop', amount: '5.00 USD', reason: 'the provider does not say for whom it is' },
+    { amount: '6.00 USD' },
+    { amount: '7.00 USD', reason: 'its customer is deleted' },
+  ]);
+  const eur = await internalAccount(shop.platform, customer, 'EUR');
+  const id = row(unnamed).deposit;
+  expect(await ops('deposits', 'credit', id, '--to', eur, ...by)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is in EUR, and the deposit in USD'),
+  });
+  expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject({ code: 0 });
+  expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('waits for nobody'),
+  });
+  expect(await ops('deposits', 'close', row(mine).deposit, ...by)).toMatchObject({ code: 0 });
+  expect(await ops('deposits', 'credit', row(late).deposit, '--to', usd, ...by)).toMatchObject({ code: 0 });
+  for (const reference of [unnamed, late]) await untilStatus(reference, 'CREDITED');
+  expect(await balanceOf(shop.platform, usd)).toBe(before + 1_200n);
+  expect((await ops('deposits', 'list')).data).toEqual([]);
+  expect((await ops('acts', '--act', 'deposits')).data).toHaveLength(3);
+});
+
+test('reconciliation knows deposits, and names one that is gone there', async () => {
+  const compare = () =>
+    reconcile(
+      two.gateway.gateway.payments,
+      { platformId: shop.platform.platformId, environment: 'PRODUCTION' },
+      { from: begin, to: new Date(Date.now() + 3_600_000) },
+    );
+  expect((await compare()).differences).toEqual([]);
+  const { rows } = await two.gateway.owner.query(
+    "update rail_deposit set reference = 'Transaction:gone' where amount = 12345 returning transaction_id",
+  );
+  expect((await compare()).differences).toMatchObject([
+    { transactionId: rows[0].transaction_id, fault: 'MISSING_THERE', here: 'COMPLETED 123.45 USD' },
+    { fault: 'MISSING_HERE', there: 'SETTLED 123.45 USD' },
+  ]);
+});
