@@ -79,6 +79,13 @@ const rules: readonly Rule[] = [
           select from transaction_move m where m."from"::text = previous_status and m."to"::text = status))`,
   },
   {
+    rule: 'a deposit at a provider is credited by a payment of its own: as much as came in, to its account',
+    offenders: `select d.platform_id, d.id as deposit_id, d.reference, d.amount, d.currency, t.id as transaction_id, t.status
+      from rail_deposit d left join transaction t on t.platform_id = d.platform_id and t.id = d.transaction_id
+      where d.status = 'CREDITED' and ((t.type, t.status) is distinct from ('INCOMING'::transaction_type, 'COMPLETED'::transaction_status)
+        or (t.received_amount, t.received_currency, t.destination_account_id) is distinct from (d.amount, d.currency, d.account_id))`,
+  },
+  {
     rule: 'an adjustment is booked once, as one person proposed and another approved it, and nothing else is on ADJUSTMENTS',
     offenders: `select coalesce(d.platform_id, j.platform_id) as platform_id, d.id as adjustment_id, d.status, d.amount, j.journal_id, j.legs
       from (

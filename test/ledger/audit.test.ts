@@ -123,6 +123,12 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     `update posting p set system = 'FEES' from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.transaction_id is null and p.system = 'OUTSIDE'`,
   ],
+  [
+    /^a deposit at a provider is credited by a payment of its own/,
+    `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, transaction_id)
+     select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
+     from transaction t where t.destination_account_id is not null limit 1`,
+  ],
   // A correction of another amount, and one that nobody has approved.
   ...[
     'update adjustment set amount = amount + 1',

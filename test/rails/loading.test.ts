@@ -131,6 +131,11 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
   ['a misspelt part', opening('{ name: "mine", payout() {} }'), 'parts that the port does not know: payout'],
   ['no part', opening('{ name: "mine" }'), 'the rail mine brings no part of the port'],
   [
+    'webhooks that nobody reads',
+    opening('{ name: "mine", receiveWebhook() {} }'),
+    'the rail mine has one of receiveWebhook and readWebhook, and lacks the other',
+  ],
+  [
     'collections that cannot be given back',
     opening('{ name: "mine", collect() {}, expectedMs() {} }'),
     'collects money, and cannot give it back',

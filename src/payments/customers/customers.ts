@@ -122,7 +122,10 @@ export function createCustomer(
               ...details,
             },
           ],
-          account: await newInternalAccounts(payments, caller, owner, profile.currencies, accountIds),
+          account: await neededOf(
+            payments,
+            newInternalAccounts(payments, caller, owner, profile.currencies, accountIds),
+          ),
           ...(checked && checked.checkInMs !== undefined && { identity_check: [nextCheck(id, checked)] }),
         },
         result: id,
