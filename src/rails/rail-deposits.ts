@@ -23,6 +23,8 @@ export interface DepositsRequest {
 /** A page of deposits. Without `nextCursor` it is the last one. */
 export interface DepositsPage {
   readonly deposits: readonly RailDeposit[];
+  /** When the last of what was looked at began, also where that is no deposit: the next question need not go further back. */
+  readonly lookedUpTo?: Date | undefined;
   readonly nextCursor?: string | undefined;
 }
 

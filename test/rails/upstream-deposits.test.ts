@@ -4,7 +4,7 @@ import { reconcile } from '../../src/payments/reconciliation/differences.ts';
 import { actOn, ended, succeed } from '../setup/acts.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { balanceOf, internalAccount, newCustomer, ownAccount } from '../setup/scene.ts';
+import { balanceOf, internalAccount, makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { type Received, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { type Connected, startTwoGateways, type TwoGateways } from './two-gateways.ts';
@@ -236,6 +236,20 @@ test('a deposit whose answer was lost upstream is taken once and credited once',
     await proxy.close();
     relay.answer = passOn;
   }
+});
+
+test('what orders have collected is not looked at again and again', async () => {
+  const scene = await makeScene(shop.platform, 0n);
+  const input = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 800n };
+  const { transaction } = await actOn(shop.platform, 'transferIn', input);
+  expect(await ended(shop.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  const { rows } = await two.upstream.owner.query('select created_at from transaction where received_amount = 800');
+  await askNow();
+  await vi.waitFor(async () => {
+    const { rows: now } = await two.gateway.owner.query('select deposits_from from rail_connection');
+    expect(now).toEqual([{ deposits_from: rows[0].created_at }]);
+  }, 20_000);
+  expect(await balanceOf(shop.platform, scene.usd)).toBe(800n);
 });
 
 test('what nobody can be credited with waits for a person, who says whose it is', async () => {

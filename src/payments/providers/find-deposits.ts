@@ -91,6 +91,7 @@ async function ask(payments: Payments, { platformId, environment, depositsFrom }
   for (let cursor: string | undefined; ; ) {
     const page = await railAnswer(rail.deposits({ from, cursor }));
     await storeDeposits(payments.database.pool, platformId, page.deposits);
+    latest = Math.max(latest, page.lookedUpTo?.getTime() ?? 0);
     for (const { at, state } of page.deposits) {
       latest = Math.max(latest, at.getTime());
       if (state === 'UNDER_WAY') oldestUnderWay = Math.min(oldestUnderWay, at.getTime());

@@ -70,7 +70,12 @@ export class UpstreamDeposits {
       ...(cursor !== undefined && { cursor }),
     });
     const { data, nextCursor } = await this.#client.get(`/transactions?${query}`, incomingPage);
-    return { deposits: data.filter(isDeposit).map(depositOf), ...(nextCursor !== undefined && { nextCursor }) };
+    const last = data.at(-1);
+    return {
+      deposits: data.filter(isDeposit).map(depositOf),
+      lookedUpTo: last && new Date(last.createdAt),
+      ...(nextCursor !== undefined && { nextCursor }),
+    };
   }
 
   /** Moves a deposit from the customer's account there to the platform's own, which payments are paid from. */
