@@ -103,11 +103,11 @@ begin
 
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.rail_order[*]');
   if v_rows <> '[]' then
-    insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario)
+    insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts, scenario, rate_lock)
     select r.platform_id, free_order_id(r.platform_id, r.id), r.transaction_id, r.kind, clock_ms(),
-      clock_ms() + coalesce(r.due_in_ms, 0) * interval '1 millisecond', 0, r.scenario
+      clock_ms() + coalesce(r.due_in_ms, 0) * interval '1 millisecond', 0, r.scenario, r.rate_lock
     from jsonb_to_recordset(v_rows) as r(platform_id uuid, id uuid, transaction_id uuid, kind rail_order_kind, due_in_ms bigint,
-      scenario jsonb);
+      scenario jsonb, rate_lock jsonb);
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then

@@ -10,6 +10,11 @@ begin
     and q.fees_included between 0 and q.total_sending_amount
     and q.platform_fee between 0 and q.fees_included
     and q.exchange_rate > 0
+    -- The rail takes all but the platform's part of the fees.
+    and (q.rate_lock is null or (
+      (q.rate_lock ->> 'sent')::bigint = q.total_sending_amount - q.platform_fee
+      and (q.rate_lock ->> 'received')::bigint = q.total_receiving_amount
+      and (q.rate_lock ->> 'reference') is not null) is true)
     and case q.source_kind
           when 'ACCOUNT' then q.source_account_id is not null
           when 'REALTIME_FUNDING' then q.source_account_id is null

@@ -28,10 +28,14 @@ const booked = `booked as materialized (
  *   it is executed, and a payment that is pulled when the pull has settled: then it has a PAYOUT order. A payment that
  *   failed before that has no refund.
  * - `gone`: it has been debited and the money is not back.
+ * - `locked`: what the rail takes, in the sending currency, where it converts the money itself (decision 83).
+ * - `waiting`: what waits in CLEARING until the rail has moved it.
  * - `arrives_here`: the payment itself credits an account here.
  */
 const payment = `payment as materialized (
-  select t.*, t.debited and not (t.ended_badly and t.refund_settled_at is not null) as gone
+  select t.*, t.debited and not (t.ended_badly and t.refund_settled_at is not null) as gone,
+    coalesce(t.locked, t.received_amount) as waiting,
+    case when t.locked is null then t.received_currency else t.sent_currency end as waiting_currency
   from (
     select t.platform_id, t.id, t.type, t.status, t.sent_amount, t.sent_currency, t.received_amount, t.received_currency,
       coalesce(t.fees, 0) as fees, t.refund_reference, t.refund_amount, t.refund_settled_at, t.destination_account_id, t.settled_at,
@@ -44,6 +48,8 @@ const payment = `payment as materialized (
         when t.status in ('FAILED', 'REJECTED') then t.refund_reference is not null
         else false end as debited,
       coalesce(q.source_kind::text, s.kind::text) as paid_from, coalesce(q.platform_fee, 0) as platform_fee,
+      (select (o.rate_lock ->> 'sent')::bigint from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id
+        and o.rate_lock is not null) as locked,
       case when s.kind = 'INTERNAL' then s.id else (
         select f.id from account f
         where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
@@ -72,14 +78,19 @@ const expected = `expected as (
     (p.funding_account_id, null::system_account, p.sent_currency, p.deposited - case when p.gone then p.sent_amount else 0 end),
     (p.platform_account_id, null, p.sent_currency, p.share),
     (null, 'OUTSIDE', p.sent_currency, -p.deposited),
-    (null, 'FEES', p.sent_currency, case when p.gone then p.fees else 0 end - p.share),
-    (null, 'LIQUIDITY', p.sent_currency, case when p.gone then p.sent_amount - p.fees else 0 end),
-    (null, 'LIQUIDITY', p.received_currency, case when p.gone then -p.received_amount else 0 end),
-    (null, 'CLEARING', p.received_currency,
-      case when p.debited and p.status in ('PENDING', 'PROCESSING') then p.received_amount else 0 end),
-    (null, 'SUSPENSE', p.received_currency, case when p.gone and p.ended_badly then p.received_amount else 0 end),
+    (null, 'FEES', p.sent_currency, case when not p.gone then 0 when p.locked is null then p.fees else p.sent_amount - p.locked end - p.share),
+    (null, 'LIQUIDITY', p.sent_currency, case when p.gone and p.locked is null then p.sent_amount - p.fees else 0 end),
+    (null, 'LIQUIDITY', p.received_currency, case when p.gone and p.locked is null then -p.received_amount else 0 end),
+    (null, 'CLEARING', p.waiting_currency,
+      case when p.debited and p.status in ('PENDING', 'PROCESSING') then p.waiting else 0 end),
+    (null, 'SUSPENSE', p.waiting_currency, case when p.gone and p.ended_badly then p.waiting else 0 end),
     (case when p.arrives_here then p.destination_account_id end, case when p.arrives_here then null else 'OUTSIDE'::system_account end,
-      p.received_currency, case when p.status = 'COMPLETED' then p.received_amount else 0 end)
+      case when p.arrives_here then p.received_currency else p.waiting_currency end,
+      case when p.status <> 'COMPLETED' then 0 when p.arrives_here then p.received_amount else p.waiting end),
+    -- What the rail converts for an account here goes out in one currency, and comes back in the other.
+    (null, 'OUTSIDE', p.sent_currency, case when p.status = 'COMPLETED' and p.arrives_here then coalesce(p.locked, 0) else 0 end),
+    (null, 'OUTSIDE', p.received_currency,
+      case when p.status = 'COMPLETED' and p.arrives_here and p.locked is not null then -p.received_amount else 0 end)
   ) as e(account_id, system, currency, amount)
   where p.type = 'OUTGOING' and e.amount <> 0
   union all

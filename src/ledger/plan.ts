@@ -97,7 +97,7 @@ export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude
 
 /** An order for the rail to insert. */
 export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
-  Partial<Pick<RailOrder, 'scenario'>> & {
+  Partial<Pick<RailOrder, 'scenario' | 'rateLock'>> & {
     /** When the rail is asked first, in milliseconds from now; at once when left out. */
     readonly dueInMs?: number;
   };

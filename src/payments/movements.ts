@@ -17,6 +17,8 @@ export interface Flow {
   readonly received: bigint;
   /** The internal account that receives; undefined when the money leaves. */
   readonly destinationAccountId: string | undefined;
+  /** What the rail takes in the sending currency, where it converts the money itself (decision 83). */
+  readonly lockedSent?: bigint | undefined;
 }
 
 /** Debits the source: fees are earned, the rest is converted, and the amount to deliver waits in CLEARING. */
@@ -31,17 +33,24 @@ export function debit(flow: Flow): Journal {
   };
 }
 
-/** Delivers the money out of CLEARING, and pays the platform its part of the fees. */
+/**
+ * Delivers the money out of CLEARING, and pays the platform its part of the fees. What the rail converts leaves in the
+ * sending currency; for an account here it comes back in the receiving currency.
+ */
 export function delivery(flow: Flow): Journal {
-  const currency = flow.receivingCurrency;
+  const { receivingCurrency: currency, received, destinationAccountId } = flow;
+  const waiting = waitingMoney(flow);
+  const leavesFirst = destinationAccountId === undefined || flow.lockedSent !== undefined;
   return {
     kind: 'delivery',
     transactionId: flow.transactionId,
     legs: nonZero([
-      { system: 'CLEARING', currency, amount: -flow.received },
-      flow.destinationAccountId === undefined
-        ? { system: 'OUTSIDE', currency, amount: flow.received }
-        : { account: flow.destinationAccountId, currency, amount: flow.received },
+      { system: 'CLEARING', currency: waiting.currency, amount: -waiting.amount },
+      ...(leavesFirst ? [{ system: 'OUTSIDE', ...waiting } as const] : []),
+      ...(destinationAccountId !== undefined && flow.lockedSent !== undefined
+        ? [{ system: 'OUTSIDE', currency, amount: -received } as const]
+        : []),
+      ...(destinationAccountId === undefined ? [] : [{ account: destinationAccountId, currency, amount: received }]),
       ...platformShare(flow),
     ]),
   };
@@ -98,13 +107,13 @@ export function transfer(accountId: string, currency: string, amount: bigint, tr
 
 /** Moves money that the rail neither delivered nor gave back from CLEARING to SUSPENSE, where it can be seen. */
 export function suspension(flow: Flow): Journal {
-  const currency = flow.receivingCurrency;
+  const { currency, amount } = waitingMoney(flow);
   return {
     kind: 'suspension',
     transactionId: flow.transactionId,
     legs: [
-      { system: 'CLEARING', currency, amount: -flow.received },
-      { system: 'SUSPENSE', currency, amount: flow.received },
+      { system: 'CLEARING', currency, amount: -amount },
+      { system: 'SUSPENSE', currency, amount },
     ],
   };
 }
@@ -155,8 +164,22 @@ export function passage(currency: string, amount: bigint, transactionId: string)
   ];
 }
 
+/** Returns what waits in CLEARING until the rail has moved it: the money as the rail takes it. */
+function waitingMoney(flow: Flow): { readonly currency: string; readonly amount: bigint } {
+  return flow.lockedSent === undefined
+    ? { currency: flow.receivingCurrency, amount: flow.received }
+    : { currency: flow.sendingCurrency, amount: flow.lockedSent };
+}
+
 function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
-  const { sendingCurrency, receivingCurrency } = flow;
+  const { sendingCurrency, receivingCurrency, lockedSent } = flow;
+  if (lockedSent !== undefined) {
+    // The rail converts, and keeps its fees: what is left here is the platform's part of the fees.
+    return [
+      { system: 'FEES', currency: sendingCurrency, amount: direction * (flow.sent - lockedSent) },
+      { system: 'CLEARING', currency: sendingCurrency, amount: direction * lockedSent },
+    ];
+  }
   const net = flow.sent - flow.fees;
   return [
     { system: 'FEES', currency: sendingCurrency, amount: direction * flow.fees },

@@ -5,7 +5,7 @@ import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Account, Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
-import type { RailAccount } from '../rails/rail.ts';
+import type { RailAccount } from '../rails/rail-account.ts';
 
 /** The accounts of a command, and new ids for the rows that it will insert. */
 export interface TransferParties {

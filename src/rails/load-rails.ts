@@ -158,6 +158,7 @@ const parts: readonly string[] = [
   ...['rate', 'paymentInstructions', 'lookUp', 'payOut', 'collect', 'giveBack', 'collectionAmount', 'expectedMs'],
   ...[
     'firstAskMs',
+    'lockRate',
     'checkAccount',
     'checkIdentity',
     'findOrder',
@@ -208,6 +209,9 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money, and cannot give it back`);
   if ((present('collect') || present('payOut')) && !present('expectedMs')) {
     refuse(`the rail ${name} moves money, and does not say how long that takes: expectedMs`);
+  }
+  if (present('lockRate') && !(present('rate') && present('payOut'))) {
+    refuse(`the rail ${name} locks rates, and lacks rate or payOut`);
   }
   if (rail.simulation === undefined) return;
   const missing = simulationParts.filter((part) => typeof rail.simulation?.[part] !== 'function');

@@ -7,10 +7,12 @@ import type {
   RailOrderKind,
 } from '../database/generated/client/client.ts';
 import type { IdentityAnswer, IdentityRequest } from './identity-request.ts';
+import type { RailAccount } from './rail-account.ts';
 import type { RailDeposits } from './rail-deposits.ts';
 import type { RailBooks } from './rail-movements.ts';
 import type { RailStep } from './rail-step.ts';
 import type { RailWebhooks } from './rail-webhooks.ts';
+import type { RailLocks, RateLock } from './rate-lock.ts';
 import type { Simulation } from './simulation.ts';
 
 /**
@@ -18,7 +20,7 @@ import type { Simulation } from './simulation.ts';
  * not know which rail it is. Every part is optional: what a rail does not bring is refused. A real provider is connected
  * by implementing this interface (src/rails/README.md).
  */
-export interface Rail extends RailBooks, RailDeposits, RailWebhooks {
+export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
 
   /**
@@ -158,13 +160,6 @@ export interface RateTerms {
   readonly bridge: string;
 }
 
-/** An external account or wallet, as the rail sees it. */
-export interface RailAccount {
-  readonly type: ExternalAccountType;
-  /** The identifier of the account at its bank or network: account number, IBAN, address, … */
-  readonly identifier: string;
-}
-
 /** An external account or wallet that is to be checked, with all that is known of it. */
 export interface AccountToCheck extends RailAccount {
   /** The uuid of the account: the idempotency key of its registration at a provider. */
@@ -188,6 +183,8 @@ export interface RailOrder {
   readonly account: RailAccount | undefined;
   /** The UMA address of the other party: of the receiver of a payout, or of the sender of a collection. */
   readonly umaAddress: string | undefined;
+  /** What the rail has locked for it. */
+  readonly lock?: RateLock | undefined;
   /** Whether the rail has answered `settled` before. */
   readonly settled: boolean;
   /** The time since the order was created, in milliseconds, by the clock of the database. */
@@ -210,6 +207,8 @@ export type RailOutcome =
        * for a person, and the payment stays under way until it is solved.
        */
       readonly amount?: bigint | undefined;
+      /** What it took for an order with a lock, in the sending currency. */
+      readonly sent?: bigint | undefined;
     }
   /** It did not happen and will not. `explanation` is for the timeline. */
   | {

@@ -4,6 +4,7 @@ import type { Rail } from './rail.ts';
 /** The parts of a rail that ask its provider. */
 const asking = [
   'rate',
+  'lockRate',
   'paymentInstructions',
   'lookUp',
   'payOut',

@@ -278,7 +278,7 @@ proctype Worker(byte number) {
   byte me = 200 + number;
 end_idle:
   do
-  :: atomic {                                                      /* lease_orders: one statement, rows skip locked */
+  :: atomic {                                                      /* lease_rail_orders: one statement, rows skip locked */
        if
        :: orderOpen[0] && leasedBy[0] == NOBODY -> q = 0
        :: QUOTES > 1 && orderOpen[QUOTES - 1] && leasedBy[QUOTES - 1] == NOBODY -> q = QUOTES - 1

@@ -21,7 +21,7 @@ async function resultsOf(trial: RailTrial, times = quickTimes) {
 test('a rail that keeps the promises of the port passes all of them, for payouts and collections', async () => {
   expect(await resultsOf(providerTrial())).toEqual({
     failed: [],
-    passed: 19,
+    passed: 24,
     notTried: ['PAYOUT answers failed for what it has given back'],
   });
 });
@@ -47,6 +47,21 @@ test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
   const found = failed.filter((one) => one.check.startsWith(check));
   expect(found.map(({ kind }) => kind)).toEqual(['PAYOUT', 'COLLECTION']);
   for (const one of found) expect(one.reason).toMatch(reason);
+});
+
+test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
+  ['promises longer', 'keeps a lock as long as it says', /the lock held, and the rail answered failed/],
+  ['takes more', 'takes and delivers what it has locked', /locked 1000 for 792, and took 1001 and delivered 792/],
+  ['delivers less', 'takes and delivers what it has locked', /locked 1000 for 792, and took 1000 and delivered 791/],
+  ['names no amounts', 'takes and delivers what it has locked', /and took undefined and delivered undefined/],
+  ['locks the other side', 'locks what it is asked to lock', /was to lock 1000 SENDING, and locked 1260/],
+  ['hides fees', 'locks what it is asked to lock', /1000 less fees of 0 at 1.25 is not 792/],
+  ['invents locks', 'locks nothing where the provider says nothing', /said nothing, and the rail answered locked/],
+])('a rail with the mistake “%s” about its locks is found out', async ([mistake, check, reason]) => {
+  const { failed } = await resultsOf(providerTrial(mistake));
+  const found = failed.filter((one) => one.check.startsWith(check));
+  expect(found).toHaveLength(1);
+  expect(found[0]?.reason).toMatch(reason);
 });
 
 test('a rail that keeps the promises about what comes in passes them', async () => {

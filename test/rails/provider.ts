@@ -1,18 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requiredCurrency } from '../../src/core/currencies.ts';
 import type { ProviderFault, RailTrial, TrialTimes } from '../../src/rails/conformance/trial.ts';
 import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
+import type { LockAnswer, LockRequest, RateLock } from '../../src/rails/rate-lock.ts';
 
 /** The times of a trial in tests: a provider that is slow answers after 60 ms. */
 export const quickTimes: TrialTimes = { answerMs: 40, outcomeMs: 5_000 };
 /** The times for a rail that is wrong: the suite does not wait long for an outcome that never comes. */
 export const shortTimes: TrialTimes = { ...quickTimes, outcomeMs: 400 };
 
+/** How long the provider keeps a lock, in milliseconds. */
+const lockMs = 600;
+
 type State = 'under way' | 'settled' | 'failed';
 
 /** A payments provider with an idempotency key for each payment, and the faults of a real one. */
 export class Provider {
   fault: ProviderFault = 'none';
+  /** When each lock ends. */
+  readonly #locks = new Map<string, number>();
   readonly #payments = new Map<string, { order: RailOrder; state: State; asked: number; givenBack: boolean }>();
 
   /** Makes the payment of this key, or finds it, and returns its state. */
@@ -28,6 +35,26 @@ export class Provider {
     if (this.fault === 'loses-answers') throw new Error('socket hang up');
     if (this.fault === 'is-slow') await sleep(60);
     return this.fault === 'contradicts' && payment.state === 'settled' ? 'failed' : payment.state;
+  }
+
+  /** Locks a conversion at 1.25, with a fee of 10. */
+  async lock({ lockedSide, amount }: LockRequest): Promise<RateLock> {
+    if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
+    const [sent, received] =
+      lockedSide === 'SENDING' ? [amount, ((amount - 10n) * 4n) / 5n] : [(amount * 5n) / 4n + 10n, amount];
+    const lock = { reference: randomUUID(), sent, received, rate: '1.25', fees: 10n };
+    this.#locks.set(lock.reference, performance.now() + lockMs);
+    if (this.fault === 'loses-answers') throw new Error('socket hang up');
+    return lock;
+  }
+
+  /** Tells whether a lock holds now. */
+  holds({ reference }: RateLock): boolean {
+    return performance.now() < (this.#locks.get(reference) ?? 0);
+  }
+
+  knows(key: string): boolean {
+    return this.#payments.has(key);
   }
 
   /** Gives back the payment of this key, once. */
@@ -56,7 +83,19 @@ const answers: Readonly<Record<State, RailOutcome>> = {
 };
 
 /** The fault of a rail's author. */
-export type Mistake = 'new keys' | 'guesses' | 'throws refusals' | 'forgets' | 'believes the last' | 'asks never';
+export type Mistake = OrderMistake | LockMistake;
+type OrderMistake = 'new keys' | 'guesses' | 'throws refusals' | 'forgets' | 'believes the last' | 'asks never';
+type LockMistake = (typeof lockMistakes)[number];
+
+const lockMistakes = [
+  ...(['promises longer', 'takes more', 'delivers less', 'names no amounts'] as const),
+  ...(['locks the other side', 'hides fees', 'invents locks'] as const),
+] as const;
+
+/** Tells whether the locks of a rail are to be tried, which takes a while. */
+function triesLocks(mistake: Mistake | undefined): boolean {
+  return mistake === undefined || lockMistakes.some((one) => one === mistake);
+}
 
 /** A rail of the provider as it should be, or with one mistake of its author. */
 function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
@@ -82,15 +121,40 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
     if (order.settled && state === 'failed' && mistake !== 'believes the last') {
       return { kind: 'contradiction', explanation: 'failed, of what was settled' };
     }
-    return answers[state];
+    return state === 'settled' && order.lock ? settledLock(order.lock, mistake) : answers[state];
   };
+  const payOut = async (order: RailOrder): Promise<RailOutcome> =>
+    order.lock && !provider.knows(order.id) && !provider.holds(order.lock)
+      ? { kind: 'failed', explanation: 'the lock has ended' }
+      : perform(order);
   return {
     name: 'provider',
     expectedMs: () => 5,
-    payOut: perform,
+    rate: async () => undefined,
+    lockRate: (request) => lockAt(provider, request, mistake),
+    payOut,
     collect: perform,
     giveBack: ({ id }) => provider.giveBack(id),
   };
+}
+
+/** Locks a rate at the provider, as it should be or with a mistake. */
+async function lockAt(provider: Provider, request: LockRequest, mistake: Mistake | undefined): Promise<LockAnswer> {
+  const other = request.lockedSide === 'SENDING' ? 'RECEIVING' : 'SENDING';
+  const wanted = mistake === 'locks the other side' ? ({ ...request, lockedSide: other } as const) : request;
+  const lock = await provider.lock(wanted).catch((error: unknown): RateLock => {
+    if (mistake !== 'invents locks') throw error;
+    return { reference: 'none', sent: 1_000n, received: 792n, rate: '1.25', fees: 10n };
+  });
+  const told = mistake === 'hides fees' ? { ...lock, fees: 0n } : lock;
+  return { kind: 'locked', lock: told, validMs: mistake === 'promises longer' ? lockMs * 1.5 : lockMs * 0.8 };
+}
+
+/** What a rail says of a lock that it has executed. */
+function settledLock({ sent, received }: RateLock, mistake: Mistake | undefined): RailOutcome {
+  if (mistake === 'names no amounts') return { kind: 'settled' };
+  const taken = mistake === 'takes more' ? sent + 1n : sent;
+  return { kind: 'settled', sent: taken, amount: mistake === 'delivers less' ? received - 1n : received };
 }
 
 /** The trial of a rail of such a provider. */
@@ -104,6 +168,13 @@ export function providerTrial(mistake?: Mistake): RailTrial {
       account: { type: 'IBAN', identifier: course },
       umaAddress: undefined,
     }),
+    lock: (lockedSide) =>
+      triesLocks(mistake)
+        ? {
+            ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR') },
+            ...{ lockedSide, amount: 1_000n, account: { type: 'IBAN', identifier: 'settles' } },
+          }
+        : undefined,
     provider: {
       moved: (orderId) => provider.moved(orderId),
       setFault: async (fault) => {

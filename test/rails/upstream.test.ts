@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { requiredCurrency } from '../../src/core/currencies.ts';
 import { keyId } from '../../src/core/key-id.ts';
 import { openConnections } from '../../src/gateway.ts';
 import { connectedRail } from '../../src/payments/command.ts';
@@ -98,10 +99,9 @@ test('a payment is made: out of the account upstream, under the id of its order'
   expect(await rail?.findOrder?.({ ...order, id: randomUUID() })).toBe(undefined);
 });
 
-test('a conversion has the rate of upstream, and pays the converted amount out of the account in that currency', async () => {
-  await receive(20_000n);
+test('a conversion of money that is pulled first has the rate of upstream, and pays out of the account in that currency', async () => {
   const before = await held('EUR');
-  const made = await quote(platform, usdToEur(scene));
+  const made = await quote(platform, usdToEur(scene, { source: { account: { accountId: scene.outsideUsd } } }));
   const rates = '{ exchangeRates(source: "USD", destinations: ["EUR"]) { rate } }';
   expect((await platform.ask(rates)).exchangeRates).toEqual((await account.ask(rates)).exchangeRates);
   await execute(platform, made.id);
@@ -341,6 +341,7 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
     return rows[0].identifier as string;
   };
   const [good, bad] = [await identifierOf(scene.outsideUsd), await identifierOf(failing.outsideUsd)];
+  const euros = await identifierOf(scene.outsideEur);
   return {
     async open() {
       const rail = await upstreamModule.open(
@@ -359,13 +360,17 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
       account: { type: 'US_ACCOUNT', identifier: course === 'refused' ? bad : good },
       umaAddress: undefined,
     }),
+    lock: (lockedSide) => ({
+      ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), lockedSide, amount: 2_000n },
+      account: { type: 'IBAN', identifier: euros },
+    }),
     incoming: await upstreamIncoming(),
     provider: {
       setFault: proxy.setFault,
       async moved(orderId) {
         const { rows } = await upstream.owner.query(
-          `select coalesce(sum(case description when $1 then sent_amount else -sent_amount end), 0)::bigint as moved
-           from transaction where description in ($1, $2) and status in ('PENDING', 'PROCESSING', 'COMPLETED')`,
+          `select coalesce(sum(case description when $1 then received_amount else -received_amount end), 0)::bigint as moved
+           from transaction where description in ($1, $2) and (status in ('PROCESSING', 'COMPLETED') or status = 'PENDING' and quote_id is null)`,
           [`order ${orderId}`, `return of ${orderId}`],
         );
         return BigInt(rows[0].moved);
@@ -383,8 +388,9 @@ test('the rail passes the conformance suite, with the upstream service behind a 
     const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
     expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([
       { result: 'not tried', kind: 'PAYOUT', check: 'answers failed for what it has given back' },
+      { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock as long as it says' },
     ]);
-    expect(results).toHaveLength(24);
+    expect(results).toHaveLength(29);
   } finally {
     await proxy.close();
   }

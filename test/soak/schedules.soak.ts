@@ -88,9 +88,15 @@ describe('a planted bug is caught by a schedule', () => {
       ],
     },
     {
-      bug: 'lease_orders leases nothing',
+      bug: 'lease_rail_orders leases nothing',
       race: 'a lease against a lease',
-      plants: [{ signature: 'lease_orders(integer, bigint)', find: 'p_lease_ms * interval', put: '0 * interval' }],
+      plants: [
+        {
+          signature: 'lease_rail_orders(integer, bigint, boolean)',
+          find: 'p_lease_ms * interval',
+          put: '0 * interval',
+        },
+      ],
     },
   ])('$bug', async ({ bug, race: name, plants }) => {
     const race = races.find((each) => each.name === name);

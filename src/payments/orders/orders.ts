@@ -3,7 +3,9 @@ import type { Environment, Prisma, RailOrderKind } from '../../database/generate
 import type { Transaction } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import type { Rail, RailRequest } from '../../rails/rail.ts';
+import type { RateLock } from '../../rails/rate-lock.ts';
 import type { Party } from '../parties.ts';
+import { lockOf } from '../rate-locks.ts';
 
 /** A due order with all data that its outcome may need, as it was read with the lease. */
 export interface DueOrder {
@@ -25,6 +27,8 @@ export interface DueOrder {
    */
   readonly fundingAccountId: string | undefined;
   readonly platformFee: bigint;
+  /** What the rail has locked for the payment. */
+  readonly lock: RateLock | undefined;
   /** The account of the platform for its part of the fees, and whether it holds enough to give that part back. */
   readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
   /** The information about the sender that was given with the quote, and its UMA address. */
@@ -79,7 +83,7 @@ type SharedFields =
   | 'transaction'
   | 'approvalDeferred';
 
-/** A row of the function `lease_orders`: flat, with null for what is absent. */
+/** A row of the function `lease_rail_orders`: flat, with null for what is absent. */
 interface LeasedRow extends Pick<DueOrder, SharedFields> {
   readonly source: Party | null;
   readonly destination: Party | null;
@@ -96,12 +100,17 @@ interface LeasedRow extends Pick<DueOrder, SharedFields> {
   readonly incoming: Transaction | null;
   readonly incomingDestination: Party | null;
   readonly approvalLeftMs: number | null;
+  readonly rateLock: Prisma.JsonValue;
 }
 
-const leaseOrdersStatement = statement<LeasedRow>('lease_orders', 'select * from lease_orders($1::int, $2::bigint)', {
-  transaction: 'Transaction',
-  incoming: 'Transaction',
-});
+const leaseOrdersStatement = statement<LeasedRow>(
+  'lease_orders',
+  'select * from lease_rail_orders($1::int, $2::bigint, true)',
+  {
+    transaction: 'Transaction',
+    incoming: 'Transaction',
+  },
+);
 
 /** Leases up to `limit` due orders: no other process takes them until the lease ends. */
 export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {
@@ -185,6 +194,7 @@ function dueOrder(row: LeasedRow): DueOrder {
     destination: row.destination ?? undefined,
     fundingAccountId: row.fundingAccountId ?? undefined,
     platformFee: row.platformFee ?? 0n,
+    lock: lockOf(row.rateLock),
     platformAccount:
       platformAccountId === null ? undefined : { id: platformAccountId, canReturnFee: row.canReturnFee ?? false },
     sender: { information: row.senderInformation ?? {}, umaAddress: row.senderUmaAddress ?? undefined },

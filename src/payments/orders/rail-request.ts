@@ -12,6 +12,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
     ...moneyOf(order),
     account: externalAccount(order),
     umaAddress: order.receiver ? undefined : counterpartyAddress(order),
+    lock: order.lock,
     settled,
     ageMs: order.ageMs,
     attempts: order.attempts - 1,

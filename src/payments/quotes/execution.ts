@@ -4,6 +4,7 @@ import type { Journal, Plan } from '../../ledger/plan.ts';
 import type { Rail } from '../../rails/rail.ts';
 import { debit, type Flow } from '../movements.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
+import { type Lockable, lockOf } from '../rate-locks.ts';
 import type { Target } from './quote-destination.ts';
 
 /** The fields of a quote that its execution needs: all of them are fixed when the quote is created. */
@@ -18,7 +19,8 @@ export type Executable = Pick<
   | 'totalReceivingAmount'
   | 'feesIncluded'
   | 'platformFee'
->;
+> &
+  Lockable;
 
 /** How a quote is executed. */
 export interface ExecutionOptions {
@@ -50,6 +52,7 @@ export function execution(quote: Executable, options: ExecutionOptions): Plan {
     transactionId: quote.transactionId,
     kind: 'PAYOUT' as const,
     scenario,
+    rateLock: quote.rateLock ?? null,
     dueInMs: firstAskMs(rail, railRequest),
   };
   const flow: Flow = {
@@ -63,6 +66,7 @@ export function execution(quote: Executable, options: ExecutionOptions): Plan {
     receivingCurrency: quote.receivingCurrency,
     received: quote.totalReceivingAmount,
     destinationAccountId: undefined,
+    lockedSent: lockOf(quote.rateLock)?.sent,
   };
   return {
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, isNew }],

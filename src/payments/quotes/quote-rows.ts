@@ -9,6 +9,8 @@ import type { Payments } from '../command.ts';
 import type { Information } from '../information.ts';
 import { idAt, type Parties } from '../parties.ts';
 import type { Pricing } from '../pricing/pricing.ts';
+import { storedLock } from '../rate-locks.ts';
+import type { LockedPrice } from './lock-rate.ts';
 import type { Destination } from './quote-destination.ts';
 
 /** The fields of the input that the rows of a quote store. */
@@ -22,6 +24,8 @@ interface QuoteRequest {
 export interface QuoteData {
   readonly sending: Currency;
   readonly price: Pricing;
+  /** The lock at the rail that the price has. */
+  readonly lock?: LockedPrice | undefined;
   readonly to: Destination;
   readonly sender: Information;
   readonly scenario: Scenario | null;
@@ -34,7 +38,7 @@ export function newRows(
   tenant: Tenant,
   input: QuoteRequest,
   parties: Parties,
-  { sending, price, to, sender, scenario, metadata }: QuoteData,
+  { sending, price, lock, to, sender, scenario, metadata }: QuoteData,
 ) {
   const quoteId = idAt(parties, 0);
   const transactionId = idAt(parties, 1);
@@ -56,7 +60,7 @@ export function newRows(
     id: quoteId,
     status: 'PENDING',
     transactionId,
-    expiresAt: new Date(creationTime(quoteId).getTime() + payments.quoteSeconds * 1000),
+    expiresAt: expiryOf(payments, quoteId, lock),
     sendingCurrency: sending.code,
     receivingCurrency: to.receiving.code,
     totalSendingAmount: price.totalSendingAmount,
@@ -69,6 +73,7 @@ export function newRows(
     lookupId: to.lookupId,
     senderInformation: { ...sender },
     scenario,
+    rateLock: lock ? storedLock(lock.lock) : null,
   };
   const transaction: NewRow<Transaction> = {
     ...common,
@@ -86,6 +91,12 @@ export function newRows(
     counterpartyInformation: { ...to.information },
   };
   return { quote, transaction };
+}
+
+/** Returns when a quote ends. It was given its id before the rail was asked for its lock, so it never outlives the lock. */
+function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
+  const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
+  return new Date(creationTime(quoteId).getTime() + validMs);
 }
 
 /** Converts a value for a JSON column, with amounts as strings of digits. */

@@ -12,7 +12,6 @@ import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { checkInformation } from '../information.ts';
 import { checkMetadata } from '../metadata.ts';
-import { orderIdOfKey } from '../orders/order-ids.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import {
@@ -21,11 +20,12 @@ import {
   currencyOfAccount,
   customerNotFound,
   customerUuid,
-  idAt,
   type Parties,
   readParties,
 } from '../parties.ts';
 import { type Pricing, priceQuote } from '../pricing/pricing.ts';
+import type { PricingRequest } from '../pricing/pricing-terms.ts';
+import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
 import { accountDestination, type Destination, umaDestination } from './quote-destination.ts';
 import { at, type CreateQuote } from './quote-input.ts';
 import { jsonOf, newRows } from './quote-rows.ts';
@@ -91,8 +91,9 @@ async function planQuote(
       ? accountDestination(parties, input.senderCustomerInfo)
       : await umaDestination(payments, caller, destination, { ...input, parties }, sender);
 
-  const price = await quotePrice(payments, caller, input, parties, { sending, to });
-  const rows = newRows(payments, caller, input, parties, { sending, price, to, sender, scenario, metadata });
+  const orderId = orderOfQuote(caller, input, parties, idempotencyKey);
+  const { price, lock } = await quotePrice(payments, caller, input, parties, { sending, to, orderId });
+  const rows = newRows(payments, caller, input, parties, { sending, price, lock, to, sender, scenario, metadata });
   const { quote, transaction } = rows;
   if (source.kind === 'REALTIME_FUNDING') {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
@@ -108,7 +109,7 @@ async function planQuote(
   };
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
   const payment = start(quote, parties.source, {
-    orderId: orderIdOfKey(caller, { operation: 'createQuote', idempotencyKey }, idAt(parties, 2)),
+    orderId,
     rail: railOf(payments, caller, 'payOut'),
     target: to.target,
     scenario,
@@ -154,8 +155,8 @@ async function quotePrice(
   caller: Caller,
   input: CreateQuote,
   parties: Parties,
-  { sending, to }: { readonly sending: Currency; readonly to: Destination },
-): Promise<Pricing> {
+  { sending, to, orderId }: { readonly sending: Currency; readonly to: Destination; readonly orderId: string },
+): Promise<{ readonly price: Pricing; readonly lock?: LockedPrice }> {
   const rate = await neededOf(payments, railOf(payments, caller, 'rate').rate(sending, to.receiving));
   if (!rate) {
     throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, {
@@ -166,14 +167,15 @@ async function quotePrice(
   const path = at('lockedCurrencyAmount');
   const lockedAmount = smallestUnits(input.lockedCurrencyAmount, locked, path);
   const value = lockedAmount.toString();
-  const price = priceQuote({
+  const request: PricingRequest = {
     sending,
     receiving: to.receiving,
     lockedSide: input.lockedCurrencySide,
     lockedAmount,
     rate,
     platformFee: parties.platformFee,
-  });
+  };
+  const price = priceQuote(request);
   if ('code' in price) {
     throw new Refusal(price.code, price.reason, { path, value });
   }
@@ -186,7 +188,8 @@ async function quotePrice(
       { path, value },
     );
   }
-  return price;
+  const lock = await lockRate(payments, caller, { input, parties, to, request, listed: price, orderId });
+  return lock ? { price: lock.price, lock } : { price };
 }
 
 /**

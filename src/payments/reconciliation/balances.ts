@@ -41,12 +41,19 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
      from posting p, lateral (select case when p.journal_id >= $3 then abs(p.amount) else 0 end as recent) r
      where p.platform_id = $1 and p.system = 'OUTSIDE'
      union all
-     select m.currency, 0, case o.kind when 'PAYOUT' then m.amount else 0 end, case o.kind when 'PAYOUT' then 0 else m.amount end
+     select m.currency, 0, m.less, m.more
      from rail_order o
      join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id,
-     lateral (select case when p.is_pull then t.sent_amount else t.received_amount end as amount,
-         case when p.is_pull then t.sent_currency else t.received_currency end as currency
-       from (select o.kind = 'COLLECTION' and t.type = 'OUTGOING' as is_pull) p) m
+     lateral (
+       select t.sent_currency as currency, 0 as less, t.sent_amount as more where o.kind = 'COLLECTION' and t.type = 'OUTGOING'
+       union all
+       select t.received_currency, 0, t.received_amount
+       where o.kind = 'COLLECTION' and t.type <> 'OUTGOING' or o.rate_lock is not null and exists (
+         select from account d where d.platform_id = t.platform_id and d.id = t.destination_account_id and d.kind = 'INTERNAL')
+       union all
+       select t.received_currency, t.received_amount, 0 where o.kind = 'PAYOUT' and o.rate_lock is null
+       union all
+       select t.sent_currency, (o.rate_lock ->> 'sent')::bigint, 0 where o.kind = 'PAYOUT' and o.rate_lock is not null) m
      where o.platform_id = $1 and (o.due_at is not null and t.status in ('PENDING', 'PROCESSING')
        or t.updated_at >= $2 and t.status in ('FAILED', 'REJECTED', 'REFUNDED'))
      union all

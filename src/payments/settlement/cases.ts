@@ -7,6 +7,7 @@ import type { RailCase, RailCaseKind } from '../../database/generated/client/cli
 import { statement } from '../../database/statement.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
+import type { RateLock } from '../../rails/rate-lock.ts';
 import type { DueOrder } from '../orders/orders.ts';
 
 /**
@@ -45,17 +46,42 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
   return { kind: 'OTHER_OUTCOME', said: `${outcome.kind}${explanation}`, stands: status };
 }
 
-/** Describes the amount of a settled order that is not what was ordered; undefined where it is, or nothing is said of it. */
+/**
+ * Describes the amount of a settled order that is not what was ordered; undefined where it is, or nothing is said of it. What
+ * was locked must be said.
+ * @param sentCurrency the currency in which a lock is paid
+ */
 export function otherAmount(
   outcome: RailOutcome,
-  { amount, currency: code }: Pick<RailOrder, 'amount' | 'currency'>,
+  { amount, currency: code, lock }: Pick<RailOrder, 'amount' | 'currency' | 'lock'>,
+  sentCurrency: string | null,
 ): Contradiction | undefined {
+  if (lock && sentCurrency !== null) return otherThanLocked(outcome, lock, { received: code, sent: sentCurrency });
   if (outcome.kind !== 'settled' || outcome.amount === undefined || outcome.amount === amount) return undefined;
   const currency = requiredCurrency(code);
   return {
     kind: 'OTHER_AMOUNT',
     said: `settled ${formatMajor(outcome.amount, currency)}`,
     stands: `ordered ${formatMajor(amount, currency)}`,
+  };
+}
+
+/** Describes a settled order whose two amounts are not those of its lock (decision 83). */
+function otherThanLocked(
+  outcome: RailOutcome,
+  lock: RateLock,
+  codes: { readonly received: string; readonly sent: string },
+): Contradiction | undefined {
+  if (outcome.kind !== 'settled' || (outcome.amount === lock.received && outcome.sent === lock.sent)) return undefined;
+  const words = (received: bigint | undefined, sent: bigint | undefined) =>
+    [
+      received === undefined ? 'an unnamed amount' : formatMajor(received, requiredCurrency(codes.received)),
+      sent === undefined ? 'an unnamed amount' : formatMajor(sent, requiredCurrency(codes.sent)),
+    ].join(' for ');
+  return {
+    kind: 'OTHER_AMOUNT',
+    said: `settled ${words(outcome.amount, outcome.sent)}`,
+    stands: `locked ${words(lock.received, lock.sent)}`,
   };
 }
 

@@ -172,6 +172,7 @@ export function flowOf(order: DueOrder): Flow {
     receivingCurrency: transaction.receivedCurrency,
     received: receivedAmount,
     destinationAccountId: undefined,
+    lockedSent: order.lock?.sent,
   };
 }
 

@@ -179,7 +179,7 @@ async function settle(
     if (outcome.kind === 'contradiction') {
       return waitForPerson(payments, order, otherOutcome(outcome, order.transaction.status));
     }
-    const amount = otherAmount(outcome, railRequest(order, settled));
+    const amount = otherAmount(outcome, railRequest(order, settled), transaction.sentCurrency);
     if (amount) return waitForPerson(payments, order, amount);
     return conclude(payments, order, outcome);
   };

@@ -1,6 +1,7 @@
 import { type Operator, recordAct } from '../../access/operator-acts.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import type { Database } from '../../database/database.ts';
+import type { Prisma } from '../../database/generated/client/client.ts';
 import { retryLostRaces } from '../../database/retry.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
@@ -8,6 +9,7 @@ import { type Transaction as DatabaseTransaction, inTransaction } from '../../da
 import { commitPlanOn, type PlanRefusal } from '../../ledger/commit.ts';
 import { type Flow, refund, resumption } from '../movements.ts';
 import { fullAccount } from '../plan-refusals.ts';
+import { lockOf } from '../rate-locks.ts';
 
 /**
  * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and a person must find out where it is.
@@ -20,6 +22,8 @@ export interface SuspendedRefund {
   readonly platformId: string;
   readonly platformName: string;
   readonly transaction: Transaction;
+  /** What the rail had locked for the payment, as its order stores it. */
+  readonly rateLock: Prisma.JsonValue;
   /** The internal account that the refund is for. */
   readonly refundAccountId: string;
   /** Whether its money is or was in suspense. */
@@ -36,6 +40,7 @@ export type Release =
  * goes to the internal account of its owner in the sent currency.
  */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
+  (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
    where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
      and (f.id = s.id or s.kind is distinct from 'INTERNAL'
@@ -124,7 +129,7 @@ async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund 
 }
 
 /** Returns the amounts and accounts of the payment that was debited and then suspended. */
-function flowOf({ transaction, refundAccountId }: SuspendedRefund): Flow {
+function flowOf({ transaction, rateLock, refundAccountId }: SuspendedRefund): Flow {
   const { id, sentAmount, sentCurrency, receivedAmount, receivedCurrency, fees } = transaction;
   if (sentAmount === null || sentCurrency === null || receivedAmount === null) {
     throw new Error(`transaction ${id} lacks one of its sides`);
@@ -140,5 +145,6 @@ function flowOf({ transaction, refundAccountId }: SuspendedRefund): Flow {
     receivingCurrency: receivedCurrency,
     received: receivedAmount,
     destinationAccountId: undefined,
+    lockedSent: lockOf(rateLock)?.sent,
   };
 }

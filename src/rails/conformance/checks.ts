@@ -138,16 +138,18 @@ async function givesBack(tried: Tried): Promise<void> {
 }
 
 function driveOf({ trial, kind, times }: Tried, course: 'settles' | 'refused' | 'slow'): TrialDrive {
-  return new TrialDrive(trial, course, kind, times);
+  const order = trial.order(course, kind);
+  if (!order) throw new NotTried(`the trial has no order that is: ${course}`);
+  return new TrialDrive(order, kind, times);
 }
 
-function providerOf({ trial }: Tried): TrialProvider {
+export function providerOf({ trial }: Tried): TrialProvider {
   if (!trial.provider) throw new NotTried(noProvider);
   return trial.provider;
 }
 
 /** Runs a step while the provider has a fault; where there is no provider, `otherwise`. */
-async function withFault(
+export async function withFault(
   { trial: { provider } }: Tried,
   fault: ProviderFault,
   step: () => Promise<unknown>,
@@ -188,7 +190,7 @@ async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly str
   }
 }
 
-async function expectMoved({ trial: { provider } }: Tried, drive: TrialDrive, times: bigint): Promise<void> {
+export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDrive, times: bigint): Promise<void> {
   if (!provider) return;
   const moved = await provider.moved(drive.id);
   const right = times * drive.amount;

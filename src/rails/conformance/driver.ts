@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rail, RailOrder, RailOutcome } from '../rail.ts';
-import type { Course, RailTrial, TrialTimes } from './trial.ts';
+import type { TrialOrder, TrialTimes } from './trial.ts';
 
 /** The error for a rail that breaks the contract of the port. */
 export class Breach extends Error {}
@@ -17,17 +17,21 @@ const retryMs = 20;
 /** An answer of a rail; `unknown` where it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
 
-/** A new order of a course, with what the gateway adds to it. */
+/** A new order, with what the gateway adds to it. */
 export class TrialDrive {
-  readonly id = randomUUID();
+  readonly id: string;
   readonly #times: TrialTimes;
   readonly #begin = performance.now();
-  readonly #order: Pick<RailOrder, 'amount' | 'currency' | 'account' | 'umaAddress' | 'kind'>;
+  readonly #order: Pick<RailOrder, 'amount' | 'currency' | 'account' | 'umaAddress' | 'kind' | 'lock'>;
   #attempts = 0;
 
-  constructor(trial: RailTrial, course: Course, kind: RailOrder['kind'], times: TrialTimes) {
-    const order = trial.order(course, kind);
-    if (!order) throw new NotTried(`the trial has no order that is: ${course}`);
+  constructor(
+    order: TrialOrder & Pick<RailOrder, 'lock'>,
+    kind: RailOrder['kind'],
+    times: TrialTimes,
+    id: string = randomUUID(),
+  ) {
+    this.id = id;
     this.#order = { ...order, kind };
     this.#times = times;
   }

@@ -2,25 +2,28 @@ import type { Rail } from '../rail.ts';
 import { checks } from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
 import { incomingChecks } from './incoming-checks.ts';
+import { lockChecks } from './lock-checks.ts';
 import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 
 /** The usual times: those of the gateway. */
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
 /**
- * Tries all promises of the port on a rail, for payouts, collections, webhooks and deposits where it has them. One after the other, since
- * they share the provider.
+ * Tries all promises of the port on a rail, for payouts, collections, rate locks, webhooks and deposits where it has them.
+ * One after the other, since they share the provider.
  */
 export async function runConformance(trial: RailTrial, times: TrialTimes = usualTimes): Promise<CheckResult[]> {
   const rail = await trial.open();
   const kinds = [...(rail.payOut ? (['PAYOUT'] as const) : []), ...(rail.collect ? (['COLLECTION'] as const) : [])];
+  const locks = rail.lockRate ? lockChecks : [];
   await rail.close?.();
   const results: CheckResult[] = [];
-  for (const kind of kinds) {
-    for (const { name, run } of checks) {
-      const step = (open: () => Promise<Rail>) => run({ trial, kind, times, open });
-      results.push(await runCheck({ name, kind, run: step }, trial));
-    }
+  const ofOrders = [
+    ...kinds.flatMap((kind) => checks.map((check) => ({ ...check, kind }))),
+    ...locks.map((check) => ({ ...check, kind: 'PAYOUT' as const })),
+  ];
+  for (const { name, kind, run } of ofOrders) {
+    results.push(await runCheck({ name, kind, run: (open) => run({ trial, kind, times, open }) }, trial));
   }
   for (const { name, kind, run } of incomingChecks(rail)) {
     results.push(await runCheck({ name, kind, run: (open) => run({ trial, times, open }) }, trial));

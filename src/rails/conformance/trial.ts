@@ -1,6 +1,7 @@
 import type { Rail, RailOrder } from '../rail.ts';
 import type { RailDeposit } from '../rail-deposits.ts';
 import type { RailWebhook } from '../rail-webhooks.ts';
+import type { LockRequest } from '../rate-lock.ts';
 
 /** The trial of a rail: what its author gives to the conformance suite, as the export `trial` of a module. */
 export interface RailTrial {
@@ -13,6 +14,12 @@ export interface RailTrial {
    * such course.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
+
+  /**
+   * Returns a conversion whose payment settles, for a rail that locks rates. The suite gives it its ids. Where its locks
+   * hold for less than an order may take (`TrialTimes`), the suite also waits for the end of one.
+   */
+  lock?(lockedSide: LockRequest['lockedSide']): TrialLock | undefined;
 
   /** The provider, with faults on request; undefined for a rail that calls nobody outside its process. */
   readonly provider?: TrialProvider;
@@ -29,6 +36,9 @@ export type Course = 'settles' | 'refused' | 'slow';
 /** The part of an order that decides its course. */
 export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'umaAddress'>;
 
+/** A conversion to lock. */
+export type TrialLock = Omit<LockRequest, 'id' | 'orderId'>;
+
 /** What comes in by itself, for a rail with `receiveWebhook` or `deposits`. Each is left out where the rail lacks the part. */
 export interface TrialIncoming {
   /** Returns a new webhook as the provider signs and sends it now, about this order. */
@@ -43,7 +53,8 @@ export interface TrialIncoming {
 export interface TrialProvider {
   /**
    * Returns how much money the provider has moved for an order, in smallest units: nothing, the amount of the order, or
-   * a multiple of it where it was sent more than once. What was given back does not count.
+   * a multiple of it where it was sent more than once. What was given back does not count. Of an order with a lock, it
+   * is what was delivered.
    */
   moved(orderId: string): Promise<bigint>;
 

@@ -1,5 +1,6 @@
 import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
-import type { AccountCheck, RailAccount } from '../rail.ts';
+import type { AccountCheck } from '../rail.ts';
+import type { RailAccount } from '../rail-account.ts';
 import type { AccountVerification } from '../simulation.ts';
 import { suffixOf } from './suffix.ts';
 

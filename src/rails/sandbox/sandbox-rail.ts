@@ -3,15 +3,16 @@ import type {
   FundingRequest,
   PaymentInstruction,
   Rail,
-  RailAccount,
   RailOrder,
   RailOutcome,
   RailRequest,
   RateTerms,
 } from '../rail.ts';
+import type { RailAccount } from '../rail-account.ts';
 import type { RailDeposits } from '../rail-deposits.ts';
 import type { RailBooks } from '../rail-movements.ts';
 import type { RailWebhooks } from '../rail-webhooks.ts';
+import type { RailLocks } from '../rate-lock.ts';
 import type { Simulation } from '../simulation.ts';
 import { checkSandboxAccount, verificationOf } from './account-check.ts';
 import { waysToPay } from './funding/ways.ts';
@@ -28,9 +29,18 @@ export interface SandboxRailOptions {
   readonly rates: SandboxRates;
 }
 
-/** The rail of the sandbox: it has every part of the port but views of its own for each platform. */
+/** The rail of the sandbox: it has every part of the port but those of a provider. */
 export type SandboxRail = Required<
-  Omit<Rail, keyof RailBooks | keyof RailDeposits | keyof RailWebhooks | 'forPlatform' | 'checkConnection' | 'close'>
+  Omit<
+    Rail,
+    | keyof RailBooks
+    | keyof RailDeposits
+    | keyof RailLocks
+    | keyof RailWebhooks
+    | 'forPlatform'
+    | 'checkConnection'
+    | 'close'
+  >
 >;
 
 interface MagicSuffix {

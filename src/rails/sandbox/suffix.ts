@@ -1,4 +1,4 @@
-import type { RailAccount } from '../rail.ts';
+import type { RailAccount } from '../rail-account.ts';
 
 /**
  * Returns the last three characters of the identifier of an account, where the magic values of the sandbox are

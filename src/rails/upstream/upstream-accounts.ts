@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { AccountCheck, AccountToCheck, RailAccount } from '../rail.ts';
+import type { AccountCheck, AccountToCheck } from '../rail.ts';
+import type { RailAccount } from '../rail-account.ts';
 import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
 import {
   type ExternalAccountRecord,

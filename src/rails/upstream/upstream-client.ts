@@ -22,6 +22,23 @@ export class UpstreamRefusal extends Error {
   }
 }
 
+/** The error for an answer that says nothing about what becomes of the request. */
+export class UpstreamFault extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'UpstreamFault';
+    this.code = code;
+  }
+}
+
+/** A command under its idempotency key. Some have no body. */
+interface Command {
+  readonly body?: object;
+  readonly key: string;
+}
+
 /** How long a request may take, in milliseconds: less than the gateway waits for a rail. */
 const requestMs = 8_000;
 
@@ -29,6 +46,9 @@ const errorSchema = z.object({ code: z.string(), message: z.string() });
 
 /** Answers that say nothing about the request itself: credentials, limits, a first request that still runs. */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
+
+/** The refusals that are final, although their status is one of those. */
+const finalCodes: ReadonlySet<string> = new Set(['QUOTE_EXPIRED']);
 
 /** A client of the specified REST interface for one account. */
 export class UpstreamClient {
@@ -46,11 +66,7 @@ export class UpstreamClient {
   }
 
   /** Sends a command under an idempotency key: the same key again is the same command. @throws as `get` does */
-  post<Schema extends z.ZodType>(
-    path: string,
-    schema: Schema,
-    command: { readonly body: object; readonly key: string },
-  ): Promise<z.infer<Schema>> {
+  post<Schema extends z.ZodType>(path: string, schema: Schema, command: Command): Promise<z.infer<Schema>> {
     return this.#send('POST', path, schema, command);
   }
 
@@ -62,7 +78,7 @@ export class UpstreamClient {
     method: 'GET' | 'POST',
     path: string,
     schema: Schema,
-    command?: { readonly body: object; readonly key: string },
+    command?: Command,
   ): Promise<z.infer<Schema>> {
     const { baseUrl, clientId, secret } = await this.#connection();
     const { statusCode, body } = await request(`${baseUrl.replace(/\/$/, '')}${path}`, {
@@ -72,17 +88,19 @@ export class UpstreamClient {
       headers: {
         authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
         accept: 'application/json',
-        ...(command && { 'content-type': 'application/json', 'idempotency-key': command.key }),
+        ...(command && { 'idempotency-key': command.key }),
+        ...(command?.body && { 'content-type': 'application/json' }),
       },
-      body: command ? JSON.stringify(command.body) : null,
+      body: command?.body ? JSON.stringify(command.body) : null,
     });
     const text = await body.text();
     if (statusCode >= 200 && statusCode < 300) return schema.parse(JSON.parse(text));
     // No text of the answer in the error: it could repeat what was sent.
     const failure = errorSchema.safeParse(jsonIn(text));
     const { code, message } = failure.success ? failure.data : { code: 'UNKNOWN', message: 'no reason was given' };
-    if (statusCode >= 500 || temporary.has(statusCode) || statusCode < 400) {
-      throw new Error(`upstream answered ${statusCode} ${code} to ${method} ${path.replace(/\?.*/, '')}`);
+    const isTemporary = temporary.has(statusCode) && !finalCodes.has(code);
+    if (statusCode >= 500 || isTemporary || statusCode < 400) {
+      throw new UpstreamFault(code, `upstream answered ${statusCode} ${code} to ${method} ${path.replace(/\?.*/, '')}`);
     }
     throw new UpstreamRefusal(code, message);
   }

@@ -7,7 +7,8 @@ import { UpstreamClient, type UpstreamConnection } from './upstream-client.ts';
 import { UpstreamDeposits } from './upstream-deposits.ts';
 import { checkIdentity } from './upstream-identity.ts';
 import { readMovements } from './upstream-movements.ts';
-import { UpstreamOrders, type UpstreamTimes } from './upstream-orders.ts';
+import { UpstreamOrders } from './upstream-orders.ts';
+import { lockRate } from './upstream-quotes.ts';
 import { readTerms } from './upstream-rates.ts';
 import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
 
@@ -23,8 +24,11 @@ const settingsSchema = z
     watchMs: milliseconds(86_400_000).default(86_400_000),
     expectedMs: milliseconds(86_400_000).default(5_000),
     identityMs: milliseconds(86_400_000).default(60_000),
+    lockQuotes: z.boolean({ error: 'must be true or false' }).default(true),
   })
   .prefault({});
+
+type UpstreamSettings = z.infer<typeof settingsSchema>;
 
 const connectionSchema = z.object({
   baseUrl: z.string(),
@@ -104,7 +108,7 @@ function connected(connection: UpstreamConnection | undefined): UpstreamConnecti
 function platformRail(
   client: UpstreamClient,
   connection: () => Promise<UpstreamConnection | undefined>,
-  settings: UpstreamTimes & { readonly expectedMs: number; readonly identityMs: number },
+  settings: UpstreamSettings,
 ): Rail {
   const accounts = new UpstreamAccounts(client);
   const deposits = new UpstreamDeposits(client, accounts);
@@ -112,6 +116,7 @@ function platformRail(
   return {
     name: 'upstream',
     rate: (sending, receiving) => readTerms(client, sending, receiving),
+    ...(settings.lockQuotes && { lockRate: (request) => lockRate(client, accounts, request) }),
     checkAccount: (account) => accounts.check(account),
     checkIdentity: async (customer) => {
       const { upstreamId, ...check } = await checkIdentity(client, customer, settings.identityMs);

@@ -34,7 +34,7 @@ export async function readMovements(client: UpstreamClient, request: MovementsRe
     ...(request.cursor !== undefined && { cursor: request.cursor }),
   });
   const { data, nextCursor } = await client.get(`/transactions?${query}`, transactionPage);
-  const movements = data.filter(({ description }) => !isSweep(description)).map(movementOf);
+  const movements = data.filter((one) => hasBegun(one) && !isSweep(one.description)).map(movementOf);
   return { movements, ...(nextCursor !== undefined && { nextCursor }) };
 }
 
@@ -49,13 +49,21 @@ const states: Readonly<Record<TransactionRecord['status'], RailMovement['state']
   REFUNDED: 'RETURNED',
 };
 
-function movementOf({ id, type, createdAt, status, description, receivedAmount }: TransactionRecord): RailMovement {
+/** Tells whether a payment has begun: that of a quote which nobody has executed moves nothing. */
+export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
+  return quoteId === undefined || (status !== 'PENDING' && status !== 'EXPIRED');
+}
+
+function movementOf(transaction: TransactionRecord): RailMovement {
+  const { id, type, createdAt, status, description, receivedAmount, sentAmount } = transaction;
+  // What an outgoing payment has moved on the account is what it took from there.
+  const moved = type === 'OUTGOING' ? (sentAmount ?? receivedAmount) : receivedAmount;
   return {
     orderId: orderIdIn(description),
     returnOf: /^return of ([0-9a-f-]{36})$/.exec(description ?? '')?.[1],
     reference: id,
-    amount: BigInt(receivedAmount.amount),
-    currency: receivedAmount.currency.code,
+    amount: BigInt(moved.amount),
+    currency: moved.currency.code,
     direction: type && (type === 'INCOMING' ? 'IN' : 'OUT'),
     at: createdAt === undefined ? undefined : new Date(createdAt),
     state: states[status],

@@ -1,7 +1,10 @@
-import type { RailAccount, RailOrder, RailOutcome } from '../rail.ts';
+import type { RailOrder, RailOutcome } from '../rail.ts';
+import type { RailAccount } from '../rail-account.ts';
+import type { RateLock } from '../rate-lock.ts';
 import type { UpstreamAccounts } from './upstream-accounts.ts';
-import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
-import { type TransactionRecord, transactionPage, transactionRecord } from './upstream-records.ts';
+import { type UpstreamClient, UpstreamFault, UpstreamRefusal } from './upstream-client.ts';
+import { hasBegun } from './upstream-movements.ts';
+import { quoteRecord, type TransactionRecord, transactionPage, transactionRecord } from './upstream-records.ts';
 
 /** The times of the orders of an upstream rail, in milliseconds. */
 export interface UpstreamTimes {
@@ -20,6 +23,9 @@ const maxSendAgeMs = 25 * 86_400_000;
 /** How much the clock of the upstream service may differ from ours, in milliseconds: an hour. */
 const clocksDifferMs = 3_600_000;
 
+/** What upstream says at once of a payment. Its record may name what it takes, and need not (specification 2.6). */
+type Sent = Pick<TransactionRecord, 'id' | 'sentAmount'>;
+
 /** Sends the orders of a platform to its upstream service, and asks about them. It has no state of its own. */
 export class UpstreamOrders {
   readonly #client: UpstreamClient;
@@ -34,7 +40,8 @@ export class UpstreamOrders {
 
   /** Pays out of the platform's internal account upstream. Money that stays here moves nothing there. */
   async payOut(order: RailOrder): Promise<RailOutcome> {
-    const { account } = order;
+    const { account, lock } = order;
+    if (lock) return this.#perform(order, () => this.#execute(order, lock));
     if (!account) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
   }
@@ -57,7 +64,12 @@ export class UpstreamOrders {
 
   /** Finds an order by its memo among the account's payments upstream, and sends nothing. Undefined where it is not there. */
   async find(order: RailOrder): Promise<RailOutcome | undefined> {
-    if (!order.account) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
+    if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
+    const found = await this.#findTransaction(order);
+    return found && this.#outcomeOfOrder(order, found);
+  }
+
+  async #findTransaction(order: RailOrder): Promise<TransactionRecord | undefined> {
     const query = new URLSearchParams({
       type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
       // The clocks of both services may differ.
@@ -66,8 +78,8 @@ export class UpstreamOrders {
     });
     for (;;) {
       const { data, nextCursor } = await this.#client.get(`/transactions?${query}`, transactionPage);
-      const found = data.find(({ description }) => description === memoOf('order', order));
-      if (found) return this.#outcomeOfOrder(order, found);
+      const found = data.find((one) => one.description === memoOf('order', order) && hasBegun(one));
+      if (found) return found;
       if (nextCursor === undefined) return undefined;
       query.set('cursor', nextCursor);
     }
@@ -79,30 +91,50 @@ export class UpstreamOrders {
     await this.#transferOut(order, order.account, keyOfReturn(order), memoOf('return of', order));
   }
 
-  async #perform(order: RailOrder, send: () => Promise<TransactionRecord>): Promise<RailOutcome> {
+  async #perform(order: RailOrder, send: () => Promise<Sent>): Promise<RailOutcome> {
     if (order.ageMs > maxSendAgeMs)
       throw new Error('the order is too old to be sent under its key: a person must look');
     try {
       // The same key again is the answer of the first time, so the present state is read apart.
-      const { id } = await send();
+      const { id, sentAmount } = await send();
       const transaction = await this.#client.get(`/transactions/${encodeURIComponent(id)}`, transactionRecord);
-      return await this.#outcomeOfOrder(order, transaction);
+      return await this.#outcomeOfOrder(order, { sentAmount, ...transaction });
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
       // Nothing was made under this key, and the refusal is stored under it: nothing will be.
-      return { kind: 'failed', explanation: `refused by the upstream service: ${error.message} (${error.code})` };
+      const explanation = `refused by the upstream service: ${error.message} (${error.code})`;
+      return { kind: 'failed', explanation, ...(error.code === 'QUOTE_EXPIRED' && { failureReason: 'QUOTE_EXPIRED' }) };
+    }
+  }
+
+  /** Executes the quote upstream that has locked the rate of an order. */
+  async #execute(order: RailOrder, { reference }: RateLock): Promise<Sent> {
+    try {
+      const path = `/quotes/${encodeURIComponent(reference)}/execute`;
+      const quote = await this.#client.post(path, quoteRecord, { key: order.id });
+      const { transactionId, totalSendingAmount, sendingCurrency } = quote;
+      return { id: transactionId, sentAmount: { amount: totalSendingAmount, currency: sendingCurrency } };
+    } catch (error) {
+      if (!(error instanceof UpstreamFault) || !executedBefore.has(error.code)) throw error;
+      // The order was executed before with another quote: the database here was restored to an earlier moment.
+      const found = await this.#findTransaction(order);
+      if (!found) throw error;
+      return found;
     }
   }
 
   async #outcomeOfOrder(order: RailOrder, transaction: TransactionRecord): Promise<RailOutcome> {
-    const outcome = this.#outcomeOf(transaction, order.settled);
+    const outcome = this.#outcomeOf(transaction, order);
     if (order.kind === 'COLLECTION' && outcome.kind === 'settled' && (await this.#wasGivenBack(order))) {
       return { kind: 'failed', explanation: 'the money was given back to its source' };
     }
     return outcome;
   }
 
-  #outcomeOf({ status, receivedAmount, failureReason, refund }: TransactionRecord, settled: boolean): RailOutcome {
+  #outcomeOf(
+    { status, receivedAmount, sentAmount, failureReason, refund }: TransactionRecord,
+    { settled, lock }: RailOrder,
+  ): RailOutcome {
     const explanation = `${status} at the upstream service${failureReason === undefined ? '' : `: ${failureReason}`}`;
     switch (status) {
       case 'CREATED':
@@ -110,7 +142,12 @@ export class UpstreamOrders {
       case 'PROCESSING':
         return { kind: 'pending', checkInMs: this.#times.pollMs };
       case 'COMPLETED':
-        return { kind: 'settled', watchMs: this.#times.watchMs, amount: BigInt(receivedAmount.amount) };
+        return {
+          kind: 'settled',
+          watchMs: this.#times.watchMs,
+          amount: BigInt(receivedAmount.amount),
+          ...sentOf(lock, sentAmount),
+        };
       case 'REJECTED':
         return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
       case 'REFUNDED':
@@ -143,6 +180,13 @@ export class UpstreamOrders {
     const { data } = await this.#client.get(path, transactionPage);
     return data.some(({ description }) => description === memoOf('return of', order));
   }
+}
+
+/** The codes for a key that has executed another quote, and for a quote that was executed. */
+const executedBefore: ReadonlySet<string> = new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT']);
+
+function sentOf(lock: RateLock | undefined, sentAmount: TransactionRecord['sentAmount']) {
+  return lock && sentAmount && { sent: BigInt(sentAmount.amount) };
 }
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail pays no UMA addresses' };

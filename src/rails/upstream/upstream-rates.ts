@@ -55,7 +55,7 @@ function shareOf(part: number, of: number): string {
 }
 
 /** Writes a JSON number as a plain decimal: a small one has an exponent. */
-function decimalOf(value: number): string {
+export function decimalOf(value: number): string {
   const [digits = '0', exponent = '0'] = String(value).split('e');
   return toDecimal(multiply(add(parseDecimal(digits), whole(0n)), tenTo(Number(exponent))), rateDigits, ratePlaces);
 }

@@ -13,6 +13,8 @@ export const transactionRecord = z.object({
   createdAt: z.iso.datetime({ offset: true }).optional(),
   description: z.string().optional(),
   receivedAmount: amount,
+  sentAmount: amount.optional(),
+  quoteId: z.string().optional(),
   failureReason: z.string().optional(),
   refund: z.object({ settledAt: z.string().nullish() }).optional(),
 });
@@ -43,6 +45,20 @@ export const internalAccountList = z.object({ data: z.array(z.object({ id: z.str
 export const customerRecord = z.object({ id: z.string(), kycStatus: z.string() });
 
 export const customerPage = z.object({ data: z.array(customerRecord) });
+
+export const quoteRecord = z.object({
+  quoteId: z.string(),
+  createdAt: z.iso.datetime({ offset: true }),
+  expiresAt: z.iso.datetime({ offset: true }),
+  sendingCurrency: z.object({ code: z.string() }),
+  receivingCurrency: z.object({ code: z.string() }),
+  totalSendingAmount: wholeAmount,
+  totalReceivingAmount: wholeAmount,
+  exchangeRate: z.number().positive(),
+  feesIncluded: wholeAmount,
+  transactionId: z.string(),
+});
+export type QuoteRecord = z.infer<typeof quoteRecord>;
 
 export const rateList = z.object({
   data: z.array(

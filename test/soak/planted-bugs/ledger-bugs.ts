@@ -317,4 +317,45 @@ export const ledgerBugs: readonly Bug[] = [
       title: 'the feed of each platform has every number from 1 to its end, whatever is written at once',
     },
   },
+  {
+    bug: 'a quote outlives its lock at the rail',
+    file: 'src/payments/quotes/quote-rows.ts',
+    find: 'Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY)',
+    put: 'Number.POSITIVE_INFINITY',
+    caughtBy: {
+      file: 'test/rails/upstream-quotes.test.ts',
+      title: 'a quote that fixes the %s side is locked upstream first, and its payment executes that quote',
+    },
+  },
+  {
+    bug: 'a rail takes another amount than it has locked, and nobody is told',
+    file: 'src/payments/settlement/cases.ts',
+    find: 'outcome.amount === lock.received && outcome.sent === lock.sent',
+    put: 'outcome.amount === lock.received',
+    caughtBy: {
+      file: 'test/rails/upstream-quotes.test.ts',
+      title: 'a payment for which upstream took another amount waits for a person, until it says the locked one',
+    },
+  },
+  {
+    bug: 'what a rail has converted leaves in the currency that arrives',
+    file: 'src/payments/movements.ts',
+    find: ': { currency: flow.sendingCurrency, amount: flow.lockedSent }',
+    put: ': { currency: flow.receivingCurrency, amount: flow.received }',
+    caughtBy: {
+      file: 'test/rails/upstream-quotes.test.ts',
+      title: 'a quote that fixes the %s side is locked upstream first, and its payment executes that quote',
+    },
+  },
+  {
+    bug: 'an order that was executed before a restore waits for ever',
+    file: 'src/rails/upstream/upstream-orders.ts',
+    find: "new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT'])",
+    put: 'new Set()',
+    caughtBy: {
+      file: 'test/rails/upstream-quotes.test.ts',
+      title:
+        'an order that was executed before a restore is found again, although its repetition has locked a new quote',
+    },
+  },
 ];

@@ -1,0 +1,126 @@
+import { maxAmount } from '../../core/checks.ts';
+import { formatMajor } from '../../core/currencies.ts';
+import {
+  divide,
+  multiply,
+  parseDecimal,
+  rateDigits,
+  rateFault,
+  roundHalfUp,
+  subtract,
+  tenTo,
+  toDecimal,
+  whole,
+} from '../../core/fraction.ts';
+import type { RateLock } from '../../rails/rate-lock.ts';
+import type { Pricing, PricingRefusal, RateDetails } from './pricing.ts';
+import type { PricingStep } from './pricing-steps.ts';
+import type { PricingRequest } from './pricing-terms.ts';
+
+/**
+ * The price of a quote whose rail has locked its rate (decision 83): what the rail takes and delivers, and the platform's
+ * part of the fees on top.
+ *
+ *     SENDING locked    the rail takes send − platform fee
+ *     RECEIVING locked  send = what the rail takes + platform fee
+ *
+ * The platform's variable fee is charged on what is sent less all fixed fees, as in pricing.ts.
+ */
+
+/** Returns the amount to lock at the rail. `listed`: the price by the rail's list of rates. */
+export function amountToLock({ lockedSide, lockedAmount }: PricingRequest, listed: Pricing): bigint {
+  return lockedSide === 'SENDING' ? lockedAmount - listed.platformFee : lockedAmount;
+}
+
+/**
+ * Checks that a rail has locked what it should.
+ * @throws RangeError where it has not
+ */
+export function checkLock(request: PricingRequest, amount: bigint, lock: RateLock, validMs: number): void {
+  const locked = request.lockedSide === 'SENDING' ? lock.sent : lock.received;
+  if (locked !== amount) throw new RangeError(`the rail has locked ${locked}, not ${amount}`);
+  if (lock.sent < 1n || lock.received < 1n) throw new RangeError('the rail has locked nothing');
+  if (lock.fees < 0n || lock.fees >= lock.sent) throw new RangeError(`the rail has locked fees of ${lock.fees}`);
+  const fault = rateFault(lock.rate);
+  if (fault !== undefined) throw new RangeError(`the locked rate ${fault}`);
+  if (lock.reference === '') throw new RangeError('the lock has no reference');
+  if (!(validMs > 0)) throw new RangeError(`the lock holds for ${validMs} ms`);
+}
+
+/** Prices a quote by a lock. */
+export function priceByLock(request: PricingRequest, listed: Pricing, lock: RateLock): Pricing | PricingRefusal {
+  const { sending, receiving } = request;
+  const part = request.lockedSide === 'SENDING' ? { fee: listed.platformFee } : platformPart(request, lock);
+  const send = lock.sent + part.fee;
+  if (send > maxAmount || lock.received > maxAmount) {
+    const [amount, currency] = send > maxAmount ? [send, sending] : [lock.received, receiving];
+    const reason = `at most ${formatMajor(maxAmount, currency)} can be moved, not ${formatMajor(amount, currency)}`;
+    return { code: 'AMOUNT_OUT_OF_RANGE', reason };
+  }
+  const listedFixedFee = request.rate.serviceFixedFee;
+  const serviceFixedFee = lock.fees - (lock.fees > listedFixedFee ? lock.fees - listedFixedFee : 0n);
+  const fixedFees = serviceFixedFee + request.platformFee.fixedFee;
+  const feesIncluded = lock.fees + part.fee;
+  return {
+    totalSendingAmount: send,
+    totalReceivingAmount: lock.received,
+    exchangeRate: toDecimal(parseDecimal(lock.rate), rateDigits),
+    feesIncluded,
+    fixedFees,
+    platformFee: part.fee,
+    rateDetails: rateDetails(request, lock, { send, feesIncluded, fixedFees, serviceFixedFee }),
+    steps: [lockedStep(request, lock, send), ...(part.step ? [part.step] : partOf(listed.steps))],
+  };
+}
+
+/** Computes the platform's part of the fees on top of what the rail takes. */
+function platformPart({ rate, platformFee, sending }: PricingRequest, { sent }: RateLock) {
+  const variable = parseDecimal(platformFee.variableFeeRate);
+  if (variable.numerator === 0n) return { fee: platformFee.fixedFee };
+  const net = sent > rate.serviceFixedFee ? sent - rate.serviceFixedFee : 0n;
+  const amount = roundHalfUp(divide(multiply(whole(net), variable), subtract(whole(1n), variable)));
+  const formula = `${net} × ${platformFee.variableFeeRate} ÷ (1 − ${platformFee.variableFeeRate})`;
+  const value = `${formula}, rounded half up to ${amount} (${formatMajor(amount, sending)})`;
+  return { fee: platformFee.fixedFee + amount, step: { step: 'platformVariableFee', value } as const };
+}
+
+function partOf(steps: readonly PricingStep[]): readonly PricingStep[] {
+  return steps.filter(({ step }) => step === 'platformVariableFee');
+}
+
+function lockedStep({ lockedSide, sending, receiving }: PricingRequest, lock: RateLock, send: bigint): PricingStep {
+  const terms = `locked outside at ${lock.rate}, with fees of ${formatMajor(lock.fees, sending)}`;
+  return lockedSide === 'SENDING'
+    ? {
+        step: 'totalReceivingAmount',
+        value: `${formatMajor(lock.sent, sending)} ${terms}: ${lock.received} (${formatMajor(lock.received, receiving)})`,
+      }
+    : {
+        step: 'totalSendingAmount',
+        value: `${formatMajor(lock.received, receiving)} ${terms}: ${lock.sent}, and ${send - lock.sent} for the platform: ${send} (${formatMajor(send, sending)})`,
+      };
+}
+
+function rateDetails(
+  { rate: listed, sending, receiving }: PricingRequest,
+  { rate, fees }: RateLock,
+  price: {
+    readonly send: bigint;
+    readonly feesIncluded: bigint;
+    readonly fixedFees: bigint;
+    readonly serviceFixedFee: bigint;
+  },
+): RateDetails {
+  const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate));
+  const millisatoshi = divide(tenTo(11 - sending.decimals), parseDecimal(listed.bridge));
+  const charged = price.send - price.fixedFees;
+  const share = charged > 0n ? divide(whole(price.send - price.feesIncluded), whole(charged)) : whole(1n);
+  return {
+    counterpartyMultiplier: toDecimal(divide(unitsBought, millisatoshi), rateDigits),
+    counterpartyFixedFee: 0n,
+    serviceApiMultiplier: toDecimal(multiply(share, millisatoshi), rateDigits),
+    serviceApiFixedFee: price.serviceFixedFee,
+    serviceApiVariableFeeRate: toDecimal(parseDecimal(listed.serviceVariableFeeRate), rateDigits),
+    serviceApiVariableFeeAmount: fees - price.serviceFixedFee,
+  };
+}

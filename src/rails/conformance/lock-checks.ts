@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  add,
+  divide,
+  type Fraction,
+  isLess,
+  multiply,
+  parseDecimal,
+  rateFault,
+  subtract,
+  tenTo,
+  whole,
+} from '../../core/fraction.ts';
+import type { Rail, RailOutcome } from '../rail.ts';
+import type { LockRequest, RateLock } from '../rate-lock.ts';
+import { type Check, expectMoved, providerOf, type Tried, withFault } from './checks.ts';
+import { Breach, NotTried, TrialDrive, words } from './driver.ts';
+import type { TrialLock } from './trial.ts';
+
+/** The promises of the port about rate locks, for rails that lock rates. */
+export const lockChecks: readonly Check[] = [
+  { name: 'locks what it is asked to lock, on either side, and moves nothing', run: locks },
+  { name: 'takes and delivers what it has locked', run: keepsAmounts },
+  { name: 'keeps a lock as long as it says', run: keepsTime },
+  { name: 'moves the money of a lock once where the answer is lost', run: losesAnswers },
+  { name: 'locks nothing where the provider says nothing', run: isDown },
+];
+
+type Side = LockRequest['lockedSide'];
+
+/** The longest time that a lock may hold, in milliseconds: a day. */
+const maxValidMs = 86_400_000;
+
+interface Locked {
+  readonly lock: RateLock;
+  readonly validMs: number;
+  readonly drive: TrialDrive;
+}
+
+async function locks(tried: Tried): Promise<void> {
+  const rail = await tried.open();
+  for (const side of ['SENDING', 'RECEIVING'] as const) {
+    const request = requestOf(tried, side);
+    const { lock, validMs, drive } = await lockFor(tried, rail, side);
+    const amount = side === 'SENDING' ? lock.sent : lock.received;
+    if (amount !== request.amount) throw new Breach(`it was to lock ${request.amount} ${side}, and locked ${amount}`);
+    if (lock.fees < 0n || lock.fees >= lock.sent) throw new Breach(`of ${lock.sent}, ${lock.fees} are fees`);
+    if (!(validMs > 0 && validMs <= maxValidMs)) throw new Breach(`a lock cannot hold for ${validMs} ms`);
+    const fault = rateFault(lock.rate);
+    if (fault !== undefined) throw new Breach(`the rate ${lock.rate} ${fault}`);
+    expectRateLaw(request, lock);
+    await expectMoved(tried, drive, 0n);
+  }
+}
+
+async function keepsAmounts(tried: Tried): Promise<void> {
+  const rail = await tried.open();
+  for (const side of ['SENDING', 'RECEIVING'] as const) {
+    const locked = await lockFor(tried, rail, side);
+    expectLocked(locked, await locked.drive.outcome(rail));
+    await expectMoved(tried, locked.drive, 1n);
+  }
+}
+
+async function keepsTime(tried: Tried): Promise<void> {
+  const rail = await tried.open();
+  const begin = performance.now();
+  const locked = await lockFor(tried, rail, 'SENDING');
+  if (locked.validMs > tried.times.outcomeMs) {
+    throw new NotTried(`the lock holds for ${locked.validMs} ms, which is longer than the suite waits`);
+  }
+  await sleep(Math.max(0, begin + locked.validMs * lastMoment - performance.now()));
+  expectLocked(locked, await locked.drive.outcome(rail));
+}
+
+/** The share of its time after which a lock is used. The rest is for the call. */
+const lastMoment = 0.8;
+
+async function losesAnswers(tried: Tried): Promise<void> {
+  providerOf(tried);
+  const rail = await tried.open();
+  const locked = await lockFor(tried, rail, 'RECEIVING');
+  await withFault(tried, 'loses-answers', async () => {
+    const answer = await locked.drive.ask(rail);
+    if (answer.kind !== 'unknown' && answer.kind !== 'pending') {
+      throw new Breach(`the answer was lost, and the rail answered ${words(answer)}`);
+    }
+  });
+  expectLocked(locked, await locked.drive.outcome(await tried.open()));
+  await expectMoved(tried, locked.drive, 1n);
+}
+
+async function isDown(tried: Tried): Promise<void> {
+  providerOf(tried);
+  const rail = await tried.open();
+  for (const fault of ['is-down', 'loses-answers'] as const) {
+    await withFault(tried, fault, async () => {
+      const answer = await rail
+        .lockRate?.({ ...requestOf(tried, 'SENDING'), id: randomUUID(), orderId: randomUUID() })
+        .catch(() => undefined);
+      if (answer) throw new Breach(`the provider said nothing, and the rail answered ${answer.kind}`);
+    });
+  }
+}
+
+function requestOf({ trial }: Tried, side: Side): TrialLock {
+  const request = trial.lock?.(side);
+  if (!request) throw new NotTried(`the trial has no lock of the side ${side}`);
+  return request;
+}
+
+async function lockFor(tried: Tried, rail: Rail, side: Side): Promise<Locked> {
+  const request = requestOf(tried, side);
+  const orderId = randomUUID();
+  const answer = await rail.lockRate?.({ ...request, id: randomUUID(), orderId });
+  if (answer?.kind !== 'locked') throw new Breach(`it was to lock a rate, and answered ${JSON.stringify(answer)}`);
+  const { lock, validMs } = answer;
+  const order = { amount: lock.received, currency: request.receiving.code, account: request.account, lock };
+  const drive = new TrialDrive({ ...order, umaAddress: undefined }, 'PAYOUT', tried.times, orderId);
+  return { lock, validMs, drive };
+}
+
+function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
+  if (outcome.kind !== 'settled') {
+    throw new Breach(`the lock held, and the rail answered ${words(outcome)}`);
+  }
+  if (outcome.sent !== lock.sent || outcome.amount !== lock.received) {
+    const said = `took ${outcome.sent} and delivered ${outcome.amount}`;
+    throw new Breach(`it locked ${lock.sent} for ${lock.received}, and ${said}`);
+  }
+}
+
+/** What is sent without fees is worth what arrives, within one smallest unit of each currency. */
+function expectRateLaw({ sending, receiving }: TrialLock, { sent, fees, received, rate }: RateLock): void {
+  const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate));
+  const worth = multiply(whole(sent - fees), unitsBought);
+  const tolerance = add(whole(1n), unitsBought);
+  const beyond = (difference: Fraction) => isLess(tolerance, difference);
+  if (beyond(subtract(worth, whole(received))) || beyond(subtract(whole(received), worth))) {
+    throw new Breach(`${sent} less fees of ${fees} at ${rate} is not ${received}`);
+  }
+}

@@ -1,0 +1,76 @@
+import type { LockAnswer, LockRequest } from '../rate-lock.ts';
+import type { UpstreamAccounts } from './upstream-accounts.ts';
+import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
+import { decimalOf } from './upstream-rates.ts';
+import { type QuoteRecord, quoteRecord } from './upstream-records.ts';
+
+/**
+ * The share of its life for which a quote upstream is promised on: the rest is for the way of its execution, from the
+ * commit here to upstream.
+ */
+const promisedShare = 0.9;
+
+/**
+ * Locks a rate by a quote upstream: from the platform's internal account in the sending currency, to the external account
+ * or to the platform's own internal account in the receiving currency (decision 83). Its memo names the order that will
+ * execute it.
+ */
+export async function lockRate(
+  client: UpstreamClient,
+  accounts: UpstreamAccounts,
+  request: LockRequest,
+): Promise<LockAnswer> {
+  const { id, orderId, sending, receiving, lockedSide, amount, account } = request;
+  try {
+    const source = await accounts.internalId(sending.code).catch(noAccount);
+    const destination = account
+      ? await accounts.externalId(account, receiving.code)
+      : await accounts.internalId(receiving.code).catch(noAccount);
+    const body = {
+      source: { sourceType: 'ACCOUNT', accountId: source },
+      destination: { destinationType: 'ACCOUNT', accountId: destination },
+      lockedCurrencySide: lockedSide,
+      lockedCurrencyAmount: Number(amount),
+      description: `order ${orderId}`,
+    };
+    return lockedBy(await client.post('/quotes', quoteRecord, { body, key: `quote-${id}` }), request);
+  } catch (error) {
+    const because = error instanceof UpstreamRefusal ? causes.get(error.code) : undefined;
+    if (because === undefined || !(error instanceof UpstreamRefusal)) throw error;
+    return { kind: 'refused', because, explanation: `refused by the upstream service: ${error.message}` };
+  }
+}
+
+const causes: ReadonlyMap<string, Extract<LockAnswer, { kind: 'refused' }>['because']> = new Map([
+  ['AMOUNT_OUT_OF_RANGE', 'AMOUNT'],
+  ['INVALID_AMOUNT', 'AMOUNT'],
+  ['ACCOUNT_NOT_FOUND', 'ACCOUNT'],
+  ['INVALID_BANK_ACCOUNT', 'ACCOUNT'],
+  ['INVALID_CURRENCY', 'PAIR'],
+]);
+
+/** A currency that the platform has no account in upstream cannot be converted. */
+function noAccount(error: unknown): never {
+  if (error instanceof UpstreamRefusal) throw new UpstreamRefusal('INVALID_CURRENCY', error.message);
+  throw error;
+}
+
+function lockedBy(quote: QuoteRecord, { sending, receiving }: LockRequest): LockAnswer {
+  const { quoteId, createdAt, expiresAt, sendingCurrency, receivingCurrency } = quote;
+  if (sendingCurrency.code !== sending.code || receivingCurrency.code !== receiving.code) {
+    throw new Error(`upstream has quoted ${sendingCurrency.code} to ${receivingCurrency.code}`);
+  }
+  // Both times are by upstream's clock, which may differ from ours: only the time between them counts.
+  const lifeMs = new Date(expiresAt).getTime() - new Date(createdAt).getTime();
+  return {
+    kind: 'locked',
+    validMs: Math.floor(lifeMs * promisedShare),
+    lock: {
+      reference: quoteId,
+      sent: BigInt(quote.totalSendingAmount),
+      received: BigInt(quote.totalReceivingAmount),
+      rate: decimalOf(quote.exchangeRate),
+      fees: BigInt(quote.feesIncluded),
+    },
+  };
+}

@@ -1,0 +1,415 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { currencyOf } from '../../src/core/currencies.ts';
+import { openConnections } from '../../src/gateway.ts';
+import { connectedRail } from '../../src/payments/command.ts';
+import { readBalances } from '../../src/payments/reconciliation/balances.ts';
+import { reconcile } from '../../src/payments/reconciliation/differences.ts';
+import { listCases } from '../../src/payments/settlement/cases.ts';
+import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
+import type { LockRequest, RateLock } from '../../src/rails/port.ts';
+import { parseRailSettings } from '../../src/rails/rail-settings.ts';
+import { act, ended, execute, quote, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
+import { balanceOf, fund, internalAccount, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
+import { returnedAmount, slowAmount } from './returning-rail.ts';
+
+/**
+ * Conversions of a platform whose rail is a second instance of this service: their rate is locked there before it is
+ * promised here (decision 83).
+ */
+
+const key = randomBytes(32);
+let upstream: TestGateway;
+/** The account of the platform at the upstream service. */
+let account: TestPlatform;
+let gateway: TestGateway;
+/** It earns a part of the fees. */
+let platform: TestPlatform;
+let scene: Scene;
+
+beforeAll(async () => {
+  const returning = { SANDBOX: { module: './test/rails/returning-rail.ts' } };
+  upstream = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(returning)) });
+  account = await upstream.newPlatform('account');
+  const rails = { PRODUCTION: { module: 'upstream', settings: { pollMs: 10 } } };
+  gateway = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(rails)), SECRET_KEY: key });
+  platform = await gateway.newPlatform('production', 'PRODUCTION');
+  const { prisma } = gateway.gateway.payments.database;
+  await prisma.platformFee.create({
+    data: { platformId: platform.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0.01' },
+  });
+  await connectPlatform();
+  scene = await makeScene(platform, 0n);
+  await receive(400_000n);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.stop();
+});
+
+/** Connects the platform to its account upstream. */
+async function connectPlatform(): Promise<void> {
+  const credentials = Buffer.from(account.authorization.replace('Basic ', ''), 'base64').toString();
+  const [clientId, secret] = credentials.split(':');
+  const keys = { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] };
+  const connections = openConnections(gateway.gateway.payments.database, keys);
+  const connection = { baseUrl: `${upstream.url}/2025-10-13`, clientId, secret };
+  await connections.write(platform.platformId, JSON.stringify(connection));
+}
+
+/** Lets a customer here pull money from outside. */
+async function receive(amount: bigint, of = scene): Promise<void> {
+  const input = { sourceAccountId: of.outsideUsd, destinationAccountId: of.usd, amount };
+  const { transaction } = await succeed(platform, 'transferIn', input, 'transaction { id }');
+  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+}
+
+/** What the platform holds upstream, in smallest units. */
+async function held() {
+  const of = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
+  return { usd: await of('USD'), eur: await of('EUR') };
+}
+
+/** The quote here with its lock, and the quote upstream that is its lock. */
+async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
+  const { rows: here } = await gateway.owner.query('select * from quote where id = $1', [id.replace('Quote:', '')]);
+  const { rows: there } = await upstream.owner.query('select * from quote where id = $1', [
+    here[0].rate_lock?.reference.replace('Quote:', ''),
+  ]);
+  return { here: here[0], there: there[0] };
+}
+
+/** Changes rows upstream that its own rules would not let change. */
+async function spoil(text: string, values: unknown[]): Promise<void> {
+  const client = new pg.Client({
+    connectionString: upstream.databaseUrl,
+    options: '-c session_replication_role=replica',
+  });
+  await client.connect();
+  await client.query(text, values);
+  await client.end();
+}
+
+/** Makes all orders due now, here and there. */
+async function passTime(): Promise<void> {
+  for (const { owner } of [upstream, gateway]) {
+    await owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  }
+}
+
+const amountOf = (money: Data) => BigInt(money.amount);
+const rail = () => connectedRail(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' });
+
+/** Both books agree: each order with its movement, and the balances but for what the operator holds upstream. */
+async function expectReconciled(): Promise<void> {
+  const tenant = { platformId: platform.platformId, environment: 'PRODUCTION' } as const;
+  const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+  const { differences, totals } = await reconcile(gateway.gateway.payments, tenant, period);
+  expect(differences).toEqual([]);
+  for (const { paidHere, paidThere } of totals) expect(paidHere).toBe(paidThere);
+  const balances = (await readBalances(gateway.gateway.payments, tenant)) ?? [];
+  const moved = balances.filter(({ currency }) => ['USD', 'EUR'].includes(currency));
+  expect(moved.map(({ currency, booked }) => [currency, booked])).toEqual(
+    moved.map(({ currency, held: there }) => [currency, there]),
+  );
+}
+
+test.for(['SENDING', 'RECEIVING'] as const)(
+  'a quote that fixes the %s side is locked upstream first, and its payment executes that quote',
+  async (side) => {
+    const before = await held();
+    const made = await quote(platform, usdToEur(scene, { lockedCurrencySide: side, lockedCurrencyAmount: 20_000 }));
+    const { here, there } = await bothQuotes(made.id);
+    expect(there).toMatchObject({ status: 'PENDING', locked_currency_side: side });
+    expect(BigInt(side === 'SENDING' ? here.total_sending_amount : here.total_receiving_amount)).toBe(20_000n);
+    // The platform's part of the fees is on top of what upstream takes, with upstream's rate and fees.
+    expect(BigInt(here.platform_fee)).toBeGreaterThan(25n);
+    expect(BigInt(here.total_sending_amount)).toBe(BigInt(there.total_sending_amount) + BigInt(here.platform_fee));
+    expect(BigInt(here.fees_included)).toBe(BigInt(there.fees_included) + BigInt(here.platform_fee));
+    expect([here.total_receiving_amount, here.exchange_rate]).toEqual([
+      there.total_receiving_amount,
+      there.exchange_rate,
+    ]);
+    // It ends before its lock, by the difference of upstream's own times, whatever the clocks say.
+    const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
+    expect(life(here)).toBe(life(there) * 0.9);
+
+    await execute(platform, made.id);
+    const end = await ended(platform, made.transaction.id);
+    expect(end).toMatchObject({ status: 'COMPLETED' });
+    expect((await bothQuotes(made.id)).there).toMatchObject({ status: 'COMPLETED' });
+    // It left in dollars upstream, and the account in euros there was not needed.
+    const after = await held();
+    expect(after).toEqual({ usd: before.usd - BigInt(there.total_sending_amount), eur: before.eur });
+    const { rows } = await upstream.owner.query(
+      "select key from idempotency_record where operation = 'executeQuote' and key = $1",
+      [(await orderOf(made.transaction.id)).id],
+    );
+    expect(rows).toHaveLength(1);
+    // Nothing is converted in the books here: the platform's part is all that is earned, and nobody holds a position.
+    const entries = end.ledgerEntries.map(({ system, account: one, amount }: Data) => [
+      system ?? one?.id,
+      amount.currency.code,
+      amount.amount,
+    ]);
+    expect(entries.filter(([party]: string[]) => party === 'LIQUIDITY')).toEqual([]);
+    await expectReconciled();
+  },
+);
+
+/** The order of a payment here. */
+async function orderOf(transactionId: string): Promise<Data> {
+  const { rows } = await gateway.owner.query('select * from rail_order where transaction_id = $1', [
+    transactionId.replace('Transaction:', ''),
+  ]);
+  return rows[0];
+}
+
+test('a quote that is executed at once, and its repetition, execute one quote upstream', async () => {
+  const before = await held();
+  const balance = await balanceOf(platform, scene.usd);
+  const input = usdToEur(scene, { immediatelyExecute: true, idempotencyKey: randomUUID() });
+  const made = await quote(platform, input);
+  expect(await quote(platform, input)).toEqual(made);
+  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  const { there } = await bothQuotes(made.id);
+  expect(await balanceOf(platform, scene.usd)).toBe(balance - 1_000n);
+  expect((await held()).usd).toBe(before.usd - BigInt(there.total_sending_amount));
+});
+
+test('money that stays here is converted upstream, from one account of the platform to the other', async () => {
+  const before = await held();
+  const neighbour = await newCustomer(platform);
+  const eur = await internalAccount(platform, neighbour, 'EUR');
+  for (const to of [scene.eur, eur]) {
+    const made = await quote(platform, usdToEur(scene, { destination: { account: { accountId: to } } }));
+    await execute(platform, made.id);
+    expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await balanceOf(platform, to)).toBe(amountOf(made.totalReceivingAmount));
+  }
+  const after = await held();
+  expect(after.usd).toBeLessThan(before.usd);
+  expect(after.eur - before.eur).toBe((await balanceOf(platform, scene.eur)) + (await balanceOf(platform, eur)));
+  await expectReconciled();
+});
+
+test('a payment whose quote upstream has expired fails, and its money is back on both sides', async () => {
+  const before = { here: await balanceOf(platform, scene.usd), there: await held() };
+  const made = await quote(platform, usdToEur(scene));
+  const { there } = await bothQuotes(made.id);
+  await spoil("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", [there.id]);
+  await execute(platform, made.id);
+  const end = await ended(platform, made.transaction.id);
+  expect(end).toMatchObject({
+    status: 'FAILED',
+    failureReason: 'QUOTE_EXPIRED',
+    refund: { settledAt: expect.any(String) },
+  });
+  expect({ here: await balanceOf(platform, scene.usd), there: await held() }).toEqual(before);
+});
+
+test('a quote that nobody executes expires on both sides, and is no difference', async () => {
+  await quote(platform, usdToEur(scene));
+  await expectReconciled();
+});
+
+test('a payment for which upstream took another amount waits for a person, until it says the locked one', async () => {
+  const made = await quote(
+    platform,
+    usdToEur(scene, { lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: Number(slowAmount) }),
+  );
+  const { there } = await bothQuotes(made.id);
+  const take = (more: bigint) =>
+    spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', [more, there.transaction_id]);
+  await take(1n);
+  await execute(platform, made.id);
+  const { database } = gateway.gateway.payments;
+  await vi.waitFor(async () => expect(await listCases(database)).toHaveLength(1), 20_000);
+  const [found] = await listCases(database);
+  const sent = Number(there.total_sending_amount);
+  expect(found).toMatchObject({
+    kind: 'OTHER_AMOUNT',
+    said: `settled 43.21 EUR for ${((sent + 1) / 100).toFixed(2)} USD`,
+    stands: `locked 43.21 EUR for ${(sent / 100).toFixed(2)} USD`,
+  });
+  expect(await transactionOf(platform, made.transaction.id)).toMatchObject({ status: 'PROCESSING' });
+  await take(-1n);
+  await passTime();
+  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+});
+
+test('a locked payment that its bank returns is refunded on both sides', async () => {
+  const before = { here: await balanceOf(platform, scene.usd), there: await held() };
+  const made = await quote(
+    platform,
+    usdToEur(scene, { lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: Number(returnedAmount) }),
+  );
+  await execute(platform, made.id);
+  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  await passTime();
+  await vi.waitFor(async () => {
+    const { rows } = await upstream.owner.query("select from transaction where status = 'REFUNDED'");
+    expect(rows).toHaveLength(1);
+  }, 20_000);
+  await passTime();
+  await vi.waitFor(
+    async () => expect((await transactionOf(platform, made.transaction.id)).status).toBe('REFUNDED'),
+    20_000,
+  );
+  expect({ here: await balanceOf(platform, scene.usd), there: await held() }).toEqual(before);
+  await expectReconciled();
+});
+
+test('locked money that upstream neither delivers nor gives back waits in suspense, in the currency that it left in', async () => {
+  const stuck = await makeScene(platform, 0n, '007');
+  const before = await balanceOf(platform, scene.usd);
+  const made = await quote(platform, usdToEur(scene, { destination: { account: { accountId: stuck.outsideEur } } }));
+  const { there } = await bothQuotes(made.id);
+  await execute(platform, made.id);
+  const end = await ended(platform, made.transaction.id);
+  expect(end).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
+  expect(end.ledgerEntries).toContainEqual(
+    expect.objectContaining({
+      system: 'SUSPENSE',
+      amount: { amount: String(there.total_sending_amount), currency: { code: 'USD' } },
+    }),
+  );
+  const released = await releaseSuspense(
+    upstream.gateway.payments.database,
+    `Transaction:${there.transaction_id}`,
+    tester,
+  );
+  expect(released).toMatchObject({ kind: 'paid' });
+  expect(await releaseSuspense(gateway.gateway.payments.database, end.id, tester)).toMatchObject({ kind: 'paid' });
+  expect(await balanceOf(platform, scene.usd)).toBe(before);
+});
+
+test('a quote that upstream refuses is refused here, with its reason', async () => {
+  const other = await makeScene(platform, 0n);
+  const setStatus = (status: string) =>
+    spoil('update account set status = $1::external_account_status where platform_account_id = $2', [
+      status,
+      other.outsideEur.replace('ExternalAccount:', ''),
+    ]);
+  await setStatus('INACTIVE');
+  const destination = { account: { accountId: other.outsideEur } };
+  expect(await act(platform, 'createQuote', usdToEur(scene, { destination }))).toMatchObject({
+    code: 'INVALID_BANK_ACCOUNT',
+    message: expect.stringMatching(/^refused by the upstream service: /),
+  });
+  await setStatus('ACTIVE');
+  expect(await quote(platform, usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
+});
+
+/** A lock of dollars for euros at the rail itself. */
+async function lock(orderId: string, rest: Partial<LockRequest> = {}): Promise<RateLock> {
+  const [sending, receiving] = [currencyOf('USD'), currencyOf('EUR')];
+  if (!sending || !receiving) throw new Error('no such currency');
+  const request = {
+    id: randomUUID(),
+    orderId,
+    sending,
+    receiving,
+    lockedSide: 'SENDING',
+    amount: 1_000n,
+    account: undefined,
+  } as const;
+  const answer = await rail()?.lockRate?.({ ...request, ...rest });
+  if (answer?.kind !== 'locked') throw new Error(JSON.stringify(answer));
+  return answer.lock;
+}
+
+test('an order that was executed before a restore is found again, although its repetition has locked a new quote', async () => {
+  const id = randomUUID();
+  const common = {
+    id,
+    step: 'SETTLEMENT',
+    kind: 'PAYOUT',
+    currency: 'EUR',
+    account: undefined,
+    umaAddress: undefined,
+  } as const;
+  const order = { ...common, settled: false, ageMs: 0, attempts: 0, scenario: null };
+  const first = await lock(id);
+  const again = await lock(id);
+  const settledBy = async (one: RateLock) =>
+    vi.waitFor(async () => {
+      const outcome = await rail()?.payOut?.({ ...order, amount: one.received, lock: one });
+      expect(outcome).toMatchObject({ kind: 'settled', sent: first.sent, amount: first.received });
+    }, 20_000);
+  expect(await rail()?.findOrder?.({ ...order, amount: first.received, lock: first })).toBe(undefined);
+  const before = await held();
+  await settledBy(first);
+  await settledBy(again);
+  expect((await held()).usd).toBe(before.usd - first.sent);
+  expect(await rail()?.findOrder?.({ ...order, amount: first.received, lock: again })).toMatchObject({
+    kind: 'settled',
+  });
+});
+
+/** The part of docs/rails.md that says how the gateway is put in front of an upstream: its commands, and the setting RAILS. */
+function pageCommands(): { readonly rails: string; readonly commands: readonly { args: string[]; input: string }[] } {
+  const [, part = ''] = readFileSync('docs/rails.md', 'utf8').split(
+    '\n## How do I put the gateway in front of a live upstream?\n',
+  );
+  const code = (part.split('\n## ')[0] ?? '').matchAll(/^ {7}(.*)$/gm);
+  const lines = [...code].map(([, line = '']) => line).join('\n');
+  const commands = lines.matchAll(/^npm run ops -- (.*?)(?: <<'(\w+)'\n(.*?)\n\2)?$/gms);
+  return {
+    rails: /^RAILS='(.*)'$/m.exec(lines)?.[1] ?? '',
+    commands: [...commands].map(([, words = '', , input = '']) => ({ args: words.split(' '), input })),
+  };
+}
+
+test('the page on rails, followed to the letter, puts a gateway in front of an upstream', async () => {
+  const { rails, commands } = pageCommands();
+  expect(commands.map(({ args }) => args.join(' '))).toEqual([
+    'platform create acme',
+    'rails connect acme',
+    'rails check acme',
+  ]);
+  // Step 1: a token upstream, and money there.
+  const own = await upstream.newPlatform('acme');
+  await fund(own, await ownAccount(own, 'USD'), 70_000n);
+  const [clientId = '', secret = ''] = Buffer.from(own.authorization.replace('Basic ', ''), 'base64')
+    .toString()
+    .split(':');
+  const secretKey = randomBytes(32);
+  const front = await startTestGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: secretKey });
+  try {
+    const said: Data[] = [];
+    for (const { args, input } of commands) {
+      const given = input
+        .replace(/"baseUrl": "[^"]*"/, `"baseUrl": "${upstream.url}/2025-10-13"`)
+        .replace(/"clientId": "[^"]*"/, `"clientId": "${clientId}"`)
+        .replace(/"secret": "[^"]*"/, `"secret": "${secret}"`);
+      vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([given]) as typeof process.stdin);
+      const { code, out, err } = await runOps(front.databaseUrl, ['--json', ...args], {
+        CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+        RAILS: rails,
+        SECRET_KEY: secretKey.toString('base64'),
+      });
+      expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
+      said.push(JSON.parse(out));
+    }
+    const [made, , checked] = said;
+    expect(checked.found).toContain('USD 70000');
+    // Step 5: the platform pays, and converts.
+    const acme = connect(front.url, made.id.replace('Platform:', ''), made.authorization);
+    const mine = await makeScene(acme, 0n);
+    const pull = { sourceAccountId: mine.outsideUsd, destinationAccountId: mine.usd, amount: 3_000n };
+    const pulled = await succeed(acme, 'transferIn', pull, 'transaction { id }');
+    expect(await ended(acme, pulled.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    const converted = await quote(acme, usdToEur(mine, { immediatelyExecute: true }));
+    expect(await ended(acme, converted.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await balanceOf(own, await ownAccount(own, 'USD'))).toBe(72_000n);
+  } finally {
+    await front.stop();
+  }
+});
