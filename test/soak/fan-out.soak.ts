@@ -4,12 +4,14 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 
-// What the fan-out costs in Postgres, and how long it takes: three instances, whose subscribers follow the whole feed of one
+// What the fan-out costs in Postgres, and how long it takes: instances whose subscribers follow the whole feed of one
 // platform, at a steady rate of changes. The figures are on the page about streams.
 
 const perSecond = Number(process.env.FAN_OUT_PER_SECOND ?? 500);
 const seconds = Number(process.env.FAN_OUT_SECONDS ?? 30);
-const instances = 3;
+const instances = Number(process.env.FAN_OUT_INSTANCES ?? 3);
+/** What a change carries: as large as the row of a payment. */
+const snapshot = JSON.stringify({ text: Array.from({ length: 28 }, () => crypto.randomUUID()).join(' ') });
 /** How many milliseconds lie between two transactions that write changes. */
 const tickMs = 10;
 /** How many milliseconds a tick of the kernel's clock for processes has (`getconf CLK_TCK` is 100 on Linux). */
@@ -48,7 +50,7 @@ async function cpuByUse(): Promise<Record<string, number>> {
 }
 
 const writeChanges = `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
-  select $1, id, 'TEST', now(), 1, '{}' from unnest($2::uuid[]) id`;
+  select $1, id, 'TEST', now(), 1, $3::jsonb from unnest($2::uuid[]) id`;
 
 /** Writes changes at the rate. Returns the time when each was committed, by its id. */
 async function writeSteadily(platformId: string): Promise<Map<string, number>> {
@@ -57,7 +59,7 @@ async function writeSteadily(platformId: string): Promise<Map<string, number>> {
   for (let written = 0; written < perSecond * seconds; ) {
     const due = Math.min(perSecond * seconds, Math.ceil(((performance.now() - began) * perSecond) / 1_000));
     const ids = Array.from({ length: due - written }, () => crypto.randomUUID());
-    if (ids.length > 0) await writer.query(writeChanges, [platformId, ids]);
+    if (ids.length > 0) await writer.query(writeChanges, [platformId, ids, snapshot]);
     for (const id of ids) committedAt.set(id, performance.now());
     written = due;
     await delay(tickMs);
