@@ -11,6 +11,9 @@ grant usage, create on schema public to payments_owner;
 create role gateway_serving nologin;
 create role gateway_work nologin;
 
+-- Lets it see how long the transactions of others are open, such as a dump: for `doctor` and the alert PaymentsOldSnapshot.
+grant pg_read_all_stats to gateway_work;
+
 -- Serves and works: DATABASE_URL. It has no rights of its own, and takes one of the two roles for each connection. Behind a
 -- connection pooler in transaction mode, `npm run migrate` makes gateway_serving its usual role (docs/operating.md).
 create role payments_gateway login noinherit password 'change me';

@@ -14,7 +14,7 @@ const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const yamlFiles = globSync('deploy/**/*.{yaml,yml}', { cwd: root });
 const files = [
   'Dockerfile',
-  'deploy/systemd/payments-gateway.service',
+  'deploy/systemd/payments-gateway@.service',
   ...yamlFiles.filter((file) => !file.startsWith('deploy/prometheus/')),
 ];
 
@@ -84,7 +84,9 @@ test('a stop ends before each of them kills', () => {
   expect(seconds(/terminationGracePeriodSeconds: (\d+)/, kubernetes)).toBeGreaterThan(
     seconds(/SHUTDOWN_DELAY_MS, value: "(\d+)000"/, kubernetes) + stopSeconds,
   );
-  expect(seconds(/^TimeoutStopSec=(\d+)/m, 'deploy/systemd/payments-gateway.service')).toBeGreaterThan(2 + stopSeconds);
+  expect(seconds(/^TimeoutStopSec=(\d+)/m, 'deploy/systemd/payments-gateway@.service')).toBeGreaterThan(
+    2 + stopSeconds,
+  );
 });
 
 test('the image has every file that the service reads', () => {

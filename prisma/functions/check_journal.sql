@@ -1,6 +1,8 @@
--- Deferred, once per new journal, at commit: checks that it has at least two legs and that every currency sums to zero.
+-- Deferred, once per new journal, at commit: checks that it has at least two legs and that every currency sums to zero. It has the
+-- rights of its owner: before Postgres 18 a deferred trigger runs as the role of the session, which sees the legs of one platform.
 create or replace function check_journal() returns trigger
   language plpgsql
+  security definer set search_path = public, pg_temp
   set plan_cache_mode = 'force_generic_plan'
   set enable_seqscan = off
 as $$

@@ -7,7 +7,7 @@ import { retryLostRaces } from '../database/retry.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction, type Transaction } from '../database/transaction.ts';
 import { trustedJson } from '../database/trusted-json.ts';
-import { currentTrace } from '../instruments/request-facts.ts';
+import { noteMade } from '../instruments/request-facts.ts';
 import type { Caller } from './caller.ts';
 import { countCommand } from './count-command.ts';
 import { authorize, type Operation } from './operations.ts';
@@ -116,7 +116,7 @@ async function runClaimed<Answer>(
     const subject = operator.subject ?? (type && row ? publicId(type, row.id) : undefined);
     await recordAct(transaction, operator, { platformId, subject, after: operator.after ?? trustedJson(facts) });
   }
-  if (result.type && result.row) currentTrace()?.noteMade(publicId(result.type, result.row.id));
+  if (result.type && result.row) noteMade(publicId(result.type, result.row.id));
   if (key) await storeResultStatement(client, ...key.slice(0, 3), JSON.stringify(result));
   return { answer };
 }

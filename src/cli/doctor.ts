@@ -131,6 +131,7 @@ interface State {
   readonly overdueOrders: number | null;
   readonly inSuspense: number | null;
   readonly oldestTransactionSeconds: number;
+  readonly seesOthers: boolean;
   readonly isRestoreUnmarked: boolean | null;
 }
 
@@ -141,10 +142,11 @@ const stateStatement = statement<State>(
      not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable,
      current_user::text as role, current_setting('TimeZone') as timezone,
      extract(epoch from clock_timestamp() - $1::timestamptz)::float8 as clock_ahead,
-     (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,
+     (select coalesce(sum(numbackends), 0)::int from pg_stat_database) as connections,
      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as max_connections,
      (select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 from pg_stat_activity
       where datname = current_database() and backend_xmin is not null and pid <> pg_backend_pid()) as oldest_transaction_seconds,
+     pg_has_role('pg_read_all_stats', 'usage') as sees_others,
      case when $2 then (select extract(epoch from clock_timestamp() - occurred_at)::float8 from outbox order by id limit 1) end
        as oldest_event_seconds,
      case when $2 then (select count(*)::int from rail_order where due_at < clock_timestamp() - interval '30 seconds') end
@@ -186,7 +188,7 @@ async function state(database: Database, config: Config, role: string): Promise<
 const connectionsBeside = 9;
 
 function ofWork(found: State): Finding[] {
-  const { oldestEventSeconds, overdueOrders, inSuspense, oldestTransactionSeconds, isRestoreUnmarked } = found;
+  const { oldestEventSeconds, overdueOrders, inSuspense, isRestoreUnmarked } = found;
   return [
     (oldestEventSeconds ?? 0) < 15
       ? ok('feed', 'it moves')
@@ -198,13 +200,18 @@ function ofWork(found: State): Finding[] {
       ? warning('suspense', `${inSuspense} refunds may wait for a person: see "suspense list"`)
       : ok('suspense', 'nothing waits'),
     isRestoreUnmarked ? warning('restore', unmarkedRestore) : ok('restore', 'none is unmarked'),
-    oldestTransactionSeconds < 3_600
-      ? ok('transactions', 'none is old')
-      : warning(
-          'transactions',
-          `one is open for ${Math.round(oldestTransactionSeconds / 60)} minutes, and keeps dead rows`,
-        ),
+    ofTransactions(found),
   ];
+}
+
+function ofTransactions({ oldestTransactionSeconds, seesOthers, role }: State): Finding {
+  if (oldestTransactionSeconds >= 3_600) {
+    const minutes = Math.round(oldestTransactionSeconds / 60);
+    return warning('transactions', `one is open for ${minutes} minutes, and keeps dead rows`);
+  }
+  return seesOthers
+    ? ok('transactions', 'none is old')
+    : warning('transactions', `those of others cannot be seen: grant pg_read_all_stats to ${role}`);
 }
 
 function wordsOf(error: unknown): string {

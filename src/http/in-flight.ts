@@ -1,4 +1,5 @@
 import type { RequestSlot } from '../core/outside-wait.ts';
+import { requestsInFlight } from '../instruments/instruments.ts';
 import { BoundedWaits } from './bounded-waits.ts';
 import type { Tenant, Turns } from './turns.ts';
 import type { ResponseWatcher, WatchedResponse } from './watched-response.ts';
@@ -174,6 +175,7 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
     const { byTenant } = this.#load;
     this.#isCounted = true;
     this.#load.count += 1;
+    requestsInFlight.inc();
     byTenant.set(this.#tenant.key, (byTenant.get(this.#tenant.key) ?? 0) + 1);
   }
 
@@ -186,6 +188,7 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
     this.#isCounted = false;
     const { byTenant } = this.#load;
     this.#load.count -= 1;
+    requestsInFlight.dec();
     const { key } = this.#tenant;
     const left = (byTenant.get(key) ?? 0) - 1;
     if (left > 0) byTenant.set(key, left);

@@ -17,6 +17,14 @@ export const earlyRefusals = new Counter({
   help: 'Requests refused for load (SERVICE_UNAVAILABLE) or rate (RATE_LIMITED) before their API saw them.',
   labelNames: ['code'] as const,
 });
+// From the start, so that the first one is a rise: Prometheus does not count a series that begins above zero.
+for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ code }, 0);
+
+/** The requests that are processed now, as admission control counts them (http/in-flight.ts). */
+export const requestsInFlight = new Gauge({
+  name: 'payments_requests_in_flight',
+  help: 'Requests that are processed now. MAX_IN_FLIGHT limits them. A stream counts until it begins.',
+});
 
 /** The commands of both APIs, by what came of them. */
 export const commands = new Counter({
@@ -28,7 +36,7 @@ export const commands = new Counter({
 /** The last successful round of each background loop of this process. */
 export const loopSuccess = new Gauge({
   name: 'payments_loop_last_success_timestamp_seconds',
-  help: 'When a round of a background loop of this process last succeeded.',
+  help: 'When a round of a background loop of this process last succeeded; before the first success, when the loop began.',
   labelNames: ['loop'] as const,
 });
 
@@ -45,6 +53,7 @@ export const lostRaces = new Counter({
   help: 'Commands that lost a race with another in the database (serialization, deadlock, unique key), by whether they ran again.',
   labelNames: ['result'] as const,
 });
+for (const result of ['retried', 'gave_up']) lostRaces.inc({ result }, 0);
 
 /** The readers of streams that fell too far behind. */
 export const slowReaders = new Counter({

@@ -12,6 +12,8 @@ export interface RequestFacts {
   token?: string;
   /** The kind and the root field of a GraphQL operation, or the method and the path of an endpoint. */
   operation?: string;
+  /** The public ids of what its commands have made or changed, the first of them. */
+  made?: string[];
   /** The client that sends it, where it says what it is. */
   client?: ClientFacts;
 }
@@ -107,6 +109,19 @@ export function iterateAsRequest<T>(facts: RequestFacts, iterator: AsyncIterable
       return this;
     },
   };
+}
+
+/** The most ids that the facts of a request have. */
+const mostMade = 20;
+
+/** Notes what a command of the current request has made or changed. */
+export function noteMade(id: string): void {
+  const current = scope.getStore();
+  if (!current) return;
+  const { facts, trace } = current;
+  trace?.noteMade(id);
+  facts.made ??= [];
+  if (facts.made.length < mostMade && !facts.made.includes(id)) facts.made.push(id);
 }
 
 /** Notes the code of a refusal or an error of the current request. */

@@ -132,3 +132,8 @@ async function findBreaches(client: pg.Client, onRule: (rule: string) => void): 
 
 /** The number of rules that an audit checks. */
 export const auditRules = rules.length;
+
+/** Notes in the database that an audit has finished, and which rules it found broken: metrics of all instances show the last one. */
+export async function recordAudit({ prisma }: Pick<Database, 'prisma'>, breaches: readonly Breach[]): Promise<void> {
+  await prisma.auditRun.create({ data: { rules: auditRules, broken: breaches.map(({ rule }) => rule) } });
+}

@@ -9,8 +9,9 @@ const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
 const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_timestamp() - (${time}))), 0)::float8`;
+const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
-/** All figures, in one statement. */
+/** All figures, in one statement. What the role may not see is null. */
 const figures = `select
   ${countOf('from outbox')} as outbox_events,
   ${ageOf('select occurred_at from outbox order by id limit 1')} as outbox_oldest_seconds,
@@ -21,11 +22,14 @@ const figures = `select
   ${ageOf(`select min(uuid_v7_time(id)) from (select id from webhook_delivery where status = 'PENDING' limit ${maxCount}) as pending`)}
     as deliveries_oldest_seconds,
   ${countOf("from quote where status = 'PENDING' and expires_at < clock_timestamp() - interval '30 seconds'")} as quotes_overdue,
-  (select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 from pg_stat_activity
-   where datname = current_database() and backend_xmin is not null) as oldest_snapshot_seconds,
+  case when pg_has_role('pg_read_all_stats', 'usage') then
+    (select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 from pg_stat_activity
+     where datname = current_database() and backend_xmin is not null and pid <> pg_backend_pid()) end as oldest_snapshot_seconds,
   (select count(*)::int from feed_epoch where marked_at is null) as restores_unmarked,
   ${countOf('from reconciliation_difference where closed_at is null and gone_at is null')} as reconciliation_differences,
   (select coalesce(extract(epoch from max(finished_at)), 0)::float8 from reconciliation) as reconciliation_last_timestamp_seconds,
+  (select coalesce(max(extract(epoch from finished_at)), 0)::float8 from ${lastAudit}) as audit_last_timestamp_seconds,
+  (select coalesce(max(cardinality(broken)), 0) from ${lastAudit}) as audit_broken_rules,
   (select extract(epoch from max(finished_at))::float8 from public._prisma_migrations where rolled_back_at is null)
     as last_migration_timestamp_seconds,
   (select coalesce(json_agg(json_build_object('currency', sent_currency, 'count', count)), '[]')
@@ -46,11 +50,14 @@ const meanings = {
   deliveries_oldest_seconds: 'The age of the oldest unfinished webhook delivery.',
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
-    'The age of the oldest transaction that keeps dead rows from being removed, of those that the login may see.',
+    'The age of the oldest transaction that keeps dead rows from being removed. Absent where gateway_work has no pg_read_all_stats.',
   restores_unmarked:
     'How often the database was restored, or a standby promoted, since an operator has marked a restore.',
   reconciliation_differences: 'Differences between the books and those of providers that are open.',
   reconciliation_last_timestamp_seconds: 'When a comparison with a provider was finished last; 0 where none was.',
+  audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) finished last; 0 where none has.',
+  audit_broken_rules:
+    'How many rules of the ledger did not hold at the last audit: 0 where it was sound, or there was none.',
   last_migration_timestamp_seconds: 'When the last migration was applied.',
 } as const;
 
@@ -58,7 +65,7 @@ type Figures = Record<keyof typeof meanings, number | null> & {
   readonly suspense: readonly { readonly currency: string; readonly count: number }[];
 };
 
-/** The figures of the database that a scrape reads: once for each scrape, in one statement, on a connection of its own. */
+/** The figures of the database that a scrape reads: once for each scrape, on a connection of its own. */
 export class DatabaseFigures {
   readonly #database: Database;
   readonly #gauges: ReadonlyMap<keyof typeof meanings, Gauge>;
@@ -99,8 +106,12 @@ export class DatabaseFigures {
       await client.query(`set statement_timeout = ${limitMs}`);
       const { rows } = await client.query<Figures>(figures);
       const [row] = rows;
-      for (const [name, gauge] of this.#gauges) gauge.set(row?.[name] ?? 0);
-      for (const { currency, count } of row?.suspense ?? []) this.#suspense.set({ currency }, count);
+      if (!row) throw new Error('the figures returned no row');
+      for (const [name, gauge] of this.#gauges) {
+        const figure = row[name];
+        if (figure !== null) gauge.set(figure);
+      }
+      for (const { currency, count } of row.suspense) this.#suspense.set({ currency }, count);
       this.#up.set(1);
     } catch {
       this.#up.set(0);

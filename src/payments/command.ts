@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import type { Environment } from '../database/generated/client/client.ts';
 import type { Account, SnapshotRows } from '../database/rows.ts';
-import { currentTrace } from '../instruments/request-facts.ts';
+import { noteMade } from '../instruments/request-facts.ts';
 import { commitPlan, firstOutcome, type Outcome } from '../ledger/commit.ts';
 import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
@@ -183,7 +183,7 @@ function toResult<Type extends ResultType>(
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':
       if (!outcome.row) throw new Error(`${command.operation} has no result`);
-      currentTrace()?.noteMade(idOf(command.type, outcome.row));
+      noteMade(idOf(command.type, outcome.row));
       // The row has the type that the plan names, which is the type of the command.
       return { row: outcome.row as SnapshotRows[Type], replayed: outcome.replayed };
   }

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { Refusal } from '../core/refusal.ts';
 import { SecretBox } from '../core/secret-box.ts';
 import type { Tenant } from '../core/tenant.ts';
@@ -14,6 +15,8 @@ export interface Webhooks {
   readonly loopback: boolean;
   /** Encrypts the signing secrets; undefined where no key is set, and then there are no endpoints. */
   readonly box: SecretBox | undefined;
+  /** Where each attempt is logged; undefined for no such log. */
+  readonly attemptLog: Logger | undefined;
   /** How many webhook tests wait for their receivers, by platform (test-event.ts). */
   readonly waitingTests: Map<string, number>;
 }
@@ -26,6 +29,8 @@ export interface WebhookSettings {
   /** The factor by which retries and other intervals are shorter: 1 outside development. */
   readonly WEBHOOK_TIME_SCALE: number;
   readonly WEBHOOK_LOOPBACK: boolean;
+  /** Whether each attempt is logged. */
+  readonly ACCESS_LOG?: boolean;
 }
 
 /** Makes the dependencies of webhooks from the settings. */
@@ -40,6 +45,7 @@ export function openWebhooks(
     resolve: parts.resolve ?? dnsResolver,
     loopback: settings.WEBHOOK_LOOPBACK,
     box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS),
+    attemptLog: settings.ACCESS_LOG ? payments.log : undefined,
     waitingTests: new Map(),
   };
 }

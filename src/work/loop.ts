@@ -17,6 +17,10 @@ export interface Loop {
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);
+  const failed = loopFailures.labels(name);
+  // Prometheus sees the first failure only where there was a figure before, and the alert compares it with the last success.
+  failed.inc(0);
+  succeeded.setToCurrentTime();
   let stopped = false;
   let woken = false;
   let resting = true;
@@ -42,7 +46,7 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
         succeeded.setToCurrentTime();
       } catch (error) {
         if (stopped) return;
-        loopFailures.inc({ loop: name });
+        failed.inc();
         log.error({ err: error, loop: name }, 'background work failed; trying again');
         pauseMs = 1000;
       }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { keyId } from '../../src/core/key-id.ts';
 import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
@@ -168,6 +169,16 @@ test('settings are printed with where they come from, and without secrets', asyn
   for (const secret of ['hidden', firstKey.toString('base64'), 'a key that only tests use']) {
     expect(out + JSON.stringify(rows)).not.toContain(secret);
   }
+});
+
+test('the doctor counts the connections of all logins, and sees how long their transactions are open', async () => {
+  const others = Array.from({ length: 7 }, () => new pg.Client(t.databaseUrl));
+  await Promise.all(others.map((client) => client.connect()));
+  const found: Data[] = await answer(['doctor']);
+  const detailOf = (name: string): string => found.find(({ check }) => check === name).detail;
+  expect(Number(/^\d+/.exec(detailOf('connections')))).toBeGreaterThan(7);
+  expect(detailOf('transactions')).toBe('none is old');
+  await Promise.all(others.map((client) => client.end()));
 });
 
 test('the doctor finds nothing wrong with a sound database, and what is wrong with another', async () => {

@@ -45,6 +45,16 @@ test('migrations are applied once, in the order of their names', async () => {
   expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
 });
 
+test('an empty database of another encoding than UTF8 is refused, with the command that makes a right one', async () => {
+  await client.query("create database bytes encoding 'SQL_ASCII' template template0 locale 'C'");
+  const url = new URL(database.url);
+  url.pathname = '/bytes';
+  await expect(migrate(url.href, { prismaDirectory: prisma.path })).rejects.toThrow(
+    'The database "bytes" has the encoding SQL_ASCII, and needs UTF8. Drop it, and make it anew: createdb --encoding=UTF8 --template=template0 bytes',
+  );
+  await client.query('drop database bytes');
+});
+
 test('a migration that needs a lock of another session lets others through, and is tried again until it has it', async () => {
   await migrate(database.url, { prismaDirectory: prisma.path });
   await prisma.write('migrations/20250103000000_third/migration.sql', 'alter table a add column z int;');

@@ -1,10 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { openLog } from '../../src/observe/log.ts';
+import { quote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 
 // The log of an instance. What it has of a request is looked for in the lines themselves.
 
@@ -130,6 +135,50 @@ test('the access log has each request once, and of no request its query, its cre
   expect(parsed()[1]).toMatchObject({ status: 200, platform: t.platform.platformId, operation: 'query viewer' });
   const [, credentials = ''] = t.platform.authorization.split(' ');
   for (const secret of ['hidden-ticket', credentials, 'Unlogged Person']) expect(lines.join()).not.toContain(secret);
+});
+
+test('a webhook is found by the request that caused it, and the request by the webhook', async () => {
+  const config = {
+    ...readConfig({ NODE_ENV: 'test', PORT: '0', ACCESS_LOG: 'on', SANDBOX_PACE_MS: '20' }),
+    SECRET_KEY: randomBytes(32),
+  };
+  const gateway = await startGateway({
+    databaseUrl: servingUrl(t.databaseUrl),
+    config,
+    log: openLog('info', stream),
+  });
+  const receiver = await startReceiver();
+  const client = connect(gateway.url ?? '', t.platform.platformId, t.platform.authorization);
+  const scene = await makeScene(client);
+  await createEndpoint(client, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+  const quoted = await quote(client, usdToEur(scene));
+  await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      ...{ 'content-type': 'application/json', authorization: t.platform.authorization },
+      'x-request-id': 'the-execution',
+    },
+    body: JSON.stringify({
+      query: 'mutation ($input: ExecuteQuoteInput!) { executeQuote(input: $input) { __typename } }',
+      variables: { input: { quoteId: quoted.id } },
+    }),
+  });
+  await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
+  const lineOf = (requestId: string | undefined) => parsed().find((line) => line.requestId === requestId);
+  const webhook = receiver.received.find(({ body }) => body.transaction?.status === 'COMPLETED');
+  await vi.waitFor(() => expect(lineOf(webhook?.headers['x-request-id'])).toBeDefined());
+  expect(lineOf(webhook?.headers['x-request-id'])).toMatchObject({
+    ...{ msg: 'webhook', status: 200, platform: t.platform.platformId, quote: quoted.id },
+    ...{ transaction: webhook?.body.transaction.id, event: webhook?.body.eventId },
+    requestId: expect.stringMatching(/^WebhookDelivery:[0-9a-f-]{36}:1$/),
+  });
+  expect(lineOf('the-execution')).toMatchObject({
+    msg: 'request',
+    operation: 'mutation executeQuote',
+    made: [quoted.id],
+  });
+  await gateway.stop();
+  await receiver.stop();
 });
 
 test('no error brings personal data or secrets into the log', async () => {

@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
+import { alertsIn, rulesFile } from '../alerts/prometheus.ts';
+import { stagedFaults } from '../alerts/staged-faults.ts';
 import { act, execute, quote, succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -137,13 +142,58 @@ test('the figures of the database follow it: an outbox that nobody empties grows
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 5_000);
 });
 
-test('a statement that waits for a connection is seen', async () => {
+test('a statement that waits for a connection is seen, and its request counts until its answer has ended', async () => {
   const { pool } = t.gateway.serving;
+  expect(await seriesOf('payments_requests_in_flight')).toBe(0);
   const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
   const waiting = t.platform.ask('{ customers { totalCount } }');
   await vi.waitFor(async () => expect(await seriesOf('payments_pool_waiting{pool="serving"}')).toBe(1), 3_000);
+  expect(await seriesOf('payments_requests_in_flight')).toBe(1);
   for (const client of taken) client.release();
   await waiting;
+  await vi.waitFor(async () => expect(await seriesOf('payments_requests_in_flight')).toBe(0), 3_000);
+});
+
+test('the oldest transaction of the login is seen', async () => {
+  const holder = new pg.Client({ connectionString: servingUrl(t.databaseUrl) });
+  await holder.connect();
+  await holder.query('begin isolation level repeatable read');
+  const { rows } = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
+  expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(rows[0].age);
+  await holder.end();
+});
+
+test('the last audit is seen: when it finished, and how many rules it found broken', async () => {
+  const audited = async () => ({
+    at: await seriesOf('payments_database_audit_last_timestamp_seconds'),
+    broken: await seriesOf('payments_database_audit_broken_rules'),
+  });
+  const spoil = (by: number) =>
+    t.owner.query(`begin; set local session_replication_role = replica;
+      update account set posted = posted + ${by} where posted > 0; commit`);
+  expect(await audited()).toEqual({ at: 0, broken: 0 });
+  await spoil(1);
+  expect(await runOps(t.databaseUrl, ['audit'])).toMatchObject({ code: 1 });
+  const unsound = await audited();
+  expect(unsound).toEqual({ at: expect.any(Number), broken: expect.any(Number) });
+  expect(unsound.broken).toBeGreaterThan(0);
+  await spoil(-1);
+  expect(await runOps(t.databaseUrl, ['audit'])).toMatchObject({ code: 0 });
+  const sound = await audited();
+  expect(sound.broken).toBe(0);
+  expect(sound.at).toBeGreaterThan(unsound.at ?? 0);
+  const { rows } = await t.owner.query('select extract(epoch from now())::float8 - $1 as age', [sound.at]);
+  expect(rows[0].age).toBeGreaterThanOrEqual(0);
+});
+
+test('what an alert counts has a figure before it rises', async () => {
+  const text = await scrape();
+  const loops = (metric: string) =>
+    [...text.matchAll(new RegExp(`^${metric}{loop="([^"]+)"}`, 'gm'))].map(([, loop]) => loop);
+  expect(loops('payments_loop_failures_total')).toContain('housekeeping');
+  expect(loops('payments_loop_last_success_timestamp_seconds')).toEqual(loops('payments_loop_failures_total'));
+  expect(text).toMatch(/^payments_early_refusals_total{code="SERVICE_UNAVAILABLE"} /m);
+  expect(text).toMatch(/^payments_lost_races_total{result="gave_up"} /m);
 });
 
 test('each alert and each panel names metrics that there are', async () => {
@@ -155,4 +205,16 @@ test('each alert and each panel names metrics that there are', async () => {
   );
   expect(named.length).toBeGreaterThan(40);
   expect(named.filter((name) => !there.has(name))).toEqual([]);
+});
+
+test('each alert has a fault that the soak of alerts stages, and docs/faults.md says what came of it', () => {
+  const alerts = alertsIn(readFileSync(rulesFile, 'utf8'));
+  const staged = new Set(Object.values(stagedFaults).flatMap((fault) => fault.alerts));
+  expect(alerts.length).toBeGreaterThan(20);
+  expect([...staged].sort()).toEqual([...alerts].sort());
+  const page = readFileSync('docs/faults.md', 'utf8');
+  for (const [name, { staged: how, alerts: seenBy }] of Object.entries(stagedFaults)) {
+    const row = page.split('\n').find((line) => line.startsWith(`| **${name}**: ${how} |`)) ?? `no row of ${name}`;
+    for (const alert of seenBy) expect(row).toContain(`\`${alert}\``);
+  }
 });

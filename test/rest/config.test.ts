@@ -48,6 +48,10 @@ test('the settings that a platform changes hold for the customers that it makes 
     currencies: ['EUR', 'USD'],
   });
 
+  // What changes nothing leaves the time of the last change as it is.
+  expect(await rest.ask('PATCH', '/config', {})).toEqual(narrowed);
+  expect(await rest.ask('PATCH', '/config', { umaDomain: 'pay.example.com' })).toEqual(narrowed);
+
   const widened = await rest.ask('PATCH', '/config', {
     supportedCurrencies: [{ currencyCode: 'USD' }, { currencyCode: 'MXN' }],
   });

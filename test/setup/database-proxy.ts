@@ -12,6 +12,8 @@ export interface DatabaseProxy {
   /** Lets nothing through on the connections that are open now, both ways, until `goOn`; then nothing is missing. */
   stall(): void;
   goOn(): void;
+  /** Lets nothing through on each connection on which a message matches, from that message on; until `goOn`. */
+  stallOn(message: RegExp): void;
   /** How many of the frozen connections their clients have given up. */
   readonly givenUp: number;
   /** Accepts no connection any more, and cuts those that are open; until `reopen`. */
@@ -52,6 +54,8 @@ interface Pair {
   readonly client: Socket;
   readonly server: Socket;
   frozen: boolean;
+  /** What has been stalled. */
+  held: Buffer | undefined;
 }
 
 export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
@@ -60,6 +64,7 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
   const pairs = new Set<Pair>();
   let givenUp = 0;
   let isShut = false;
+  let stalling: RegExp | undefined;
   let rule: Rule | undefined;
   let told = Promise.withResolvers<void>();
 
@@ -71,11 +76,16 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
   function join(client: Socket): void {
     if (isShut) return void client.resetAndDestroy();
     const server = dial({ host, port });
-    const pair: Pair = { client, server, frozen: false };
+    const pair: Pair = { client, server, frozen: false, held: undefined };
     let losing = false;
     pairs.add(pair);
     client.on('data', (data) => {
       if (pair.frozen) return;
+      if (stalling?.test(data.toString('latin1'))) {
+        pair.held = data;
+        for (const socket of [client, server]) socket.pause();
+        return;
+      }
       if (rule?.matched && rule.andAfter) return cut(pair);
       if (rule && !rule.matched && rule.to.test(data.toString('latin1'))) {
         rule.matched = true;
@@ -124,7 +134,15 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
       for (const { client, server } of pairs) for (const socket of [client, server]) socket.pause();
     },
     goOn() {
-      for (const { client, server } of pairs) for (const socket of [client, server]) socket.resume();
+      stalling = undefined;
+      for (const pair of pairs) {
+        if (pair.held) pair.server.write(pair.held);
+        pair.held = undefined;
+        for (const socket of [pair.client, pair.server]) socket.resume();
+      }
+    },
+    stallOn(message) {
+      stalling = message;
     },
     shut() {
       isShut = true;

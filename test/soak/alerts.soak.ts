@@ -1,192 +1,206 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { stepLock } from '../../src/events/sequencer.ts';
-import { actOn, ended } from '../setup/acts.ts';
-import { freshDatabase } from '../setup/database.ts';
-import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
+import { execFileSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { uuidOf } from '../../src/core/ids.ts';
+import {
+  freePort,
+  hasPrometheus,
+  type Prometheus,
+  rulesFile,
+  shortenedRules,
+  startPrometheus,
+} from '../alerts/prometheus.ts';
+import type { Stage, StagedFault } from '../alerts/staged-fault.ts';
+import { stagedFaults } from '../alerts/staged-faults.ts';
+import type { Surroundings } from '../faults/faults.ts';
+import { settingsOf } from '../faults/furnish.ts';
+import type { Command } from '../faults/history.ts';
+import { underLoad } from '../faults/under-load.ts';
+import { query } from '../setup/embedded-servers.ts';
+import { connect } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
 
-const rules = 'deploy/prometheus/alerts.yml';
+// Each fault of test/alerts, one after the other, on two instances while clients move money. A real Prometheus asks the
+// instances, with the rules of deploy/prometheus/alerts.yml and shorter times. ALERT_FAULTS names the wanted faults.
 
-const isInstalled = ['prometheus', 'promtool'].every(
-  (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0,
-);
+const isInstalled = hasPrometheus();
 if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. Install the package prometheus for them.');
 
+const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));
+const wanted = new RegExp(process.env.ALERT_FAULTS ?? '');
+/** The longest that an alert may take to fire, and to be resolved. */
+const patienceMs = 120_000;
+/** So many commands are acknowledged until the service counts as answering. */
+const answering = 5;
+
+/** What was measured of a fault, in milliseconds: from its beginning until its alerts fired, and from its end on. */
+interface Measured {
+  readonly name: string;
+  readonly fault: StagedFault;
+  readonly seen?: ReadonlyMap<string, number>;
+  readonly resolvedMs?: number;
+  readonly answersMs?: number;
+  readonly acknowledged?: number;
+  readonly disturbed?: number;
+  /** Why it was not measured. */
+  readonly skipped?: string;
+  readonly failed?: string;
+}
+
 describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
-  let database: ThrowawayDatabase;
-  let proxy: DatabaseProxy;
-  let owner: pg.Client;
-  let t: TestGateway;
-  let platform: TestPlatform;
-  let folder: string;
-  let prometheus: ChildProcess;
-  let prometheusUrl: string;
-
-  beforeAll(async () => {
-    database = await freshDatabase();
-    proxy = await databaseProxy(database.url);
-    owner = new pg.Client({ connectionString: database.url });
-    await owner.connect();
-    const readiness = { standstillMs: 1_000, everyMs: 250 };
-    t = await startTestGateway({ METRICS_PORT: 0, DATABASE_POOL: 2 }, proxy.url, {
-      pace: { statementMs: 500, readiness },
-    });
-    platform = await t.newPlatform('watched');
-    folder = await mkdtemp(path.join(tmpdir(), 'alerts-'));
-    // As they are, but without the time that a fault must last.
-    const now = (await readFile(rules, 'utf8')).replace(/for: \d+[sm]/g, 'for: 0s');
-    await writeFile(path.join(folder, 'alerts.yml'), now);
-    await writeFile(
-      path.join(folder, 'prometheus.yml'),
-      JSON.stringify({
-        global: { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' },
-        rule_files: ['alerts.yml'],
-        scrape_configs: [
-          { job_name: 'payments', static_configs: [{ targets: [new URL(t.gateway.metricsUrl ?? '').host] }] },
-        ],
-      }),
-    );
-    const address = `127.0.0.1:${await freePort()}`;
-    prometheusUrl = `http://${address}`;
-    prometheus = spawn(
-      'prometheus',
-      [
-        `--config.file=${path.join(folder, 'prometheus.yml')}`,
-        `--storage.tsdb.path=${path.join(folder, 'data')}`,
-        `--web.listen-address=${address}`,
-      ],
-      { stdio: 'ignore' },
-    );
-    await vi.waitFor(async () => expect(await firing()).toEqual([]), 30_000);
-    await untilScraped();
-  });
-  afterAll(async () => {
-    prometheus.kill('SIGKILL');
-    await t.stop();
-    await owner.end();
-    await proxy.close();
-    await database.drop();
-    await rm(folder, { recursive: true });
-  });
-
-  async function ask(question: string) {
-    const response = await fetch(`${prometheusUrl}/api/v1/${question}`);
-    return (await response.json()).data;
-  }
-  /** The names of the alerts that fire. */
-  async function firing(): Promise<string[]> {
-    const { alerts } = await ask('alerts');
-    return alerts
-      .filter(({ state }: { state: string }) => state === 'firing')
-      .map(({ labels }: { labels: { alertname: string } }) => labels.alertname);
-  }
-  const untilScraped = () =>
-    vi.waitFor(async () => {
-      const { result } = await ask('query?query=payments_ready');
-      expect(result).toHaveLength(4);
-    }, 30_000);
-
-  /** Stages a fault until all these alerts fire, ends it, and waits until they do not. */
-  async function fires(alerts: readonly string[], fault: { stage(): Promise<unknown>; end(): unknown }) {
-    expect(await firing()).toEqual(expect.not.arrayContaining([...alerts]));
-    await fault.stage();
-    await vi.waitFor(async () => expect(await firing()).toEqual(expect.arrayContaining([...alerts])), 30_000);
-    await fault.end();
-    await vi.waitFor(async () => {
-      const still = await firing();
-      expect(alerts.filter((alert) => still.includes(alert))).toEqual([]);
-    }, 60_000);
-  }
-
   test('parse', () => {
-    expect(execFileSync('promtool', ['check', 'rules', rules], { encoding: 'utf8' })).toContain('SUCCESS');
+    expect(execFileSync('promtool', ['check', 'rules', rulesFile], { encoding: 'utf8' })).toContain('SUCCESS');
   });
 
-  test('a sequencer that stands', () =>
-    fires(['PaymentsFeedStands'], {
-      async stage() {
-        await owner.query('select pg_advisory_lock($1)', [stepLock]);
-        await owner.query(
-          `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
-           values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`,
-          [platform.platformId],
-        );
-      },
-      end: () => owner.query('select pg_advisory_unlock($1)', [stepLock]),
-    }));
-
-  test('a database that cannot be written', () =>
-    fires(['PaymentsDatabaseReadOnly'], {
-      async stage() {
-        const name = new URL(database.url).pathname.slice(1);
-        await owner.query(`alter database ${name} set default_transaction_read_only = on`);
-        await owner.query(
-          'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()',
-          [name],
-        );
-      },
-      end: () =>
-        owner.query(`alter database ${new URL(database.url).pathname.slice(1)} reset default_transaction_read_only`),
-    }));
-
-  test('migrations that are not there', () =>
-    fires(['PaymentsSchemaMissing'], {
-      stage: () => owner.query('update _prisma_migrations set checksum = reverse(checksum)'),
-      end: () => owner.query('update _prisma_migrations set checksum = reverse(checksum)'),
-    }));
-
-  test('a restore that nobody has marked', () =>
-    fires(['PaymentsRestored'], {
-      stage: () => owner.query('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)'),
-      end: () => owner.query('select mark_restore()'),
-    }));
-
-  test('statements that wait for a connection', async () => {
-    const { pool } = t.gateway.serving;
-    let taken: pg.PoolClient[] = [];
-    let waiting: Promise<unknown> | undefined;
-    await fires(['PaymentsPoolWaits'], {
-      async stage() {
-        taken = await Promise.all([pool.connect(), pool.connect()]);
-        waiting = platform.send('{ customers { totalCount } }');
-      },
-      async end() {
-        for (const client of taken) client.release();
-        await waiting;
-      },
+  test('see each fault and its end, and nothing is lost or doubled meanwhile', { timeout: 3_600_000 }, async () => {
+    const ports = [await freePort(), await freePort()];
+    const options = {
+      ...{ seed, instances: 2, clients: 2, followers: 1 },
+      settings: (position: number) => ({ METRICS_PORT: String(ports[position]), MAX_IN_FLIGHT: '32' }),
+    };
+    const {
+      told,
+      evidence,
+      violations,
+      seconds: took,
+    } = await underLoad(options, async (around, note) => {
+      const targets = ports.map((port) => `127.0.0.1:${port}`);
+      const prometheus = await startPrometheus(await shortenedRules(), targets);
+      try {
+        return await measureAll(prometheus, around, note);
+      } finally {
+        await prometheus.stop();
+      }
     });
-  });
-
-  test('a database that does not answer', () =>
-    fires(['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'], {
-      stage: () => proxy.stopListening(),
-      end: () => proxy.startListening(),
-    }));
-
-  test('a refund that nobody can pay', async () => {
-    const scene = await makeScene(platform, 50_000n, '007');
-    const transaction = await actOn(platform, 'transferOut', {
-      ...{ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10_000 },
-    });
-    await ended(platform, transaction.transaction.id);
-    await vi.waitFor(async () => expect(await firing()).toContain('PaymentsSuspense'), 30_000);
+    const count = (kind: 'lost' | 'doubled', name: string) =>
+      violations.filter((violation) => violation.kind === kind && violation.during === name).length;
+    const ended = (outcome: Command['outcome']) => evidence.history.filter((one) => one.outcome === outcome).length;
+    console.log(
+      `${tableOf(told, count)}\n\n${evidence.history.length} commands in ${Math.round(took)} s: ${ended('succeeded')} acknowledged, ` +
+        `${ended('refused')} refused, ${ended('unknown')} unknown; ${evidence.feed.length} changes; ${violations.length} violations (seed ${seed})`,
+    );
+    expect(told.filter(({ failed }) => failed !== undefined).map(({ name, failed }) => [name, failed])).toEqual([]);
+    expect(violations.slice(0, 20)).toEqual([]);
   });
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
+async function measureAll(
+  prometheus: Prometheus,
+  around: Surroundings,
+  note: (name: string) => void,
+): Promise<Measured[]> {
+  const ops = operatorOn(around.databaseUrl);
+  const { id, authorization } = await ops('platform', 'create', 'other', '--sandbox');
+  const measured: Measured[] = [];
+  for (const [name, fault] of Object.entries(stagedFaults)) {
+    if (!wanted.test(name)) continue;
+    const skipped = fault.unavailable?.(around.postgres);
+    if (skipped !== undefined) {
+      measured.push({ name, fault, skipped });
+      continue;
+    }
+    const [instance] = around.instances;
+    if (!instance) throw new Error('there is no instance');
+    const stage: Stage = {
+      ...around,
+      instance,
+      other: connect(instance.url, uuidOf(id, 'Platform') ?? '', authorization),
+      ops,
+      own: (sql) => query(around.databaseUrl, sql),
+    };
+    note(name);
+    measured.push(
+      await measure(prometheus, stage, name, fault).catch(
+        (error: unknown): Measured => ({ name, fault, failed: String(error) }),
+      ),
+    );
+    console.log(lineOf(measured.at(-1)));
+  }
+  return measured;
+}
+
+/** Stages a fault until its alerts fire, ends it, and waits until they do not and commands are acknowledged. */
+async function measure(prometheus: Prometheus, stage: Stage, name: string, fault: StagedFault): Promise<Measured> {
+  const { load } = stage;
+  await until(async () => (await prometheus.firing()).size === 0, `before ${name} alerts fire`);
+  const [acknowledged, disturbed] = [load.acknowledged, load.disturbed];
+  const since = stopwatch();
+  const { end, cleanUp } = await fault.stage(stage);
+  const seen = new Map<string, number>();
+  const allSeen = async () => {
+    const firing = await prometheus.firing();
+    for (const alert of fault.alerts) if (firing.has(alert) && !seen.has(alert)) seen.set(alert, since());
+    return seen.size === fault.alerts.length;
+  };
+  const late = await until(allSeen, `not all of ${fault.alerts} fire`).catch((error: unknown) => error);
+  const sinceEnd = stopwatch();
+  const answers = load.more(answering).then(sinceEnd);
+  answers.catch(() => undefined);
+  await end();
+  const noneFires = async () => {
+    const firing = await prometheus.firing();
+    return !fault.alerts.some((alert) => firing.has(alert));
+  };
+  await until(noneFires, `some of ${fault.alerts} still fire`);
+  const resolvedMs = sinceEnd();
+  const answersMs = await answers;
+  await cleanUp?.();
+  if (late !== undefined) throw late;
+  return {
+    ...{ name, fault, seen, resolvedMs, answersMs },
+    acknowledged: load.acknowledged - acknowledged,
+    disturbed: load.disturbed - disturbed,
+  };
+}
+
+function stopwatch(): () => number {
+  const began = performance.now();
+  return () => performance.now() - began;
+}
+
+async function until(holds: () => Promise<boolean>, otherwise: string): Promise<void> {
+  const since = stopwatch();
+  while (!(await holds())) {
+    if (since() > patienceMs) throw new Error(`${otherwise}, after ${patienceMs} ms`);
+    await delay(100);
+  }
+}
+
+/** Makes what runs commands of operators with the keys of the instances. */
+function operatorOn(databaseUrl: string): Stage['ops'] {
+  const keys = {
+    SECRET_KEY: settingsOf({}).SECRET_KEY ?? '',
+    CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+  };
+  return async (...args) => JSON.parse((await runOps(databaseUrl, ['--json', ...args], keys)).out);
+}
+
+const seconds = (ms = 0) => (ms / 1_000).toFixed(1);
+
+function lineOf(measured: Measured | undefined): string {
+  if (!measured) return '';
+  const { name, seen, resolvedMs, answersMs, skipped, failed } = measured;
+  if (skipped ?? failed) return `${name}: ${skipped ? 'SKIPPED' : 'FAILED'}, ${skipped ?? failed}`;
+  const when = [...(seen ?? [])].map(([alert, ms]) => `${alert} after ${seconds(ms)} s`).join(', ');
+  return `${name}: ${when}; resolved ${seconds(resolvedMs)} s, answers ${seconds(answersMs)} s after its end`;
+}
+
+/** The table of docs/faults.md. */
+function tableOf(all: readonly Measured[], count: (kind: 'lost' | 'doubled', name: string) => number): string {
+  const rows = all
+    .filter(({ seen }) => seen !== undefined)
+    .map(({ name, fault, seen, resolvedMs, answersMs, acknowledged, disturbed }) => {
+      const alerts = [...(seen ?? [])].map(([alert, ms]) => `\`${alert}\` ${seconds(ms)} s`).join(', ');
+      const cells = [
+        ...[`**${name}**: ${fault.staged}`, alerts, `${seconds(resolvedMs)} s`, `${seconds(answersMs)} s`],
+        ...[acknowledged, disturbed, count('lost', name), count('doubled', name)],
+      ];
+      return `| ${cells.join(' | ')} |`;
+    });
+  return [
+    '| Fault, and how it is staged | Seen by, after | Resolved after | Answers after | Acknowledged | Not | Lost | Doubled |',
+    '|---|---|--:|--:|--:|--:|--:|--:|',
+    ...rows,
+  ].join('\n');
 }

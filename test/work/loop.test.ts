@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loopFailures, loopSuccess } from '../../src/instruments/instruments.ts';
 import { nextQuoteExpiry } from '../../src/payments/quotes/expiry.ts';
 import { nextOrderDue } from '../../src/payments/settlement/settlement.ts';
 import { startLoop } from '../../src/work/loop.ts';
@@ -51,4 +52,18 @@ test('a loop that is woken while it rests does what was announced in one round a
   expect(rounds).toHaveLength(2);
   const [one = 0, two = 0] = rounds;
   expect(two - one).toBeGreaterThanOrEqual(99);
+});
+
+test('a loop that fails from its first round on has a time with which the alert compares, and a count of its failures', async () => {
+  const failing = Promise.withResolvers<void>();
+  const loop = startLoop('failing', pino({ level: 'silent' }), async () => {
+    failing.resolve();
+    throw new Error('as always');
+  });
+  await failing.promise;
+  const of = async (metric: typeof loopSuccess | typeof loopFailures) =>
+    (await metric.get()).values.find(({ labels }) => labels.loop === 'failing')?.value;
+  await expect.poll(() => of(loopFailures)).toBe(1);
+  expect(await of(loopSuccess)).toBeGreaterThan(0);
+  await loop.stop();
 });

@@ -19,7 +19,8 @@ export async function makeServingLogin(ownerUrl: string): Promise<string> {
     const password = client.escapeLiteral(new URL(ownerUrl).password);
     await client.query(
       `create role ${login} login noinherit password ${password};
-       grant gateway_serving, gateway_work to ${login}`,
+       grant gateway_serving, gateway_work to ${login};
+       grant pg_read_all_stats to gateway_work`,
     );
   });
   return servingUrl(ownerUrl);

@@ -88,7 +88,9 @@ export async function migrate(
   if (missing.length === 0) return { applied: [] };
   return withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, async (client) => {
     const applied: string[] = [];
-    for (const migration of await pending(client, migrations, dataDirectory)) {
+    const found = await pending(client, migrations, dataDirectory);
+    if (found.length === migrations.length) await requireUnicode(client);
+    for (const migration of found) {
       await applyPatiently(client, migration, patience, log);
       applied.push(migration.name);
       log(`applied the migration ${migration.name}`);
@@ -113,6 +115,19 @@ export async function verifyMigrations(
   }
   throw new MigrationError(
     `The database lacks ${missing.length === 1 ? 'the migration' : 'the migrations'} ${missing.map(({ name }) => name).join(', ')}. Run "npm run migrate" with the address of the tables' owner in DATABASE_OWNER_URL, or start with MIGRATE=on.`,
+  );
+}
+
+/**
+ * Refuses an empty database whose encoding cannot hold all names, or counts their bytes. On a machine without a locale it is
+ * SQL_ASCII unless somebody chooses.
+ */
+async function requireUnicode(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
+  const encoding = rows[0]?.server_encoding;
+  if (encoding === 'UTF8') return;
+  throw new MigrationError(
+    `The database "${client.database}" has the encoding ${encoding}, and needs UTF8. Drop it, and make it anew: createdb --encoding=UTF8 --template=template0 ${client.database}`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from '../../access/caller.ts';
 import { runIdempotent } from '../../access/run-idempotent.ts';
 import { visibleAccounts } from '../../access/visible.ts';
@@ -115,16 +116,16 @@ async function changeSettings(
 ): Promise<Platform> {
   const { client, prisma } = transaction;
   await lockPlatform(client, caller);
+  const where = { id: caller.platformId };
+  const before = await prisma.platform.findUniqueOrThrow({ where });
+  const given = {
+    umaDomain: umaDomain ?? before.umaDomain,
+    currencies: [...(currencies ?? before.currencies)],
+    trustedDocuments: trustedDocuments ?? before.trustedDocuments,
+  };
+  if (isDeepStrictEqual({ ...before, ...given }, before)) return before;
   const { now: updatedAt } = await readClock(client);
-  const platform = await prisma.platform.update({
-    where: { id: caller.platformId },
-    data: {
-      umaDomain: umaDomain ?? undefined,
-      currencies: currencies ? [...currencies] : undefined,
-      trustedDocuments: trustedDocuments ?? undefined,
-      updatedAt,
-    },
-  });
+  const platform = await prisma.platform.update({ where, data: { ...given, updatedAt } });
   if (currencies) await openAccounts(payments, transaction, caller, currencies);
   return platform;
 }

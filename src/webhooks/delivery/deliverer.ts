@@ -2,6 +2,7 @@ import { publicId } from '../../core/ids.ts';
 import type { SecretBox } from '../../core/secret-box.ts';
 import { rowFromSnapshot } from '../../database/rows.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
+import { asRequest } from '../../instruments/request-facts.ts';
 import { inSpan } from '../../instruments/spans.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
 import { applyAnswer } from './apply-answer.ts';
@@ -60,7 +61,7 @@ export class Deliverer {
     const deliveries = await leaseDeliveries(this.#webhooks, capacity);
     for (const delivery of deliveries) {
       const attempt = inSpan('deliver webhook', { isRoot: true, attributes: attributesOf(delivery) }, () =>
-        this.#attempt(delivery),
+        asRequest({ requestId: requestIdOf(delivery) }, () => this.#attempt(delivery)),
       )
         .catch((error: unknown) => {
           // It is attempted again when its lease has expired.
@@ -94,6 +95,7 @@ export class Deliverer {
       return settleDelivery(this.#webhooks, delivery, undefined, { status: 'FAILED' });
     }
     const outcome = await this.#post(delivery);
+    this.#log(delivery, outcome);
     // An attempt that the stop has aborted says nothing about the receiver.
     if (this.#sender.closed && outcome.responseStatus === undefined) return releaseDelivery(this.#webhooks, delivery);
     await (delivery.question ? this.#settleQuestion(delivery, outcome) : this.#settle(delivery, outcome));
@@ -108,11 +110,23 @@ export class Deliverer {
     return this.#sender.post({
       url: delivery.url,
       loopbackAllowed: loopbackAllowed(this.#webhooks, delivery.environment),
-      headers: signedHeaders({ id: webhookId(delivery.event), body, at: delivery.now }, secrets),
+      headers: {
+        ...signedHeaders({ id: webhookId(delivery.event), body, at: delivery.now }, secrets),
+        'x-request-id': requestIdOf(delivery),
+      },
       body,
       timeoutMs: delivery.question ? Math.min(pace.attemptMs, questionMs(delivery)) : pace.attemptMs,
       readAnswer: delivery.question,
     });
+  }
+
+  /** Logs an attempt, where that is wanted, with the ids by which the line of the request is found that made the payment. */
+  #log({ platformId: platform, endpointId, event }: LeasedDelivery, outcome: Outcome): void {
+    const { attemptLog } = this.#webhooks;
+    if (!attemptLog) return;
+    const { responseStatus: status = null, durationMs: ms, error } = outcome;
+    const about = { event: publicId('Event', event.id), endpoint: publicId('WebhookEndpoint', endpointId) };
+    attemptLog.info({ platform, ...about, ...subjectsOf(event), status, ms, error }, 'webhook');
   }
 
   /** Decrypts the secrets that sign now; undefined when they are encrypted with another key than this process has. */
@@ -166,6 +180,18 @@ function questionMs({ event, now }: LeasedDelivery): number {
   const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
   if (!approvalDueAt) throw new Error('a question is about a payment that waits for approval');
   return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
+}
+
+/** Returns the id of the request of an attempt: its receiver's log and ours have it. */
+function requestIdOf({ id, begun }: LeasedDelivery): string {
+  return `${publicId('WebhookDelivery', id)}:${begun}`;
+}
+
+/** Returns the public ids of what an event is about. The quote of a payment is what an execution names. */
+function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
+  if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
+  const { quoteId } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(snapshot));
+  return { transaction: publicId('Transaction', transactionId), ...(quoteId && { quote: publicId('Quote', quoteId) }) };
 }
 
 /** The attributes of the span of an attempt. */

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import type { DoomedPostgres } from '../faults/postgres.ts';
+import { bySql, type StagedFault, session } from './staged-fault.ts';
+
+const needsDisk = ({ disk }: DoomedPostgres) =>
+  disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
+
+/** Faults of Postgres, of its disk, of the way to it and of what is in it. */
+export const databaseFaults: Readonly<Record<string, StagedFault>> = {
+  'no way to the database': {
+    staged: 'the network refuses the connections of one instance, and cuts the open ones',
+    alerts: ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
+    async stage({ instance }) {
+      instance.proxy.shut();
+      return { end: () => instance.proxy.reopen() };
+    },
+  },
+  'black-holed connections': {
+    staged: 'the network swallows what one instance sends to the database, on open and on new connections',
+    alerts: ['PaymentsDatabaseAway', 'PaymentsFiguresMissing'],
+    async stage({ instance }) {
+      instance.proxy.stallOn(/./s);
+      return { end: () => instance.proxy.goOn() };
+    },
+  },
+  'Postgres is away': {
+    staged: '`kill -9` of Postgres, whose disk is read-only then',
+    alerts: ['PaymentsDatabaseAway'],
+    unavailable: needsDisk,
+    async stage({ postgres }) {
+      await postgres.disk?.lock();
+      return { end: () => postgres.disk?.heal() };
+    },
+  },
+  'full disk': {
+    staged: 'the disk of Postgres is filled',
+    alerts: ['PaymentsDatabaseAway'],
+    unavailable: needsDisk,
+    async stage({ postgres }) {
+      await postgres.disk?.fill();
+      return { end: () => postgres.disk?.heal() };
+    },
+  },
+  'read-only database': {
+    staged: '`default_transaction_read_only`, and all connections are ended',
+    alerts: ['PaymentsDatabaseReadOnly'],
+    async stage({ own }) {
+      const [{ name }] = await own('select current_database() as name');
+      const endAll =
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+      await own(`alter database "${name}" set default_transaction_read_only = on`);
+      await own(endAll);
+      return {
+        end: () => own(`begin read write; alter database "${name}" reset default_transaction_read_only; commit`),
+      };
+    },
+  },
+  'missing migrations': bySql(
+    'the database has other migrations than the service',
+    ['PaymentsSchemaMissing'],
+    'update _prisma_migrations set checksum = reverse(checksum)',
+    'update _prisma_migrations set checksum = reverse(checksum)',
+  ),
+  'unmarked restore': {
+    staged: 'the database begins an epoch that nobody has marked; ended by `ops restored`',
+    alerts: ['PaymentsRestored'],
+    async stage({ own, ops }) {
+      await own('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)');
+      return { end: () => ops('restored') };
+    },
+  },
+  'forgotten transaction': {
+    staged: 'a session with the login of the service leaves a transaction open',
+    alerts: ['PaymentsOldSnapshot'],
+    async stage({ databaseUrl }) {
+      const client = await session(
+        servingUrl(databaseUrl),
+        'set idle_in_transaction_session_timeout = 0; set transaction_timeout = 0',
+        'begin isolation level repeatable read',
+        'select 1',
+      );
+      return { end: () => client.end() };
+    },
+  },
+  'frozen event loop': {
+    staged: 'one instance is stopped for 0.7 of every 0.8 seconds (`SIGSTOP`)',
+    alerts: ['PaymentsEventLoopHangs'],
+    async stage({ instance }) {
+      let hasEnded = false;
+      const freezing = (async () => {
+        while (!hasEnded) {
+          instance.pause();
+          await delay(700);
+          instance.goOn();
+          await delay(100);
+        }
+      })();
+      return {
+        end: () => {
+          hasEnded = true;
+          return freezing;
+        },
+      };
+    },
+  },
+  'dead instance': {
+    staged: '`kill -9` of an instance; ended by a new process',
+    alerts: ['PaymentsInstanceDown'],
+    async stage({ instance }) {
+      await instance.kill();
+      return { end: () => instance.start() };
+    },
+  },
+};

@@ -1,0 +1,100 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The file of the alert rules. */
+export const rulesFile = 'deploy/prometheus/alerts.yml';
+
+/** Says whether the programs of Prometheus are installed. */
+export const hasPrometheus = () =>
+  ['prometheus', 'promtool'].every((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0);
+
+/** The names of all alerts in the text of rules. */
+export const alertsIn = (rules: string): string[] =>
+  [...rules.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name);
+
+/** How the times in the rules are shortened, so that a run takes minutes. All else stays as it is. */
+const shorter: readonly [time: RegExp, instead: string][] = [
+  // How long a fault must last.
+  [/for: \d+[sm]/g, 'for: 0s'],
+  // The window of rates.
+  [/\[5m\]/g, '[10s]'],
+  // The age of the oldest transaction.
+  [/(oldest_snapshot_seconds) > 1800/g, '$1 > 5'],
+];
+
+/** Reads the alert rules, with shorter times. */
+export async function shortenedRules(): Promise<string> {
+  let rules = await readFile(rulesFile, 'utf8');
+  for (const [time, instead] of shorter) {
+    const shortened = rules.replace(time, instead);
+    if (shortened === rules) throw new Error(`no rule has a time like ${time}`);
+    rules = shortened;
+  }
+  return rules;
+}
+
+/** A real Prometheus that asks instances every three seconds: longer than the figures of a silent database take. */
+export interface Prometheus {
+  /** The names of the alerts that fire. */
+  firing(): Promise<ReadonlySet<string>>;
+  stop(): Promise<void>;
+}
+
+/** @param targets the hosts and ports of metrics */
+export async function startPrometheus(rules: string, targets: readonly string[]): Promise<Prometheus> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'alerts-'));
+  await writeFile(path.join(folder, 'alerts.yml'), rules);
+  const config = {
+    global: { scrape_interval: '3s', scrape_timeout: '3s', evaluation_interval: '1s' },
+    rule_files: ['alerts.yml'],
+    scrape_configs: [{ job_name: 'payments', static_configs: [{ targets }] }],
+  };
+  await writeFile(path.join(folder, 'prometheus.yml'), JSON.stringify(config));
+  const address = `127.0.0.1:${await freePort()}`;
+  const child = spawn(
+    'prometheus',
+    [
+      `--config.file=${path.join(folder, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${path.join(folder, 'data')}`,
+      `--web.listen-address=${address}`,
+    ],
+    { stdio: 'ignore' },
+  );
+  const ask = async (question: string) => {
+    const response = await fetch(`http://${address}/api/v1/${question}`);
+    return (await response.json()).data;
+  };
+  const scraped = () =>
+    ask('query?query=payments_ready').then(
+      ({ result }) => result.length === 4 * targets.length,
+      () => false,
+    );
+  while (!(await scraped())) await delay(100);
+  return {
+    async firing() {
+      const { alerts }: { alerts: { state: string; labels: { alertname: string } }[] } = await ask('alerts');
+      return new Set(alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname));
+    },
+    async stop() {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Returns a port that nobody uses now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

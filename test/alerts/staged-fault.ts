@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Surroundings } from '../faults/faults.ts';
+import type { Instance } from '../faults/instances.ts';
+import type { DoomedPostgres } from '../faults/postgres.ts';
+import { succeed } from '../setup/acts.ts';
+import { query } from '../setup/embedded-servers.ts';
+import type { Data, TestPlatform } from '../setup/gateway.ts';
+
+/** What faults are staged on. The clients of the load move money meanwhile. */
+export interface Stage extends Surroundings {
+  /** The instance that is harmed, where not all are. */
+  readonly instance: Instance;
+  /** A platform beside that of the load, at the harmed instance. */
+  readonly other: TestPlatform;
+  /** Runs a command of operators on the database, and returns its answer. */
+  ops(...args: readonly string[]): Promise<Data>;
+  /** Runs a statement as the owner of the tables. */
+  own(sql: string): Promise<Data[]>;
+}
+
+/** Ends a fault. `cleanUp` then removes what it has left behind, when its alerts are resolved. */
+export interface Staged {
+  end(): Promise<unknown> | unknown;
+  cleanUp?(): Promise<unknown>;
+}
+
+export interface StagedFault {
+  /** What is done, for the table. */
+  readonly staged: string;
+  /** The alerts that must fire because of it. Others may. */
+  readonly alerts: readonly string[];
+  stage(stage: Stage): Promise<Staged>;
+  /** Why it cannot be staged here; undefined where it can. */
+  unavailable?(postgres: DoomedPostgres): string | undefined;
+}
+
+/** A fault that statements of the owner begin and end. */
+export function bySql(staged: string, alerts: readonly string[], begin: string, end: string): StagedFault {
+  return {
+    staged,
+    alerts,
+    async stage({ own }) {
+      await own(begin);
+      return { end: () => own(end) };
+    },
+  };
+}
+
+/** Opens a session that stays open. */
+export async function session(url: string, ...statements: readonly string[]): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const sql of statements) await client.query(sql);
+  return client;
+}
+
+/** Sends requests again and again, so many at a time; returns what ends it. */
+export function requests(count: number, send: () => Promise<unknown>): () => Promise<void> {
+  let hasEnded = false;
+  const callers = Array.from({ length: count }, async () => {
+    while (!hasEnded) {
+      await send().catch(() => undefined);
+      await delay(10);
+    }
+  });
+  return async () => {
+    hasEnded = true;
+    await Promise.all(callers);
+  };
+}
+
+/** Lets money arrive at an account, which makes events, until a count that the owner reads is above `most`. */
+export async function eventsUntil(
+  { databaseUrl, other }: Stage,
+  accountId: string,
+  count: string,
+  most: number,
+): Promise<void> {
+  const end = requests(8, () => succeed(other, 'sandboxFundAccount', { accountId, amount: 1n }));
+  const isAbove = async () => {
+    const [row] = await query<{ count: number }>(databaseUrl, count);
+    return (row?.count ?? 0) > most;
+  };
+  while (!(await isAbove())) await delay(250);
+  await end();
+}

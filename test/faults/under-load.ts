@@ -1,0 +1,197 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { prepareLogin } from '../../src/database/pooler.ts';
+import { audit } from '../../src/ledger/audit.ts';
+import { query } from '../setup/embedded-servers.ts';
+import { connect, type TestPlatform } from '../setup/gateway.ts';
+import { type PgBouncer, startPgBouncer } from '../setup/pgbouncer.ts';
+import { balanceOf, type Scene } from '../setup/scene.ts';
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { check, underWay, type Violation } from './checker.ts';
+import { readFeed, readPayments, readReceipts, sequenceIn } from './evidence.ts';
+import type { Surroundings } from './faults.ts';
+import { type Follower, startFollowers } from './followers.ts';
+import { furnish, money, settingsOf } from './furnish.ts';
+import type { Change, Evidence, Payment } from './history.ts';
+import { startInstance } from './instances.ts';
+import { type Load, startLoad } from './load.ts';
+import { type DoomedPostgres, startDoomedPostgres } from './postgres.ts';
+import { Random } from './random.ts';
+import type { Version } from './version.ts';
+
+/** What runs while faults happen. */
+export interface Scenery {
+  readonly seed: number;
+  readonly instances: number;
+  readonly clients: number;
+  readonly followers: number;
+  /** false: Postgres acknowledges what a crash takes back. Then the checker must find what was lost. */
+  readonly durable?: boolean;
+  /** The version that the instances run at first; this one, if left out. */
+  readonly before?: Version;
+  /** Whether each attempt that reaches an instance must be answered: what happens is no fault. */
+  readonly undisturbed?: true;
+  /** So many sessions of Postgres a PgBouncer in transaction mode has for the requests of all instances; none, if left out. */
+  readonly poolerSize?: number;
+  /** More settings of each instance, by its position. */
+  readonly settings?: (position: number) => Record<string, string>;
+}
+
+/** What came of a run. */
+export interface Outcome<Told> {
+  /** What the disturbance has told. */
+  readonly told: Told;
+  readonly evidence: Evidence;
+  readonly violations: Violation[];
+  /** How long the disturbance took. */
+  readonly seconds: number;
+}
+
+/** When nothing more has come for so long, nothing more comes: what is missing then is missing. */
+const silenceMs = 30_000;
+
+/**
+ * Lets clients move money while `disturb` harms what they use. Returns what the checker found in the end.
+ * @param disturb gets a function that notes which fault happens from now on: what the checker finds names it
+ */
+export async function underLoad<Told>(
+  options: Scenery,
+  disturb: (around: Surroundings, note: (name: string) => void) => Promise<Told>,
+): Promise<Outcome<Told>> {
+  const { seed, before } = options;
+  const ends: (() => Promise<unknown>)[] = [];
+  try {
+    const postgres = await startDoomedPostgres(options.durable);
+    ends.push(() => postgres.stop());
+    const receiver = await startReceiver();
+    ends.push(() => receiver.stop());
+    const { platform, scenes, start } = await furnish(postgres.url, receiver, options);
+    const pooler = options.poolerSize ? await startPooler(postgres.url, options.poolerSize) : undefined;
+    ends.push(async () => pooler?.stop());
+    const instances = await Promise.all(
+      Array.from({ length: options.instances }, (_, position) =>
+        startInstance(
+          postgres.url,
+          { ...settingsOf(options), ...options.settings?.(position) },
+          { poolerUrl: pooler?.url, root: before?.root },
+        ),
+      ),
+    );
+    ends.push(() => Promise.all(instances.map((instance) => instance.stop())));
+    const urls = () => instances.map(({ url }) => url);
+    const { authorization, platformId } = platform;
+    const followers = startFollowers(options.followers, urls, authorization, start);
+    ends.push(() => Promise.all(followers.map((follower) => follower.stop())));
+    let during = 'nothing';
+    const load = startLoad({ urls, authorization, scenes, seed, during: () => during });
+    ends.push(() => load.stop());
+    const began = performance.now();
+    const around = { load, instances, postgres, pooler, before, databaseUrl: postgres.url, random: new Random(seed) };
+    const told = await disturb(around, (name) => {
+      during = name;
+    });
+    const seconds = (performance.now() - began) / 1_000;
+    await load.stop();
+    const asking = connect(instances[0]?.url ?? '', platformId, authorization);
+    const evidence = await gather(asking, { load, followers, receiver, scenes, start, postgres });
+    const violations = check(evidence);
+    if (options.undisturbed)
+      violations.push(...load.troubles.map((words) => ({ kind: 'disturbed' as const, during, words })));
+    return { told, evidence, violations, seconds };
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+/** Puts a connection pooler in front of a migrated database. */
+async function startPooler(databaseUrl: string, size: number): Promise<PgBouncer> {
+  const login = servingUrl(databaseUrl);
+  await prepareLogin(login, login);
+  return startPgBouncer(databaseUrl, size);
+}
+
+interface Sources {
+  readonly load: Load;
+  readonly followers: readonly Follower[];
+  readonly receiver: Receiver;
+  readonly scenes: readonly Scene[];
+  readonly start: string;
+  readonly postgres: DoomedPostgres;
+}
+
+/** Waits until everything has ended that was under way, and reads what can be seen. */
+async function gather(platform: TestPlatform, sources: Sources): Promise<Evidence> {
+  const { load, followers, receiver, scenes, start, postgres } = sources;
+  const { history, internalErrors } = load;
+  const { payments, feed: changes } = await atRest(platform, sources);
+  const receipts = await readReceipts(platform, history);
+  // The test event, which the endpoint got when it was made, is no payment's.
+  const arrived = () =>
+    new Set(receiver.received.flatMap(({ body }): string[] => (body.type === 'TEST' ? [] : [body.eventId])));
+  const due = changes.filter(({ payment }) => payment !== undefined).length;
+  await untilSilent(() => arrived().size, due);
+  // The end of a delivery is a change of the feed, too.
+  await untilDelivered(postgres);
+  const feed = await readFeed(platform, start);
+  const received = () => followers.reduce((sum, follower) => sum + follower.received.length, 0);
+  await untilSilent(received, followers.length * feed.length);
+  const balances = new Map<string, { before: bigint; after: bigint }>();
+  for (const { usd } of scenes) balances.set(usd, { before: money, after: await balanceOf(platform, usd) });
+  return {
+    history,
+    internalErrors,
+    receipts,
+    payments,
+    start: sequenceIn(start),
+    feed,
+    followers: new Map(followers.map(({ name, received: messages }) => [name, messages])),
+    webhooks: arrived(),
+    balances,
+    breaches: await audit(postgres),
+  };
+}
+
+/** Waits until no payment is under way and every change has its number, or nothing moves any more. */
+async function atRest(
+  platform: TestPlatform,
+  { load, start, postgres }: Sources,
+): Promise<{ payments: readonly Payment[]; feed: readonly Change[] }> {
+  const { history } = load;
+  for (let last = '', deadline = 0; ; await delay(250)) {
+    const [{ waiting = 1 } = {}] = await query<{ waiting: number }>(
+      postgres.url,
+      `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null))::int as waiting`,
+    );
+    if (waiting === 0) {
+      const [payments, feed] = [await readPayments(platform), await readFeed(platform, start)];
+      if (underWay(payments, feed, history).length === 0) return { payments, feed };
+    }
+    if (last !== String(waiting)) deadline = performance.now() + silenceMs;
+    last = String(waiting);
+    if (performance.now() > deadline)
+      return { payments: await readPayments(platform), feed: await readFeed(platform, start) };
+  }
+}
+
+/** Waits until every delivery has ended and its end has its number, or none has ended for long. */
+async function untilDelivered({ url }: DoomedPostgres): Promise<void> {
+  for (let last = -1, deadline = 0; ; await delay(100)) {
+    const [{ waiting = 1 } = {}] = await query<{ waiting: number }>(
+      url,
+      `select ((select count(*) from webhook_delivery where status = 'PENDING') + (select count(*) from outbox))::int as waiting`,
+    );
+    if (waiting === 0) return;
+    if (waiting !== last) deadline = performance.now() + silenceMs;
+    last = waiting;
+    if (performance.now() > deadline) return;
+  }
+}
+
+/** Waits until a count is as expected, or has not risen for long. */
+async function untilSilent(count: () => number, expected: number): Promise<void> {
+  for (let last = -1, deadline = 0; count() < expected; await delay(50)) {
+    if (count() !== last) deadline = performance.now() + silenceMs;
+    last = count();
+    if (performance.now() > deadline) return;
+  }
+}

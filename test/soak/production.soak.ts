@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { connect, type Data, type TestPlatform } from '../setup/gateway.ts';
+import { type Machine, machineTrouble, startMachine } from '../setup/machine.ts';
+import { fund, makeScene, type Scene } from '../setup/scene.ts';
+
+// docs/production.md, followed to the letter on a new Debian machine, which then loses one part after the other under load.
+
+const trouble = machineTrouble();
+if (trouble) console.log(`skipped: ${trouble}`);
+
+const page = readFileSync(path.resolve(import.meta.dirname, '../../docs/production.md'), 'utf8');
+/** The ports of the page: the machine shares the network of this one. */
+const ports = [80, 4001, 4002, 5432, 5433, 6432, 9090, 9461, 9462];
+
+/** The steps of the page: their headings and what to run. */
+const steps = page
+  .split(/^## (?=\d+\. )/m)
+  .slice(1)
+  .map((step) => ({
+    name: step.slice(0, step.indexOf('\n')),
+    script: [...step.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, script]) => script).join('\n'),
+  }));
+
+/** What the page sets for the commands of operators. */
+const operator = ['cd /opt/payments-gateway', ...(steps.at(-1)?.script.match(/^export .*$/gm) ?? [])].join('\n');
+
+let machine: Machine;
+let platform: TestPlatform;
+let scene: Scene;
+/** Another platform, whose payments share the connections of the first. */
+let other: TestPlatform;
+
+async function requireFreePort(port: number): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', () => reject(new Error(`the port ${port} is taken here`)));
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  await new Promise((resolve) => server.close(resolve));
+}
+
+const fetchJson = async (url: string): Promise<Data> => (await fetch(url)).json();
+
+/** The alerts whose expressions hold now, whether or not for long enough to call somebody. */
+async function alerts(): Promise<string[]> {
+  const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/alerts');
+  return data.alerts.map(({ labels }: Data) => labels.alertname);
+}
+
+interface Command {
+  readonly key: string;
+  readonly id: string;
+}
+
+const transferOut = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
+  __typename ... on TransferOutSuccess { transaction { id } } ... on UserError { code } } }`;
+
+/** Callers that pay through the load balancer, and repeat what was not answered, with its key. */
+class Load {
+  readonly acknowledged: Command[] = [];
+  readonly codes = new Map<string, number>();
+  failed = 0;
+  longestMs = 0;
+  #last = performance.now();
+  #stopped = false;
+  readonly #callers: Promise<void>[];
+
+  constructor(callers: number) {
+    this.#callers = Array.from({ length: callers }, () => this.#call());
+  }
+
+  /** Begins to count anew. */
+  begin(): void {
+    this.failed = 0;
+    this.longestMs = 0;
+    this.codes.clear();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#callers);
+  }
+
+  async #call(): Promise<void> {
+    while (!this.#stopped) {
+      const key = randomUUID();
+      for (let id: string | undefined; id === undefined; ) {
+        id = await this.#attempt(key);
+        if (id === undefined) await delay(100);
+        else this.acknowledged.push({ key, id });
+      }
+      await delay(20);
+    }
+  }
+
+  async #attempt(idempotencyKey: string): Promise<string | undefined> {
+    const input = { idempotencyKey, sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
+    try {
+      const response = await fetch('http://127.0.0.1/graphql', {
+        method: 'POST',
+        headers: { authorization: platform.authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ query: transferOut, variables: { input } }),
+        signal: AbortSignal.timeout(15_000),
+      });
+      const { data } = (await response.json()) as Data;
+      const id = data?.transferOut.transaction?.id;
+      if (id === undefined) throw new Error(data?.transferOut.code ?? `HTTP ${response.status}`);
+      const now = performance.now();
+      this.longestMs = Math.max(this.longestMs, now - this.#last);
+      this.#last = now;
+      return id;
+    } catch (error) {
+      this.failed += 1;
+      const word = (error as Error).message.startsWith('Unexpected') ? 'HTTP 503 of HAProxy' : (error as Error).message;
+      this.codes.set(word, (this.codes.get(word) ?? 0) + 1);
+      return undefined;
+    }
+  }
+}
+
+describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, () => {
+  beforeAll(async () => {
+    for (const port of ports) await requireFreePort(port);
+    machine = await startMachine('bookworm');
+  }, 600_000);
+  afterAll(() => machine?.stop());
+
+  test.each(steps)('$name', async ({ script }) => {
+    expect(script).not.toBe('');
+    const began = performance.now();
+    const printed = await machine.run(script);
+    console.log(
+      `${Math.round((performance.now() - began) / 1_000)} s\n${printed.trim().split('\n').slice(-20).join('\n')}`,
+    );
+    if (!script.includes('doctor')) return;
+    expect(printed).toContain('"kind":"PLATFORM"');
+    expect(printed).not.toMatch(/ (warning|fault) /);
+    const { id, authorization } = JSON.parse(await machine.run('cat /root/acme.json'));
+    platform = connect('http://127.0.0.1', id, authorization);
+    scene = await makeScene(platform, 1_000_000n);
+    const second = JSON.parse(
+      await machine.run(`${operator}\nnpm run -s ops -- --json platform create beta --sandbox`),
+    );
+    other = connect('http://127.0.0.1', second.id, second.authorization);
+    const { usd } = await makeScene(other);
+    const funding = Array.from({ length: 50 }, () => [fund(platform, scene.usd, 1n), fund(other, usd, 1n)]);
+    await Promise.all(funding.flat());
+  });
+
+  test('is watched: both instances answer Prometheus, and no alert is there', async () => {
+    await vi.waitFor(
+      async () => {
+        const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/query?query=sum(up%7Bjob%3D%22payments%22%7D)');
+        expect(data.result[0]?.value[1]).toBe('2');
+      },
+      { timeout: 30_000, interval: 500 },
+    );
+    expect(await alerts()).toEqual([]);
+  });
+
+  test('loses one part after the other: payments go on, none is lost or doubled', async () => {
+    await fund(platform, scene.usd, 100_000_000n);
+    const load = new Load(8);
+    const faults: readonly (readonly [string, string, number, string])[] = [
+      ['kill -9 of an instance', 'systemctl kill -s KILL payments-gateway@1', 15, ''],
+      [
+        'an instance is stopped for 20 s',
+        'systemctl stop payments-gateway@1',
+        20,
+        'systemctl start payments-gateway@1',
+      ],
+      [
+        'both instances restarted, one after the other',
+        'systemctl restart payments-gateway@1; sleep 5; systemctl restart payments-gateway@2',
+        10,
+        '',
+      ],
+      ['HAProxy reloaded', 'systemctl reload haproxy', 5, ''],
+      ['kill -9 of PgBouncer, back after 10 s', 'systemctl kill -s KILL pgbouncer', 10, 'systemctl restart pgbouncer'],
+      [
+        'the replica stopped for 20 s',
+        'systemctl stop postgresql@15-replica',
+        20,
+        'systemctl start postgresql@15-replica',
+      ],
+      [
+        'immediate stop of Postgres, back after 10 s',
+        'pg_ctlcluster 15 main stop -m immediate',
+        10,
+        'systemctl start postgresql@15-main',
+      ],
+    ];
+    const table: object[] = [];
+    for (const [fault, begin, seconds, end] of faults) {
+      await delay(8_000);
+      load.begin();
+      const seen = new Set<string>();
+      const watch = async (until: number) => {
+        while (performance.now() < until) {
+          for (const name of await alerts()) seen.add(name);
+          await delay(500);
+        }
+      };
+      await machine.run(begin);
+      await watch(performance.now() + seconds * 1_000);
+      if (end) await machine.run(end);
+      await watch(performance.now() + 15_000);
+      const codes = Object.fromEntries(load.codes);
+      table.push({
+        fault,
+        longestPauseMs: Math.round(load.longestMs),
+        failedAttempts: load.failed,
+        codes,
+        alerts: [...seen],
+      });
+    }
+    await load.stop();
+    console.log(JSON.stringify(table, undefined, 1));
+    const ids = new Set(load.acknowledged.map(({ id }) => id));
+    expect(ids.size).toBe(load.acknowledged.length);
+    const there: string[] = [];
+    for (let after: string | null = null; ; ) {
+      const { transactions } = await platform.ask(
+        'query ($after: String) { transactions(first: 100, after: $after, filter: { type: [OUTGOING] }) { edges { node { id } } pageInfo { hasNextPage endCursor } } }',
+        { after },
+      );
+      there.push(...transactions.edges.map(({ node }: Data) => node.id));
+      if (!transactions.pageInfo.hasNextPage) break;
+      after = transactions.pageInfo.endCursor;
+    }
+    console.log({ acknowledged: ids.size, there: there.length });
+    expect(new Set(there)).toEqual(ids);
+    expect(there.length).toBe(ids.size);
+    console.log(await machine.run(`${operator}\nnpm run -s ops -- audit`));
+  });
+});
