@@ -134,6 +134,11 @@ export class Feed {
     return event?.epoch === epoch && next !== undefined && next.occurredAt > time;
   }
 
+  /** How many events of the feed this process has read from the database: live ones, and those that were replayed. */
+  get eventsRead(): Readonly<Record<'live' | 'replay', number>> {
+    return this.#reads.count;
+  }
+
   /** Waits until any feed has a new event, or `ms` milliseconds have passed. */
   async waitForChange(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {

@@ -94,6 +94,8 @@ export interface Page {
  * for replays.
  */
 export class FeedReads {
+  /** How many events were read from the database since the start, by what for. */
+  readonly count = { live: 0, replay: 0 };
   readonly #live: pg.Pool;
   readonly #replays: pg.Pool;
 
@@ -113,13 +115,19 @@ export class FeedReads {
   }
 
   /** Reads the next live events, at most `pageSize`. */
-  live(platformId: string, after: bigint, upTo: bigint): Promise<Event[]> {
-    return asPlatform(platformId, () => liveEvents(this.#live, platformId, after.toString(), upTo.toString()));
+  async live(platformId: string, after: bigint, upTo: bigint): Promise<Event[]> {
+    const events = await asPlatform(platformId, () =>
+      liveEvents(this.#live, platformId, after.toString(), upTo.toString()),
+    );
+    this.count.live += events.length;
+    return events;
   }
 
   /** Reads the newest events up to a position of the feed, without a gap. */
-  newest(platformId: string, upTo: bigint): Promise<Event[]> {
-    return asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo.toString()));
+  async newest(platformId: string, upTo: bigint): Promise<Event[]> {
+    const events = await asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo.toString()));
+    this.count.replay += events.length;
+    return events;
   }
 
   /** Reads a page of a replay: the next events of the filter's subject and types, which are all that it wants or more. */
@@ -132,6 +140,7 @@ export class FeedReads {
       if (subject) return eventsOfSubject[subject.of](this.#replays, ...range, subject.ids, types ?? null);
       return types ? eventsOfTypes(this.#replays, ...range, types) : allEvents(this.#replays, ...range);
     });
+    this.count.replay += events.length;
     const last = events.at(-1);
     // A short page was the last one of its range.
     return { events, upTo: last && events.length === pageSize ? last.sequence : to };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { collectDefaultMetrics, Gauge, Registry, register } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry, register } from 'prom-client';
 import type { Sessions } from '../access/tokens/sessions.ts';
 import type { Database } from '../database/database.ts';
 import type { Replicas } from '../database/replicas/replicas.ts';
@@ -41,6 +41,12 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
     'feed_lag_events',
     'Events that are in the feed and not dispatched here yet: the most of any platform.',
   );
+  const read = new Counter({
+    name: 'payments_feed_events_read_total',
+    help: 'Events of the feed that were read from the database for subscribers of this instance: live, replay.',
+    labelNames: ['for'],
+    registers,
+  });
   const ready = gauge('ready', 'What readiness has seen last, by check: 1 or 0.', ['check']);
   const replica = replicas && replicaGauges(replicas, gauge);
   return () => {
@@ -54,6 +60,9 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
     subscriptions.set(feed.subscriptions);
     listening.set(feed.listening ? 1 : 0);
     lag.set(feed.lag);
+    // The feed counts for itself, so that it needs no registry.
+    read.reset();
+    for (const [purpose, count] of Object.entries(feed.eventsRead)) read.inc({ for: purpose }, count);
     for (const [check, holds] of Object.entries(readiness.last)) ready.set({ check }, holds ? 1 : 0);
   };
 }

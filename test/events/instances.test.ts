@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { fund, internalAccount, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
 import { startSequencers } from '../setup/sequencers.ts';
 import { nextOf } from '../setup/streams.ts';
 
@@ -12,8 +12,8 @@ let b: TestGateway;
 let there: TestPlatform;
 let scene: Scene;
 beforeAll(async () => {
-  a = await startTestGateway();
-  b = await startTestGateway({}, a.databaseUrl);
+  a = await startTestGateway({ METRICS_PORT: 0 });
+  b = await startTestGateway({ METRICS_PORT: 0 }, a.databaseUrl);
   there = connect(b.url, a.platform.platformId, a.platform.authorization);
   scene = await makeScene(a.platform);
 });
@@ -25,6 +25,11 @@ afterAll(async () => {
 const accountUpdates =
   'subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) { cursor newBalance { amount } } }';
 const events = 'subscription ($after: String) { events(after: $after) { cursor type account { id } customer { id } } }';
+/** How many live events an instance has read from the database, as its metrics say. */
+async function liveReadsOf({ gateway }: TestGateway): Promise<number> {
+  const text = await (await fetch(`${gateway.metricsUrl}/metrics`)).text();
+  return Number(/^payments_feed_events_read_total\{for="live"\} (\d+)/m.exec(text)?.[1]);
+}
 const feedEnd = async (): Promise<string> => (await a.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
 
 test('a change committed by one instance reaches a subscriber of the other, and cursors are good on both', async () => {
@@ -39,6 +44,29 @@ test('a change committed by one instance reaches a subscriber of the other, and 
   const resumed = a.platform.watch(accountUpdates, { id: scene.usd, after: cursor });
   expect((await nextOf(resumed)).data.accountUpdates.newBalance).toEqual({ amount: '1000010' });
   await resumed.return?.();
+});
+
+test('an instance reads the events of those platforms only that its own subscribers follow', async () => {
+  const followed = await a.newPlatform('followed');
+  await vi.waitFor(() => expect([a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([0, 0]));
+  const other = connect(b.url, followed.platformId, followed.authorization);
+  const before = await liveReadsOf(b);
+  const [here, elsewhere] = [other.watch(events), a.platform.watch(events)];
+  // A subscription is sent when its first message is asked for.
+  for (const stream of [here, elsewhere]) stream.next().catch(() => undefined);
+  await vi.waitFor(() => expect([a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([1, 1]));
+  const start = await liveReadsOf(a);
+  for (let times = 0; times < 20; times += 1) await fund(a.platform, scene.usd, 1n);
+  await vi.waitFor(async () => expect((await liveReadsOf(a)) - start).toBeGreaterThanOrEqual(20), { timeout: 10_000 });
+  expect(await liveReadsOf(b)).toBe(before);
+  await newCustomer(followed);
+  await vi.waitFor(async () => expect((await liveReadsOf(b)) - before).toBeGreaterThan(0), { timeout: 10_000 });
+  // All that it has read is of the platform that its subscriber follows.
+  const { rows } = await a.owner.query('select count(*)::int as count from event where platform_id = $1', [
+    followed.platformId,
+  ]);
+  expect((await liveReadsOf(b)) - before).toBeLessThanOrEqual(rows[0].count);
+  for (const stream of [here, elsewhere]) await stream.return?.();
 });
 
 test('an update that happens between subscribing and the first read is seen, and only the caller’s own present state', async () => {
