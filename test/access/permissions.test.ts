@@ -48,6 +48,8 @@ afterAll(async () => {
 });
 
 /** A mutation that answers each noun, under its name in the success. */
+/** In another order each time, which is a change. */
+const currencies = ['USD', 'EUR'];
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: [
     'createQuote',
@@ -73,7 +75,7 @@ const mutations: Readonly<Record<string, readonly [name: Operation, field: strin
   ],
   WebhookEndpoint: ['updateWebhookEndpoint', 'endpoint', () => ({ endpointId })],
   WebhookDelivery: ['resendWebhookDelivery', 'delivery', () => ({ deliveryId })],
-  Platform: ['updatePlatform', 'platform', () => ({ currencies: ['USD', 'EUR'] })],
+  Platform: ['updatePlatform', 'platform', () => ({ currencies: currencies.reverse() })],
   ApiToken: ['createApiToken', 'apiToken', () => ({ name: 'another', permissions: ['TRANSACT'] })],
 };
 

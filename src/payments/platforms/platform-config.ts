@@ -82,7 +82,7 @@ export async function updatePlatform<Besides = undefined>(
       prepare: async () => {
         const data = await checkSettings(payments, caller, settings);
         return async (transaction) => {
-          const platform = await changeSettings(payments, transaction, caller, data);
+          const platform = await changeSettings(payments, transaction, caller, data, besides !== undefined);
           return { result: {}, answer: { platform, besides: await besides?.(transaction) } };
         };
       },
@@ -108,11 +108,13 @@ async function checkSettings(
   };
 }
 
+/** @param changesMore whether more changes in the same transaction, which counts as a change of the settings */
 async function changeSettings(
   payments: Payments,
   transaction: Transaction,
   caller: Caller,
   { umaDomain, currencies, trustedDocuments }: PlatformSettings,
+  changesMore: boolean,
 ): Promise<Platform> {
   const { client, prisma } = transaction;
   await lockPlatform(client, caller);
@@ -123,7 +125,7 @@ async function changeSettings(
     currencies: [...(currencies ?? before.currencies)],
     trustedDocuments: trustedDocuments ?? before.trustedDocuments,
   };
-  if (isDeepStrictEqual({ ...before, ...given }, before)) return before;
+  if (!changesMore && isDeepStrictEqual({ ...before, ...given }, before)) return before;
   const { now: updatedAt } = await readClock(client);
   const platform = await prisma.platform.update({ where, data: { ...given, updatedAt } });
   if (currencies) await openAccounts(payments, transaction, caller, currencies);

@@ -218,8 +218,12 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
       if (typeof url === 'string') checkUrl(webhooks, viewer, url);
       const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
       const changes = { umaDomain, currencies, trustedDocuments };
-      return updatePlatform(payments, viewer, changes, undefined, async (transaction) =>
-        url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url),
+      return updatePlatform(
+        payments,
+        viewer,
+        changes,
+        undefined,
+        url === undefined ? undefined : (transaction) => setConfigEndpoint(webhooks, transaction, viewer, url),
       );
     };
     const { besides: webhookSecret } = await withRequestPaths(platformPaths, change());
