@@ -2,7 +2,7 @@
 // module is a folder without the modules inside it. What is not named here is refused, so a new module or a new direction is a
 // decision, made in this file.
 // What everything of the domain stands on.
-const base = ['core', 'database', 'database/connections', 'database/replicas', 'instruments'];
+const base = ['core', 'clusters', 'database', 'database/connections', 'database/replicas', 'instruments'];
 const domain = ['payments', 'access', 'ledger', 'rails', 'events', ...base];
 // The folders of payments: a noun or an act each.
 const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'providers', 'quotes', 'receivers', 'sandbox', 'reconciliation', 'settlement', 'statements', 'transfers'];
@@ -29,6 +29,10 @@ const modules = {
   'database/migrations': ['database/embedded', 'database', 'database/connections'],
   core: ['database', 'instruments'],
   bodies: [],
+  // Which clusters there are: for the service, and for the front before it.
+  clusters: [],
+  // A program of its own: nothing of the service.
+  front: ['clusters'],
   outside: [],
   events: base,
   rails: base,

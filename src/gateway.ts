@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import { Sessions } from './access/tokens/sessions.ts';
+import type { Cluster } from './clusters/cluster.ts';
+import { DirectoryFault, DirectoryFile } from './clusters/directory.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
 import { SecretBox } from './core/secret-box.ts';
 import type { Pooler } from './database/connections/pooled-client.ts';
@@ -47,14 +49,31 @@ export interface Gateway {
  * @throws ConfigError when a rail cannot be used
  */
 export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
+  const cluster = openCluster(config, log);
   return {
     database,
+    cluster,
     rails: await openRails(database, config, log),
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
     findDomainProof,
     log,
   };
+}
+
+/**
+ * Opens what one of several clusters knows of the others.
+ * @throws ConfigError when the directory cannot be used
+ */
+function openCluster({ CLUSTER: name, CLUSTER_DIRECTORY: file }: GatewaySettings, log: Logger): Cluster | undefined {
+  if (name === undefined || file === undefined) return undefined;
+  try {
+    const directory = new DirectoryFile(file, log);
+    if (directory.current.clusters.has(name)) return { name, directory };
+    throw new DirectoryFault(`${file} has no cluster ${name}`);
+  } catch (error) {
+    throw error instanceof DirectoryFault ? new ConfigError([`CLUSTER_DIRECTORY ${error.message}`]) : error;
+  }
 }
 
 /** Opens the connections of platforms to their providers, which SECRET_KEY encrypts. */
@@ -108,6 +127,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const close = async () => {
     await closeRails(payments.rails);
+    payments.cluster?.directory.close();
     await closeDatabases();
   };
   const webhooks = openWebhooks(payments, config, options.webhooks);

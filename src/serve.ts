@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { CredentialBrake } from './access/limits/credential-brake.ts';
 import { RateLimits } from './access/limits/rate-limits.ts';
@@ -9,6 +10,7 @@ import { ApiTokens } from './access/tokens/api-tokens.ts';
 import { ClientTokens } from './access/tokens/client-tokens.ts';
 import { Credentials } from './access/tokens/credentials.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
+import { instanceName } from './clusters/names.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Replicas } from './database/replicas/replicas.ts';
 import { DocumentUses } from './documents/document-uses.ts';
@@ -79,7 +81,9 @@ export async function startServing(
 ): Promise<Serving> {
   const { database } = payments;
   const tokens = new ApiTokens(database);
-  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
+  const { CLIENT_TOKEN_KEY: key, CLIENT_TOKEN_KEY_FALLBACKS: fallbacks, CLUSTER } = config;
+  const clientTokens = new ClientTokens(database, key, fallbacks, CLUSTER);
+  const instance = instanceName(CLUSTER, randomBytes(6).toString('base64url'));
   const trusted = new TrustedDocuments(database);
   const uses = new DocumentUses(database, log, pace?.usesMs);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
@@ -111,7 +115,7 @@ export async function startServing(
     graphql,
     distinctConnections: createDistinctConnections(streaming),
     tickets: createTickets({ operations, credentials, clientTokens }),
-    singleConnections: createSingleConnections({ ...streaming, takeTurn, reservations: caps.reservations }),
+    singleConnections: createSingleConnections({ ...streaming, takeTurn, instance, reservations: caps.reservations }),
     origins,
     rest: createRestServer({
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
@@ -122,6 +126,7 @@ export async function startServing(
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
     isSandbox: sandbox !== undefined,
+    instance: CLUSTER === undefined ? undefined : instance,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
   });
   const sockets = serveWebSockets(http.server, {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { instanceHeader } from '../clusters/names.ts';
 import { outsideWait, withSlot } from '../core/outside-wait.ts';
 import { databaseAway } from '../core/refusal.ts';
 import { withoutStatus } from '../graphql/failure.ts';
@@ -47,6 +48,8 @@ export interface HttpOptions {
   readonly requestLog: RequestLogOptions;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
+  /** The name of this instance, where it is one of a named cluster: the front in front of it reads it with the readiness. */
+  readonly instance: string | undefined;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
   readonly admission: AdmissionLimits;
 }
@@ -285,5 +288,6 @@ async function serveReadiness(
   const readiness = await options.readiness.check();
   const ready = !connections.announcing && isReady(readiness);
   if (!ready) response.setHeader('retry-after', '1');
+  if (options.instance !== undefined) response.setHeader(instanceHeader, options.instance);
   answer(response, ready ? 200 : 503, readinessBody(readiness, ready));
 }
