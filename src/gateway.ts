@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import { Sessions } from './access/tokens/sessions.ts';
 import type { Cluster } from './clusters/cluster.ts';
+import { ClusterCalls } from './clusters/cluster-calls.ts';
 import { DirectoryFault, DirectoryFile } from './clusters/directory.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
+import { keyId } from './core/key-id.ts';
 import { SecretBox } from './core/secret-box.ts';
 import type { Pooler } from './database/connections/pooled-client.ts';
 import { type Database, openDatabase } from './database/database.ts';
@@ -65,11 +67,15 @@ export async function openPayments(database: Database, config: GatewaySettings, 
  * Opens what one of several clusters knows of the others.
  * @throws ConfigError when the directory cannot be used
  */
-function openCluster({ CLUSTER: name, CLUSTER_DIRECTORY: file }: GatewaySettings, log: Logger): Cluster | undefined {
-  if (name === undefined || file === undefined) return undefined;
+function openCluster(config: GatewaySettings, log: Logger): Cluster | undefined {
+  const { CLUSTER: name, CLUSTER_DIRECTORY: file, CLUSTER_KEY: key, CLUSTER_KEY_FALLBACKS: fallbacks } = config;
+  if (name === undefined || file === undefined || key === undefined) return undefined;
   try {
     const directory = new DirectoryFile(file, log);
-    if (directory.current.clusters.has(name)) return { name, directory };
+    if (directory.current.clusters.has(name)) {
+      const keys = [key, ...fallbacks].map((one) => [keyId('CLUSTER_KEY', one), Buffer.from(one)] as const);
+      return { name, directory, calls: new ClusterCalls(name, directory, new Map(keys)) };
+    }
     throw new DirectoryFault(`${file} has no cluster ${name}`);
   } catch (error) {
     throw error instanceof DirectoryFault ? new ConfigError([`CLUSTER_DIRECTORY ${error.message}`]) : error;
@@ -128,6 +134,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const close = async () => {
     await closeRails(payments.rails);
     payments.cluster?.directory.close();
+    await payments.cluster?.calls.close();
     await closeDatabases();
   };
   const webhooks = openWebhooks(payments, config, options.webhooks);

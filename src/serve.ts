@@ -12,6 +12,7 @@ import { Credentials } from './access/tokens/credentials.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
 import { instanceName } from './clusters/names.ts';
 import type { GatewaySettings } from './config.ts';
+import type { Database } from './database/database.ts';
 import type { Replicas } from './database/replicas/replicas.ts';
 import { DocumentUses } from './documents/document-uses.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
@@ -25,6 +26,7 @@ import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
+import { type ClusterEndpointOptions, ClusterEndpoints } from './http/cluster-endpoints.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { ProviderWebhooks } from './http/provider-webhooks.ts';
@@ -80,10 +82,7 @@ export async function startServing(
   { payments, webhooks, feed, sessions, readiness, replicas, metricsUrl }: Served,
 ): Promise<Serving> {
   const { database } = payments;
-  const tokens = new ApiTokens(database);
-  const { CLIENT_TOKEN_KEY: key, CLIENT_TOKEN_KEY_FALLBACKS: fallbacks, CLUSTER } = config;
-  const clientTokens = new ClientTokens(database, key, fallbacks, CLUSTER);
-  const instance = instanceName(CLUSTER, randomBytes(6).toString('base64url'));
+  const { tokens, clientTokens, instance } = namesOf(database, config);
   const trusted = new TrustedDocuments(database);
   const uses = new DocumentUses(database, log, pace?.usesMs);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
@@ -121,12 +120,12 @@ export async function startServing(
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
-    providers: new ProviderWebhooks({ ...{ payments, log }, ...callers, brake: brakeOf(config, log, callers.now) }),
+    ...callsOfOthers(config, { ...callers, payments, log }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
     isSandbox: sandbox !== undefined,
-    instance: CLUSTER === undefined ? undefined : instance,
+    instance: config.CLUSTER === undefined ? undefined : instance,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
   });
   const sockets = serveWebSockets(http.server, {
@@ -137,6 +136,28 @@ export async function startServing(
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
   return { http, sockets, uses, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+}
+
+/** Returns what finds tokens, and the name of this instance in the tokens of its event streams. */
+function namesOf(database: Database, config: GatewaySettings) {
+  const { CLIENT_TOKEN_KEY: key, CLIENT_TOKEN_KEY_FALLBACKS: fallbacks, CLUSTER: cluster } = config;
+  return {
+    tokens: new ApiTokens(database),
+    clientTokens: new ClientTokens(database, key, fallbacks, cluster),
+    instance: instanceName(cluster, randomBytes(6).toString('base64url')),
+  };
+}
+
+/** Returns what answers those who are no platform: providers of rails, and other clusters. Each has a brake of its own. */
+function callsOfOthers(
+  config: GatewaySettings,
+  others: Omit<ClusterEndpointOptions, 'brake'> & { readonly now: Clock },
+) {
+  const brake = () => brakeOf(config, others.log, others.now);
+  return {
+    providers: new ProviderWebhooks({ ...others, brake: brake() }),
+    clusters: new ClusterEndpoints({ ...others, brake: brake() }),
+  };
 }
 
 /** Returns what the pages may show. */

@@ -51,6 +51,8 @@ export async function startFront({ directory, host, port, shutdownDelayMs, log }
   let isStopping = false;
   server.on('request', (request, response) => {
     if (isStopping) response.setHeader('connection', 'close');
+    // A connection whose answer had begun before is not waited for.
+    response.once('close', () => isStopping && setImmediate(() => server.closeIdleConnections()));
     answer(directory, passing, request, response, isStopping).catch((error: unknown) => {
       log.error({ err: error }, 'a request could not be passed on');
       response.destroy();

@@ -12,6 +12,8 @@ import { Recorded } from './recorded.ts';
 const limits = { frameBytes: 64 * 1024, initMs: 3_000, waiting: 10_000 } as const;
 
 const protocol = 'graphql-transport-ws';
+/** How long a client may take to answer the close of its socket, in milliseconds. */
+const closeMs = 1_000;
 /** Try again later; and the service restarts. Clients connect again after either. */
 const [tryAgain, restart] = [1013, 1012];
 
@@ -44,11 +46,9 @@ export class Sockets {
     const [path] = (request.url ?? '/').split('?', 1);
     const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',')[0]?.trim();
     const isUsual = path === '/graphql' && offered === protocol && request.headers['sec-websocket-version'] === '13';
-    if (this.#accepting.clients.size >= limits.waiting) {
-      return void socket.end('HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\r\n');
-    }
-    if (!isUsual) return void this.#connect({ request, socket, claim: {}, sent: head, isAccepted: false });
-    this.#readFirst(request, socket, head);
+    if (this.#accepting.clients.size >= limits.waiting) endWith(socket, unavailable);
+    else if (isUsual) this.#readFirst(request, socket, head);
+    else void this.#connect({ request, socket, claim: {}, sent: head, isAccepted: false });
   }
 
   /** Closes the sockets that have sent no credentials yet. */
@@ -78,11 +78,9 @@ export class Sockets {
   async #connect({ request, socket, claim, sent, isAccepted }: Waiting): Promise<void> {
     const { instances, placeOf } = this.#options;
     const refuse = (code: number, reason: string) =>
-      isAccepted
-        ? socket.end(closeFrame(code, reason))
-        : socket.end('HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\r\n');
+      endWith(socket, isAccepted ? closeFrame(code, reason) : unavailable);
     const place = placeOf(claim);
-    if (place.isPaused) return void refuse(tryAgain, 'this platform is being moved; try again');
+    if (place.isPaused) return refuse(tryAgain, 'this platform is being moved; try again');
     for (const address of instances.of(place.cluster)) {
       const answer = await this.#upgrade(address, request, socket);
       if (answer === undefined) {
@@ -91,8 +89,8 @@ export class Sockets {
       }
       if (answer.kind === 'upgraded') return this.#join({ request, socket, claim, sent, isAccepted }, answer);
       // Accepted already: what the instance refuses is told by a close. 1008 is final to clients, as 403 is.
-      if (isAccepted) return void refuse(answer.status === 503 ? tryAgain : 1008, `refused with ${answer.status}`);
-      return void socket.end(answer.head);
+      if (isAccepted) return refuse(answer.status === 503 ? tryAgain : 1008, `refused with ${answer.status}`);
+      return endWith(socket, answer.head);
     }
     refuse(tryAgain, 'the service is away for this platform; try again');
   }
@@ -130,7 +128,7 @@ export class Sockets {
       frames.endWith(closeFrame(restart, 'the service restarts: resume with after')),
     );
     // A client that does not answer the close is not waited for.
-    frames.once('end', () => setTimeout(() => socket.destroy(), 1_000).unref());
+    frames.once('end', () => setTimeout(() => socket.destroy(), closeMs).unref());
     if (!isAccepted) socket.write(headOf(answer));
     if (head.length > 0) upstream.unshift(head);
     upstream.write(sent);
@@ -140,6 +138,15 @@ export class Sockets {
     });
     pipeline(socket, upstream, () => undefined);
   }
+}
+
+const unavailable = 'HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\r\n';
+
+/** Sends the last bytes on a socket. A client that does not end its side is not waited for. */
+function endWith(socket: Duplex, last: Buffer | string): void {
+  const cut = setTimeout(() => socket.destroy(), closeMs);
+  socket.once('close', () => clearTimeout(cut));
+  socket.resume().end(last);
 }
 
 interface Waiting {

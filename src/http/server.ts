@@ -16,6 +16,7 @@ import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
+import type { ClusterEndpoints } from './cluster-endpoints.ts';
 import { Connections } from './connections.ts';
 import type { Origins } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
@@ -43,12 +44,13 @@ export interface HttpOptions {
   readonly origins: Origins;
   readonly rest: RestServer;
   readonly providers: ProviderWebhooks;
+  readonly clusters: ClusterEndpoints;
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
-  /** The name of this instance, where it is one of a named cluster: the front in front of it reads it with the readiness. */
+  /** The name of this instance, where it is one of a named cluster: a front reads it with the readiness. */
   readonly instance: string | undefined;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
   readonly admission: AdmissionLimits;
@@ -144,12 +146,13 @@ async function dispatch(
   if (isRead && (await options.pages.answer(request, response, path))) return;
   if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
-  const { rest, providers } = options;
+  const { rest, providers, clusters } = options;
   const admitJson = (work: Service['work']) =>
     admit(admission, request, response, { api: 'REST', takesTurn: true, work });
   if (path === restPrefix || path.startsWith(`${restPrefix}/`))
     return admitJson((body) => rest(request, response, body));
   if (providers.takes(path)) return admitJson((body) => providers.answer(request, response, body));
+  if (clusters.takes(path)) return admitJson((body) => clusters.answer(request, response, body));
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, admission, response);
   if (await options.pages.answerWrongPath(request, response, path)) return;

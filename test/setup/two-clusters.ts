@@ -49,47 +49,56 @@ export interface TwoClusters {
   readonly south: TestGateway;
   /** What the directory says at first. */
   readonly directory: DirectoryJson;
-  /** Changes the directory, for the front and for both clusters. */
+  /** Changes the directory of the front. */
   write(json: DirectoryJson): void;
   stop(): Promise<void>;
 }
 
 /** A key that only tests use. */
-const CLUSTER_KEY = 'a key of clusters that only tests use';
+export const clusterKey = 'a key of clusters that only tests use';
 
-export async function startTwoClusters(overrides: Partial<GatewaySettings> = {}): Promise<TwoClusters> {
-  const nowhere = { instances: ['http://127.0.0.1:9'] };
-  const file = directoryFile({ clusters: { north: nowhere, south: nowhere }, default: 'north' });
-  const start = (name: string) =>
-    startTestGateway({ CLUSTER: name, CLUSTER_DIRECTORY: file.path, CLUSTER_KEY, ...overrides }, undefined, {}, name);
+/**
+ * Starts two clusters and a front.
+ * @param between stands between the clusters: it gets the address of one, and returns the one that the other calls
+ */
+export async function startTwoClusters(
+  overrides: Partial<GatewaySettings> = {},
+  between: (name: 'north' | 'south', url: string) => Promise<string> = async (_name, url) => url,
+): Promise<TwoClusters> {
   const domainsOf = (name: string) => [`${name}.uma.money`, `${name}.test`];
-  const placeholder = Object.fromEntries(
-    ['north', 'south'].map((name) => [name, { ...nowhere, domains: domainsOf(name) }]),
-  );
-  file.write({ clusters: placeholder, default: 'north' });
-  const [north, south] = await Promise.all([start('north'), start('south')]);
-  const directory: DirectoryJson = {
+  const directoryOf = (north: string, south: string): DirectoryJson => ({
     clusters: {
-      north: { instances: [north.url], domains: domainsOf('north') },
-      south: { instances: [south.url], domains: domainsOf('south') },
+      north: { instances: [north], domains: domainsOf('north') },
+      south: { instances: [south], domains: domainsOf('south') },
     },
     default: 'north',
-  };
-  file.write(directory);
-  const front = await startTestFront(file.path);
-  const write = (json: DirectoryJson) => {
-    file.write(json);
-    for (const one of [front.directory, ...[north, south].map(({ gateway }) => gateway.payments.cluster?.directory)]) {
-      one?.reload();
-    }
-  };
-  write(directory);
+  });
+  const nowhere = 'http://127.0.0.1:9';
+  const file = directoryFile(directoryOf(nowhere, nowhere));
+  const start = (name: string) =>
+    startTestGateway(
+      { CLUSTER: name, CLUSTER_DIRECTORY: file.path, CLUSTER_KEY: clusterKey, ...overrides },
+      undefined,
+      {},
+      name,
+    );
+  const [north, south] = await Promise.all([start('north'), start('south')]);
+  file.write(directoryOf(await between('north', north.url), await between('south', south.url)));
+  for (const { gateway } of [north, south]) gateway.payments.cluster?.directory.reload();
+  const directory = directoryOf(north.url, south.url);
+  const ofFront = directoryFile(directory);
+  const front = await startTestFront(ofFront.path);
   return {
-    ...{ front, north, south, directory, write },
+    ...{ front, north, south, directory },
+    write(json) {
+      ofFront.write(json);
+      front.directory.reload();
+    },
     async stop() {
       await front.stop();
       await Promise.all([north.stop(), south.stop()]);
       file.remove();
+      ofFront.remove();
     },
   };
 }
