@@ -17,7 +17,7 @@ export interface CallProxy {
 }
 
 /** Starts a proxy before the cluster at `target`. */
-export async function startCallProxy(target: string): Promise<CallProxy> {
+export async function startCallProxy(target: string | (() => string)): Promise<CallProxy> {
   const calls: string[] = [];
   let lost = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
@@ -33,7 +33,7 @@ export async function startCallProxy(target: string): Promise<CallProxy> {
     }
     calls.push(request.url ?? '');
     const send = () =>
-      fetch(`${target}${request.url}`, {
+      fetch(`${typeof target === 'string' ? target : target()}${request.url}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', [callHeader]: String(request.headers[callHeader] ?? '') },
         body: Buffer.concat(chunks),
