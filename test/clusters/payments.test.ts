@@ -1,6 +1,13 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ClusterCalls, callHeader } from '../../src/clusters/cluster-calls.ts';
+import { Directory } from '../../src/clusters/directory.ts';
+import { keyId } from '../../src/core/key-id.ts';
 import { compareWith } from '../../src/payments/clusters/compare.ts';
+import { resendOrder } from '../../src/payments/clusters/resend-order.ts';
 import {
   act,
   actOn,
@@ -20,6 +27,8 @@ import { type CallProxy, startCallProxy } from './call-proxy.ts';
 
 /** Payments between platforms of two clusters: one order, paid once, whatever the network does. */
 
+const fallback = 'the key of clusters that was in use before';
+
 let t: TwoClusters;
 let north: TestPlatform;
 let south: TestPlatform;
@@ -30,7 +39,7 @@ let address: string;
 let way: CallProxy;
 beforeAll(async () => {
   const proxies: CallProxy[] = [];
-  t = await startTwoClusters({ PAYMENT_APPROVAL_MS: 20_000 }, async (name, url) => {
+  t = await startTwoClusters({ PAYMENT_APPROVAL_MS: 20_000, CLUSTER_KEY_FALLBACKS: [fallback] }, async (name, url) => {
     const proxy = await startCallProxy(url);
     proxies.push(proxy);
     if (name === 'south') way = proxy;
@@ -197,38 +206,90 @@ describe('a comparison names', () => {
       ],
     );
   });
+
+  test('an order that the other side has lost, which is credited there again when it is sent again', async () => {
+    const cursor = await feedEnd(south);
+    const { id } = await send();
+    const first = await seen(south, cursor, incomingPending);
+    await actOn(south, 'approveTransaction', { transactionId: first.id });
+    await ended(north, id);
+    await t.south.owner.query('delete from cluster_order where transaction_id = $1', [
+      first.id.slice('Transaction:'.length),
+    ]);
+    const { payments } = t.north.gateway;
+    expect((await compareWith(payments, 'south')).differences).toMatchObject([{ here: 'SETTLED', there: 'UNKNOWN' }]);
+    const after = await feedEnd(south);
+    const operator = { act: 'clusters resend', by: 'a test' };
+    expect(await resendOrder(payments.database, id, operator)).toBe(true);
+    const again = await seen(south, after, incomingPending);
+    await actOn(south, 'approveTransaction', { transactionId: again.id });
+    await ended(south, again.id);
+    expect(again.receivedAmount).toEqual(first.receivedAmount);
+    expect((await compareWith(payments, 'south')).differences).toEqual([]);
+    expect((await transactionOf(north, id)).status).toBe('COMPLETED');
+    await settledThere(id);
+  });
 });
+
+/** Waits until the order of a payment of north waits for nothing. */
+async function settledThere(id: string): Promise<void> {
+  for (;;) {
+    const { rows } = await t.north.owner.query(
+      'select from rail_order where transaction_id = $1 and due_at is not null',
+      [id.slice('Transaction:'.length)],
+    );
+    if (rows.length === 0) return;
+    await turn();
+  }
+}
 
 describe('a call of another cluster', () => {
   const path = '/clusters/totals';
-  const body = '{}';
-  const callFrom = async (name: string, key: string, cluster = 'south') => {
-    let token = '';
-    const keys = new Map([['id', Buffer.from(key)]]);
-    // What it would send goes to a listener of the test's own.
-    const listener = await startCallProxy('http://127.0.0.1:9');
-    const directory = { current: { clusters: new Map([[cluster, [listener.url]]]) } } as never;
-    const calls = new ClusterCalls(name, directory, keys);
-    const original = globalThis.fetch;
-    globalThis.fetch = (async (_url: unknown, init: RequestInit) => {
-      token = String(new Headers(init.headers).get(callHeader));
-      return new Response('{}');
-    }) as typeof fetch;
+
+  /** What a cluster of this name and key sends to `cluster`. */
+  async function signed(name: string, key: string, cluster = 'south'): Promise<string> {
+    const sent = Promise.withResolvers<string>();
+    const listener = createServer((request, response) => {
+      sent.resolve(String(request.headers[callHeader]));
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const instances = [`http://127.0.0.1:${(listener.address() as AddressInfo).port}`];
+    const current = new Directory(JSON.stringify({ clusters: { [cluster]: { instances } }, default: cluster }));
+    const calls = new ClusterCalls(name, { current }, new Map([[keyId('CLUSTER_KEY', key), Buffer.from(key)]]));
     await calls.call(cluster, path, {});
-    globalThis.fetch = original;
     await calls.close();
-    await listener.close();
-    return token;
-  };
-  const post = async (token: string | undefined, sent = body) => {
+    listener.close();
+    return sent.promise;
+  }
+
+  const post = async (token: string | undefined, to = path, body = '{}') => {
     const headers = { 'content-type': 'application/json', ...(token && { [callHeader]: token }) };
-    return (await fetch(`${t.south.url}${path}`, { method: 'POST', headers, body: sent })).status;
+    return (await fetch(`${t.south.url}${to}`, { method: 'POST', headers, body })).status;
   };
 
-  test('is refused without a signature, or with one of another key', async () => {
+  test('is answered when it is signed, with the key or with one that it is rotated from', async () => {
+    expect(await post(await signed('north', clusterKey))).toBe(200);
+    expect(await post(await signed('north', fallback))).toBe(200);
+  });
+
+  test('is refused without a signature, with one of another key, for another cluster, and with another body or path', async () => {
     expect(await post(undefined)).toBe(401);
     expect(await post('a.b.c')).toBe(401);
-    expect(await post(await callFrom('north', 'another key of clusters, of nobody at all'))).toBe(401);
-    expect(clusterKey).not.toContain('nobody');
+    expect(await post(await signed('north', 'another key of clusters, of nobody at all'))).toBe(401);
+    expect(await post(await signed('north', clusterKey, 'west'))).toBe(401);
+    // South's directory has no west.
+    expect(await post(await signed('west', clusterKey))).toBe(401);
+    const good = await signed('north', clusterKey);
+    expect(await post(good, path, '{"more":1}')).toBe(401);
+    expect(await post(good, '/clusters/orders')).toBe(401);
+    expect((await fetch(`${t.south.url}${path}`)).status).toBe(401);
   });
+});
+
+test('a platform takes only domains that the directory gives to its cluster', async () => {
+  const take = (umaDomain: string) => act(south, 'updatePlatform', { umaDomain }, 'platform { umaDomain }');
+  expect(await take('pay.north.test')).toMatchObject({ code: 'CONFLICT', path: ['input', 'umaDomain'] });
+  expect(await take('pay.example.com')).toMatchObject({ code: 'CONFLICT' });
+  expect(await take('pay.south.test')).toMatchObject({ platform: { umaDomain: 'pay.south.test' } });
 });
