@@ -314,7 +314,7 @@ test('what no foreign key guards is guarded by triggers: currencies, parties, jo
     expect([column, await refusalOf(text, [platformId, own])]).toEqual([column, 'done']);
     expect([column, await refusalOf(text, [platformId, stranger])]).toEqual([column, '23503']);
   }
-  const written = `insert into event (platform_id, sequence, id, type, occurred_at, version, snapshot)
+  const written = `insert into stored_event (platform_id, sequence, id, type, occurred_at, version, snapshot)
     values ($1, 1000000, uuid_v7(), 'TEST', now(), 1, '{}')`;
   expect(await refusalOf(written, [platformId])).toBe('LG009');
 
