@@ -133,7 +133,7 @@ describe('a journal', () => {
     expect(await refusalOf(`update journal set kind = 'other' where id = $1`, [journal])).toBe('LG001');
     expect(await refusalOf('delete from posting where journal_id = $1', [journal])).toBe('LG001');
     expect(await refusalOf('delete from journal where id = $1', [journal])).toBe('LG001');
-    for (const table of ['posting', 'journal', 'account', 'event', 'quote', 'transaction', 'currency']) {
+    for (const table of ['posting', 'journal', 'account', 'stored_event', 'quote', 'transaction', 'currency']) {
       expect(await refusalOf(`truncate ${table} cascade`)).toBe('LG001');
     }
     expect(await refusalOf('delete from event')).toBe('LG001');
