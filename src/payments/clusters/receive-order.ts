@@ -73,8 +73,11 @@ export async function receiveOrder(
   if (!receiver) return undefined;
   const { platformId } = receiver;
   return asPlatform(platformId, async () => {
-    if (!order.isQuestion) await retryLostRaces(() => take(payments, cluster, order, receiver));
+    if (!order.isQuestion && !isPaused(payments, platformId)) {
+      await retryLostRaces(() => take(payments, cluster, order, receiver));
+    }
     const [received] = await receivedStatement(payments.database.pool, platformId, order.orderId);
+    // What is not taken while the platform moves is taken afterwards, by its new cluster.
     return received ? answerOf(received) : { state: 'UNKNOWN' };
   });
 }
@@ -92,6 +95,11 @@ async function findReceiver({ database, cluster }: Payments, order: OrderMessage
     environment satisfies Environment,
   );
   return receiver;
+}
+
+/** Tells whether a platform is being moved to another cluster: nothing new begins then. */
+function isPaused({ cluster }: Payments, platformId: string): boolean {
+  return cluster?.directory.current.placeOf({ cluster: cluster.name, platformId }).isPaused ?? false;
 }
 
 /** Claims the order, and stores its payment or its refusal, in one transaction. Whoever comes second finds the first one's. */
