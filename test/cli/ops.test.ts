@@ -300,3 +300,33 @@ describe('the keys of the service', () => {
     expect((await answer(['keys', 'list'], without)).map(({ id }: Data) => id)).toEqual([secondId]);
   });
 });
+
+test('partitions are listed with their times, the next week among them, and the day on which they will be dropped', async () => {
+  const all: Data[] = await answer(['partitions', 'list']);
+  const { rows: weeks } = await t.owner.query(
+    `select week, week + interval '7 days' as until, week + interval '37 days' as dropped
+     from generate_series(date_trunc('week', clock_timestamp(), 'UTC'), clock_timestamp() + interval '7 days', interval '7 days') as week`,
+  );
+  for (const table of ['idempotency_record', 'webhook_attempt', 'webhook_delivery']) {
+    expect(all.filter((one) => one.table === table)).toEqual([
+      ...weeks.map(({ week, until, dropped }) => ({
+        table,
+        partition: `${table}_${week.toISOString().slice(0, 10).replaceAll('-', '_')}`,
+        from: week.toISOString(),
+        until: until.toISOString(),
+        dropped: dropped.toISOString(),
+        rows: null,
+        bytes: expect.any(Number),
+      })),
+      {
+        table,
+        partition: `${table}_default`,
+        from: null,
+        until: null,
+        dropped: null,
+        rows: null,
+        bytes: expect.any(Number),
+      },
+    ]);
+  }
+});

@@ -341,7 +341,6 @@ export const serviceBugs: readonly Bug[] = [
       title: 'leave with their partitions and attempts; those that wait or were sent again since stay',
     },
   },
-  },
   {
     bug: 'an order has a new id each time, whatever the idempotency key of its payment',
     file: 'src/payments/orders/order-ids.ts',
