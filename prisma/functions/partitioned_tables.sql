@@ -3,7 +3,7 @@
 create or replace function partitioned_tables() returns table (name text, span text, retention interval)
   language sql immutable parallel safe
 as $$
-  values ('idempotency_record', 'week', interval '30 days'),
-         ('webhook_delivery', 'week', interval '30 days'),
-         ('webhook_attempt', 'week', interval '30 days')
+  values ('idempotency_record', 'month', interval '30 days'),
+         ('webhook_delivery', 'month', interval '30 days'),
+         ('webhook_attempt', 'month', interval '30 days')
 $$;

@@ -8,7 +8,7 @@ import { deleteExpired } from '../../src/work/housekeeping.ts';
 import { keepPartitions } from '../../src/work/partitions.ts';
 import { act, ended, feedEnd } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { addPastPartition, partitionedTables, partitionsOf } from '../setup/partitions.ts';
+import { partitionAnew, partitionedTables, partitionsOf } from '../setup/partitions.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, readEndpoint, replay, resend } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -40,8 +40,9 @@ describe('an idempotency key, whose partitions know their own rows only,', () =>
     `insert into idempotency_record (platform_id, operation, key, request_hash, created_at)
      values ('${t.platform.platformId}', 'raw', '${key}', '', ${when}) returning 1`;
 
+  beforeAll(() => partitionAnew(t.owner, ['idempotency_record'], ['20 days', '10 days']));
+
   test('is remembered from an older partition, as by a command that does not move money', async () => {
-    await addPastPartition(t.owner, 'idempotency_record', { from: '20 days', to: '10 days' });
     await transfer('older');
     await act(t.platform, 'createApiToken', { name: 'older', permissions: ['VIEW'], idempotencyKey: 'older-token' });
     await age('older', '15 days');
@@ -91,40 +92,43 @@ describe('an idempotency key, whose partitions know their own rows only,', () =>
   });
 });
 
-test('the partitions for now and for the next week are there, and are made ahead', async () => {
+test('partitions for now and for the next seven days are there, and are made ahead', async () => {
   for (const table of partitionedTables) {
-    const before = await partitionsOf(t.owner, table);
-    await t.owner.query(`drop table partitions.${before.at(-1)}`);
+    for (const name of await partitionsOf(t.owner, table)) await t.owner.query(`drop table partitions.${name}`);
     expect(await keep()).toBe(true);
-    expect(await partitionsOf(t.owner, table)).toEqual(before);
     const { rows } = await t.owner.query(
-      `select max(ends) >= date_trunc('week', clock_timestamp()) + interval '2 weeks' as ahead from partitions() where table_name = $1`,
+      `select min(starts) <= clock_timestamp() as now, max(ends) > clock_timestamp() + interval '7 days' as ahead
+       from partitions() where table_name = $1 and not is_default`,
       [table],
     );
-    expect(rows).toEqual([{ ahead: true }]);
+    expect(rows).toEqual([{ now: true, ahead: true }]);
   }
 });
 
 test('idempotency keys leave with their partition, 30 days after its end', async () => {
-  const old = await addPastPartition(t.owner, 'idempotency_record', { from: '40 days', to: '31 days' });
-  const young = await addPastPartition(t.owner, 'idempotency_record', { from: '30 days', to: '29 days' });
+  const [, young, present] = await partitionAnew(
+    t.owner,
+    ['idempotency_record'],
+    ['40 days', '30 days 1 minute', '29 days'],
+  );
   for (const [key, by] of [
-    ['old', '32 days'],
-    ['young', '29 days 12 hours'],
+    ['old', '30 days 2 minutes'],
+    ['young', '29 days 23 hours'],
   ] as const) {
     await transfer(key);
     await age(key, by);
   }
   expect(await keep()).toBe(true);
-  const names = await partitionsOf(t.owner, 'idempotency_record');
-  expect(names).toContain(young);
-  expect(names).not.toContain(old);
+  expect(await partitionsOf(t.owner, 'idempotency_record')).toEqual([
+    `idempotency_record_${young}`,
+    `idempotency_record_${present}`,
+  ]);
   expect((await transfer('young')).replayed).toBe(true);
   expect((await transfer('old')).replayed).toBe(false);
 });
 
 describe('where no partition has been made for long,', () => {
-  test('payments go on, new partitions begin with the next week, and what came meanwhile leaves by its age', async () => {
+  test('payments go on, new partitions begin with the next month, and what came meanwhile leaves by its age', async () => {
     for (const table of partitionedTables) {
       for (const name of await partitionsOf(t.owner, table)) await t.owner.query(`drop table partitions.${name}`);
     }
@@ -167,6 +171,7 @@ describe('webhook deliveries', () => {
   };
 
   test('leave with their partitions and attempts; those that wait or were sent again since stay', async () => {
+    const [, present] = await partitionAnew(t.owner, ['webhook_delivery', 'webhook_attempt'], ['50 days', '31 days']);
     const receiver = await startReceiver();
     const after = await feedEnd(t.platform);
     const { id } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
@@ -181,8 +186,6 @@ describe('webhook deliveries', () => {
       deliveries.filter(({ status, event }: Data) => status === 'DELIVERED' && event.type === 'OUTGOING_PAYMENT')
         .length === events;
     await endpointUntil(t.platform, id, isDone);
-    await addPastPartition(t.owner, 'webhook_delivery', { from: '50 days', to: '31 days' });
-    await addPastPartition(t.owner, 'webhook_attempt', { from: '50 days', to: '31 days' });
     await agePast(id, 40);
     const [sentAgain, waiting, ...others] = (await readEndpoint(t.platform, id)).deliveries;
     await resend(t.platform, sentAgain.id);
@@ -193,8 +196,8 @@ describe('webhook deliveries', () => {
     );
     expect(others.length).toBeGreaterThan(3);
     expect(await keep()).toBe(true);
-    expect(await partitionsOf(t.owner, 'webhook_delivery')).not.toContain('webhook_delivery_past_50_days');
-    expect(await partitionsOf(t.owner, 'webhook_attempt')).not.toContain('webhook_attempt_past_50_days');
+    expect(await partitionsOf(t.owner, 'webhook_delivery')).toEqual([`webhook_delivery_${present}`]);
+    expect(await partitionsOf(t.owner, 'webhook_attempt')).toEqual([`webhook_attempt_${present}`]);
     const left = (await readEndpoint(t.platform, id)).deliveries;
     expect(left.map((one: Data) => [one.id, one.status, one.attempts.length])).toEqual([
       [sentAgain.id, 'DELIVERED', 2],
@@ -299,18 +302,18 @@ describe('a partition', () => {
   });
 
   test('waits for who reads its table, and nobody waits long for it', async () => {
-    const old = await addPastPartition(t.owner, 'idempotency_record', { from: '60 days', to: '55 days' });
+    const [, present] = await partitionAnew(t.owner, ['idempotency_record'], ['60 days', '55 days']);
     const reader = await t.owner.connect();
     await reader.query('begin');
     await reader.query('select count(*) from idempotency_record');
     const waiting = keep();
     expect((await transfer('beside')).replayed).toBe(false);
     expect(await waiting).toBe(false);
-    expect(await partitionsOf(t.owner, 'idempotency_record')).toContain(old);
+    expect(await partitionsOf(t.owner, 'idempotency_record')).toHaveLength(2);
     await reader.query('commit');
     reader.release();
     expect(await keep()).toBe(true);
-    expect(await partitionsOf(t.owner, 'idempotency_record')).not.toContain(old);
+    expect(await partitionsOf(t.owner, 'idempotency_record')).toEqual([`idempotency_record_${present}`]);
   });
 });
 

@@ -56,9 +56,9 @@ $$;
 create or replace function partitioned_tables() returns table (name text, span text, retention interval)
   language sql immutable parallel safe
 as $$
-  values ('idempotency_record', 'week', interval '30 days'),
-         ('webhook_delivery', 'week', interval '30 days'),
-         ('webhook_attempt', 'week', interval '30 days')
+  values ('idempotency_record', 'month', interval '30 days'),
+         ('webhook_delivery', 'month', interval '30 days'),
+         ('webhook_attempt', 'month', interval '30 days')
 $$;
 
 -- Returns the partitions of all partitioned tables, from the catalog: the time of the rows in each, where the bounds may be ids
@@ -191,8 +191,9 @@ begin
 end
 $$;
 
--- Makes the next partition that is missing, and returns its name, or null when the next one of every table is there. Others
--- wait for its locks for a tenth of a second at most; then it fails, and is tried again later.
+-- Makes the next partition of a table that has partitions for less than seven days more, and returns its name; null where all
+-- have. A partition costs every statement that looks for a key, so none is made earlier. Others wait for its locks for a tenth
+-- of a second at most; then it fails, and is tried again later.
 -- The rows of a default partition stay there. Where it has rows for the new partition, nobody has made partitions for long:
 -- the new one begins with the next span, and until then the default partition takes the rows.
 create or replace function make_partition() returns text
@@ -220,7 +221,7 @@ begin
   select t.name, t.span, coalesce(max(p.ends), date_trunc(t.span, clock_timestamp())) into v_table, v_span, v_from
   from partitioned_tables() t left join partitions() p on p.table_name = t.name
   group by t.name, t.span
-  having max(p.ends) is null or max(p.ends) < date_trunc(t.span, clock_timestamp()) + 2 * ('1 ' || t.span)::interval
+  having max(p.ends) is null or max(p.ends) < clock_timestamp() + interval '7 days'
   order by 3, 1 limit 1;
   if not found then
     return null;

@@ -304,8 +304,8 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'idempotency keys are forgotten after 20 days',
     file: 'prisma/functions/partitioned_tables.sql',
-    find: "('idempotency_record', 'week', interval '30 days')",
-    put: "('idempotency_record', 'week', interval '20 days')",
+    find: "('idempotency_record', 'month', interval '30 days')",
+    put: "('idempotency_record', 'month', interval '20 days')",
     caughtBy: {
       file: 'test/work/partitions.test.ts',
       title: 'idempotency keys leave with their partition, 30 days after its end',
