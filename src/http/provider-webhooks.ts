@@ -30,7 +30,7 @@ export interface ProviderWebhookOptions {
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /** Addresses whose signatures were right for a platform: the brake does not stop them. */
+  /** Addresses whose signatures were right for a platform: the brake does not stop them, whoever else sends from there. */
   readonly #proven = new LRUCache<string, true>(proven);
 
   constructor(options: ProviderWebhookOptions) {
@@ -70,17 +70,16 @@ export class ProviderWebhooks {
     const platformId = decoded(addressForm.exec(path)?.[1] ?? '');
     const sender = `${addressOf(request)} ${platformId}`;
     const attempt = this.#proven.has(sender) ? undefined : brake.begin(addressOf(request));
+    let isWrong = false;
     try {
       const received = await receiveWebhook(payments, platformId, { headers: request.headers, body });
-      if (received) {
-        this.#proven.set(sender, true);
-        attempt?.succeed();
-      } else this.#proven.delete(sender);
+      isWrong = received === undefined;
+      if (received) this.#proven.set(sender, true);
       return received;
-    } catch (error) {
-      // Nobody knows whether the signature was right.
-      attempt?.succeed();
-      throw error;
+    } finally {
+      // After an exception nobody knows whether the signature was right.
+      if (!isWrong) attempt?.succeed();
+      else if (!attempt) brake.fail(addressOf(request));
     }
   }
 }

@@ -256,6 +256,21 @@ test('what nobody has signed for this platform is refused, and nothing of it is 
   await untilWorkedOn();
 });
 
+test('strangers who share the address of a provider do not keep its webhooks out', async () => {
+  const raw = JSON.stringify({ type: 'TEST', test: true });
+  const from = (headers: Record<string, string>) =>
+    give({ raw, headers: { ...headers, 'x-forwarded-for': '198.51.100.3' } });
+  expect((await from(signed(raw))).status).toBe(200);
+  const wrong = [];
+  for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
+  expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
+  expect((await from(signed(raw))).status).toBe(200);
+  // They count all the same: who has shown no right signature at this address is braked.
+  const other = await two.connected('a neighbour of the provider');
+  expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
+  await untilWorkedOn();
+});
+
 test('a webhook that was worked on is deleted after 30 days; one that waits stays', async () => {
   await two.gateway.owner.query(
     `insert into rail_webhook (platform_id, webhook_id, body, received_at, due_at)

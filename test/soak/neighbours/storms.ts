@@ -36,15 +36,20 @@ export interface Raging {
   close(): Promise<void>;
 }
 
+/** The document with which one account is read. */
+export function accountQuery(id: string): string {
+  return `{ account(id: "${id}") { id currency { code } ... on InternalAccount { balance { amount } } } }`;
+}
+
 /** An expensive document: fifty payments, of each its history, its legs, and the accounts of its customer. */
 const expensive = `{ transactions(first: 50) { edges { node { id status sentAmount { amount } timeline { status reason }
   ledgerEntries { amount { amount currency { code } } account { id } system }
-  customer { id platformCustomerId accounts(first: 3) { edges { node { id status } } } } } } } }`;
+  customer { id platformCustomerId accounts(first: 3) { edges { node { id displayName } } } } } } } }`;
 
 export function connection(storm: Storm): Raging {
   switch (storm.kind) {
     case 'queries':
-      return posting(storm, () => ({ query: `{ account(id: "${storm.from}") { id status } }` }));
+      return posting(storm, () => ({ query: accountQuery(storm.from) }));
     case 'documents':
       return posting(storm, () => ({ query: expensive }));
     case 'mutations':
@@ -78,8 +83,8 @@ function posting({ url, authorization }: Storm, body: () => object): Raging {
   return {
     async act() {
       const answer = await client.request({ path: '/graphql', method: 'POST', headers, body: JSON.stringify(body()) });
-      await answer.body.arrayBuffer();
-      return String(answer.statusCode);
+      const text = await answer.body.text();
+      return `${answer.statusCode}${/"errors"|Error"/.test(text) ? ' with errors' : ''}`;
     },
     close: () => client.close(),
   };
@@ -129,7 +134,7 @@ function openSocket({ url, authorization, from }: Storm): Promise<string> {
   socket.on('message', (data) => {
     const { type } = JSON.parse(String(data)) as { type: string };
     if (type === 'connection_ack') {
-      send({ id: '1', type: 'subscribe', payload: { query: `{ account(id: "${from}") { id status } }` } });
+      send({ id: '1', type: 'subscribe', payload: { query: accountQuery(from) } });
       return;
     }
     if (type === 'complete' || type === 'error') {
