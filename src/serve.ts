@@ -53,6 +53,8 @@ export interface ServingOptions {
     readonly idleMs?: number;
     /** How often the uses of documents are written. */
     readonly usesMs?: number;
+    /** How long the refusal of a provider's webhook takes. */
+    readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     readonly replicas?: { readonly waitMs?: number; readonly everyMs?: number };
     /** The clock of the limits of rate. */
@@ -117,7 +119,10 @@ export async function startServing(
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
-    providers: new ProviderWebhooks({ ...{ payments, log }, ...callers, brake: brakeOf(config, log, callers.now) }),
+    providers: new ProviderWebhooks({
+      ...{ payments, log, refusalMs: pace?.webhookRefusalMs },
+      ...{ ...callers, brake: brakeOf(config, log, callers.now) },
+    }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },

@@ -50,7 +50,7 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'the question for deposits passes one that is under way',
     file: 'src/payments/providers/find-deposits.ts',
-    find: "if (state === 'UNDER_WAY') oldestUnderWay",
+    find: 'if (isOpen) oldestUnderWay',
     put: "if (state === 'FAILED') oldestUnderWay",
     caughtBy: {
       file: 'test/rails/upstream-deposits.test.ts',
