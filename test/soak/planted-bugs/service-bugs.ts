@@ -51,7 +51,7 @@ export const serviceBugs: readonly Bug[] = [
     bug: 'the question for deposits passes one that is under way',
     file: 'src/payments/providers/find-deposits.ts',
     find: 'if (isOpen) oldestUnderWay',
-    put: "if (state === 'FAILED') oldestUnderWay",
+    put: 'if (unsound.includes(deposit)) oldestUnderWay',
     caughtBy: {
       file: 'test/rails/upstream-deposits.test.ts',
       title: 'deposits that no webhook has reported are found, also one that is under way for a while',
