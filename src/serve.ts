@@ -93,7 +93,20 @@ export async function startServing(
   const traces = config.INSPECT_REQUESTS > 0 ? new RequestTraces(config.INSPECT_REQUESTS) : undefined;
   const graphql = createGraphqlServer({
     traces,
-    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, takeTurn, log },
+    ...{
+      payments,
+      webhooks,
+      feed,
+      sessions,
+      replicas,
+      credentials,
+      clientTokens,
+      trusted,
+      uses,
+      takeTurn,
+      expensive: turns,
+      log,
+    },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,

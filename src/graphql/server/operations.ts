@@ -15,7 +15,7 @@ import { RateLimited } from '../../access/limits/rate-limits.ts';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { Sessions } from '../../access/tokens/sessions.ts';
 import { Slots } from '../../core/slots.ts';
-import type { TakeTurn } from '../../core/turn.ts';
+import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../database/replicas/replicas.ts';
 import { positionOf } from '../../events/cursor.ts';
@@ -42,6 +42,9 @@ import { timeOperation } from './time-operation.ts';
  * once, all would wait for the database until they time out.
  */
 const maxOpenings = 256;
+
+/** The cost of a document from which on it is expensive: a list of a hundred rows with a few fields of each. */
+const expensiveCost = 500;
 
 /** The connection of an operation: its credentials, and how to close it. */
 export interface Transport {
@@ -79,6 +82,8 @@ export interface OperationsOptions {
   readonly streams: TokenCap;
   /** Waits for the turn of a message, among all that its platform asks for. */
   readonly takeTurn: TakeTurn;
+  /** Limits the documents of a platform that cost much, and are executed at once. */
+  readonly expensive: ExpensiveTurns;
   /** Authenticates the caller. Throws a GraphQLError where the credentials are not valid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
   /** Converts an error to the one that clients see. */
@@ -169,17 +174,24 @@ export class Operations {
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
     this.#options.countUse(context.viewer.platformId, args.document);
+    const { expensive } = this.#options;
+    const answer = await (isExpensive(args, expensive)
+      ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args, context))
+      : this.#runInTime(args, context));
+    const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
+    return context.reportsCost ? withCost(presentedAnswer, args) : presentedAnswer;
+  }
+
+  #runInTime(args: ExecutionArgs, context: Context): Promise<ExecutionResult | TextAnswer> {
     const onTimeout = () => {
       context.isAbandoned = () => true;
     };
     const running = asPlatform(context.viewer.platformId, () =>
       withReplicas(this.#options.replicas, args, (reads) => this.#run(args, context, reads)),
     );
-    const answer = await withTimeLimit(running, this.#options.operationMs, { onTimeout }).catch(
+    return withTimeLimit(running, this.#options.operationMs, { onTimeout }).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
-    const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
-    return context.reportsCost ? withCost(presentedAnswer, args) : presentedAnswer;
   }
 
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
@@ -259,6 +271,12 @@ export class Operations {
     const isMutation = getOperationAST(document, operationName)?.operation === 'mutation';
     return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };
   }
+}
+
+/** Tells whether a query costs so much that others feel it. Nobody asks while its platform is alone. */
+function isExpensive(args: ExecutionArgs, { isShared }: ExpensiveTurns): boolean {
+  if (!isShared || getOperationAST(args.document, args.operationName)?.operation !== 'query') return false;
+  return costReport(args).cost >= expensiveCost;
 }
 
 /** Returns what a message of a stream says beside its result: the document's cost, and whether it is a repeat. */
