@@ -30,6 +30,8 @@ export class Turns {
   readonly #atWork = new Map<string, AtWork>();
   /** The same of expensive work, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
+  /** What has waited and has its turn now. */
+  readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   #sharedUntil = 0;
 
@@ -75,7 +77,7 @@ export class Turns {
 
   /** Ends expensive work, and begins what waits. */
   endExpensive(platformId: string): void {
-    endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
+    this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
 
   /** Whether platforms take turns now: several of them send requests. */
@@ -94,13 +96,36 @@ export class Turns {
 
   /** Ends a turn, and begins those of waiting requests. */
   end(tenant: Tenant): void {
-    endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
+    this.#endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
   }
 
   /** A stranger is always limited, and is no reason to limit a platform. */
   #mostOf({ isPlatform }: Tenant): number {
     return isPlatform && !this.isShared ? this.#mostAlone : this.#most;
   }
+
+  /** Ends one piece of work, and begins those that wait, up to a number at once. */
+  #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
+    const own = of(atWork, key);
+    own.count -= 1;
+    for (; own.count < most; own.count += 1) {
+      const next = own.waiting.shift();
+      if (!next) break;
+      if (this.isShared) this.#beginSoon(next);
+      else next();
+    }
+    if (own.count === 0) atWork.delete(key);
+  }
+
+  /** Begins what has waited, one piece in each round of the event loop: between two of them another's request is seen. */
+  #beginSoon(next: () => void): void {
+    if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
+  }
+
+  readonly #beginNext = (): void => {
+    this.#beginning.shift()?.();
+    if (this.#beginning.length > 0) setImmediate(this.#beginNext);
+  };
 
   #note({ key, isPlatform }: Tenant): void {
     if (!isPlatform || key === this.#lastPlatform) return;
@@ -115,18 +140,6 @@ function of(atWork: Map<string, AtWork>, key: string): AtWork {
   const own: AtWork = { count: 0, waiting: [] };
   atWork.set(key, own);
   return own;
-}
-
-/** Ends one piece of work, and begins those that wait, up to a number at once. */
-function endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
-  const own = of(atWork, key);
-  own.count -= 1;
-  for (; own.count < most; own.count += 1) {
-    const next = own.waiting.shift();
-    if (!next) break;
-    next();
-  }
-  if (own.count === 0) atWork.delete(key);
 }
 
 /** The turn of one piece of work, which others have while it waits for the world outside. */
