@@ -377,8 +377,9 @@ test('beside another a platform reads expensive documents in a quarter of its tu
       await wide.owner.query(`select from pg_stat_activity where datname = current_database()
         and wait_event_type = 'Lock' and application_name like '%serving%'`)
     ).rowCount;
+  // Their credentials are known then: neither is a stranger, nor alone.
+  for (const platform of [wide.platform, other, wide.platform, other]) await platform.send('{ viewer { kind } }');
   const lock = await lockedCustomers(wide.databaseUrl);
-  await other.send('{ viewer { kind } }');
   const answers = Array.from({ length: 6 }, () => wide.platform.send(expensive));
   await other.send('{ viewer { kind } }');
   while ((await reading()) !== 2);
