@@ -12,14 +12,15 @@ import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import type { Calm, Measured } from './neighbours/calm.ts';
-import { watchOthers } from './neighbours/machine.ts';
+import { watchProcessors } from './neighbours/machine.ts';
 import { accountQuery, type Kind, kinds, type Storm } from './neighbours/storms.ts';
 
 /**
  * What one platform's storm of 300 connections costs another platform: the same requests of the same calm client, in rounds
  * without and with the storm by turns. Each round has a p99; medians of these are compared, and beside them the medians of the
- * odd and of the even rounds without a storm: what differs there is noise. Rounds in which other processes of the machine were
- * busy are left out, and made again.
+ * odd and of the even rounds without a storm: what differs there is noise. In a third kind of rounds there is no storm, but
+ * processes that do nothing use the processors as much as the service and its database did for the storm: what these rounds cost
+ * is the machine's. Rounds in which other processes were busy are left out, and made again.
  */
 
 const connections = 300;
@@ -51,6 +52,7 @@ let scene: Scene;
 let calm: Omit<Calm, 'ms'>;
 let calmClient: ChildProcess;
 let storm: ChildProcess;
+let burners: ChildProcess[];
 beforeAll(async () => {
   t = await startTestGateway({ ROLE: 'serve' });
   stormy = await t.newPlatform('stormy');
@@ -70,10 +72,10 @@ beforeAll(async () => {
   calm = { url: child.url, authorization: t.platform.authorization, body, perSecond: calmRate };
   storm = start('storm.ts');
   calmClient = start('calm.ts');
+  burners = [start('burn.ts'), start('burn.ts')];
 });
 afterAll(async () => {
-  storm.kill();
-  calmClient.kill();
+  for (const client of [storm, calmClient, ...burners]) client.kill();
   expect(await child.end('SIGTERM')).toBe(0);
   await t.stop();
 });
@@ -124,21 +126,35 @@ async function measure(kind: Kind, way: Way) {
   await round(3_000);
   const alone: Measured[] = [];
   const beside: Measured[] = [];
+  const besideBurners: Measured[] = [];
+  const used: { alone: number[]; storm: number[] } = { alone: [], storm: [] };
   const answers: Record<string, number> = {};
-  const others = watchOthers();
+  const processors = watchProcessors([storm, calmClient, ...burners].map(({ pid }) => pid));
   let leftOut = 0;
-  const keep = (rounds: Measured[], measured: Measured) => {
-    if (others() <= mostOfOthers) rounds.push(measured);
-    else leftOut += 1;
+  const keepRound = async (rounds: Measured[], services: number[] = []) => {
+    processors();
+    const measured = await round();
+    const { service, others } = processors();
+    if (others > mostOfOthers) leftOut += 1;
+    else {
+      rounds.push(measured);
+      services.push(service);
+    }
   };
-  while (alone.length < cycles || beside.length < cycles) {
-    if (leftOut > 2 * cycles) throw new Error(`others were busy in ${leftOut} rounds: nothing can be said`);
-    others();
-    keep(alone, await round());
+  const burn = (part: number) => {
+    for (const burner of burners) burner.send(Math.min(1, Math.max(0, part / burners.length)));
+  };
+  while (alone.length < cycles || beside.length < cycles || besideBurners.length < cycles) {
+    if (leftOut > 3 * cycles) throw new Error(`others were busy in ${leftOut} rounds: nothing can be said`);
+    await keepRound(alone, used.alone);
+    if (used.storm.length > 0) {
+      burn(median(used.storm) - median(used.alone));
+      await keepRound(besideBurners);
+      burn(0);
+    }
     storm.send(job);
     await delay(leadMs);
-    others();
-    keep(beside, await round());
+    await keepRound(beside, used.storm);
     storm.send('end');
     const [ended] = (await once(storm, 'message')) as [Record<string, number>];
     for (const [answer, count] of Object.entries(ended)) answers[answer] = (answers[answer] ?? 0) + count;
@@ -150,10 +166,13 @@ async function measure(kind: Kind, way: Way) {
   return {
     alone: summary(alone),
     beside: summary(beside),
+    besideBurners: summary(besideBurners),
+    processors: { alone: median(used.alone), storm: median(used.storm) },
     refused: beside.reduce((sum, { refused }) => sum + refused, 0),
     answers,
     leftOut,
     ratio: Number((summary(beside).p99 / summary(alone).p99).toFixed(2)),
+    bound: Number((summary(besideBurners).p99 / summary(alone).p99).toFixed(2)),
     noise: Number((odd.p99 / even.p99).toFixed(2)),
   };
 }

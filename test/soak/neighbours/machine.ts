@@ -1,30 +1,43 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processor time in clock ticks, of all processes and of ours. */
+/** Processor time in clock ticks, of all processes, of ours, and of those among ours that only measure. */
 interface Ticks {
   readonly all: number;
   readonly own: number;
+  readonly measuring: number;
+}
+
+/** Which parts of one processor were used. */
+export interface Used {
+  /** By what is measured: the service and its database. */
+  readonly service: number;
+  /** By processes that have nothing to do with it. */
+  readonly others: number;
 }
 
 /** Clock ticks a second: Linux's USER_HZ. */
 const ticksPerSecond = 100;
 
 /**
- * Tells how much processor time others use while something is measured: what they do to the latencies is nobody's storm. Only Linux
+ * Tells how much processor time is used while something is measured: what others do to the latencies is nobody's storm. Only Linux
  * says so; elsewhere it is 0.
- * @returns the function that returns it: the part of one processor, since the last call
+ * @param clients the processes that only measure
+ * @returns the function that returns it, since the last call
  */
-export function watchOthers(): () => number {
+export function watchProcessors(clients: readonly (number | undefined)[]): () => Used {
   const root = testRunner();
-  let before = ticksNow(root);
+  const measuring = new Set([process.pid, ...clients]);
+  let before = ticksNow(root, measuring);
   let at = performance.now();
   return () => {
-    const now = ticksNow(root);
+    const now = ticksNow(root, measuring);
     const seconds = (performance.now() - at) / 1_000;
-    const used = now && before ? now.all - before.all - (now.own - before.own) : 0;
+    const used = (of: (ticks: Ticks) => number) =>
+      now && before ? Math.max(0, (of(now) - of(before)) / ticksPerSecond / seconds) : 0;
+    const result = { service: used(({ own, measuring: m }) => own - m), others: used(({ all, own }) => all - own) };
     before = now;
     at = performance.now();
-    return Math.max(0, used / ticksPerSecond / seconds);
+    return result;
   };
 }
 
@@ -53,7 +66,7 @@ function testRunner(): number {
   return pid;
 }
 
-function ticksNow(root: number): Ticks | undefined {
+function ticksNow(root: number, measuring: ReadonlySet<number | undefined>): Ticks | undefined {
   try {
     const [user = 0, nice = 0, system = 0] = readFileSync('/proc/stat', 'utf8').split(/\s+/, 4).slice(1).map(Number);
     const processes = new Map<number, Process>();
@@ -61,9 +74,14 @@ function ticksNow(root: number): Ticks | undefined {
       const found = /^\d+$/.test(name) ? processOf(Number(name)) : undefined;
       if (found) processes.set(Number(name), found);
     }
+    const all = user + nice + system;
     let own = 0;
-    for (const [pid, { ticks }] of processes) if (isBelow(pid, root, processes)) own += ticks;
-    return { all: user + nice + system, own };
+    let ofMeasuring = 0;
+    for (const [pid, { ticks }] of processes) {
+      if (isBelow(pid, root, processes)) own += ticks;
+      if (measuring.has(pid)) ofMeasuring += ticks;
+    }
+    return { all, own, measuring: ofMeasuring };
   } catch {
     return undefined;
   }
