@@ -287,7 +287,6 @@ export const serviceBugs: readonly Bug[] = [
     file: 'src/core/turn.ts',
     find: 'if (wait) await turnlessWait(wait);',
     put: 'if (wait) await wait;',
-    also: [{ file: 'src/serve.ts', find: 'const connectionsForOthers = 2;', put: 'const connectionsForOthers = 6;' }],
     caughtBy: {
       file: 'test/http/overload.test.ts',
       title:
