@@ -5,7 +5,7 @@ import { openConnections } from '../../src/gateway.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 
-/** Webhooks that no provider has signed, at a gateway that serves few requests at once and refuses after an hour. */
+/** Webhooks that no provider has signed, at a gateway that serves six requests at once and refuses after an hour. */
 
 const key = randomBytes(32);
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -17,7 +17,7 @@ beforeAll(async () => {
     {
       RAILS: parseRailSettings(JSON.stringify({ PRODUCTION: { module: 'upstream' } })),
       SECRET_KEY: key,
-      MAX_IN_FLIGHT: 2,
+      MAX_IN_FLIGHT: 6,
     },
     undefined,
     { pace: { webhookRefusalMs: 3_600_000 } },
@@ -67,7 +67,7 @@ test('no refusal of a webhook is answered before its time, whatever it is about,
       () => undefined,
     ),
   );
-  // More than the gateway serves at once: as soon as it knows that it will refuse them, it serves others.
+  // As many as the gateway serves at once: as soon as it knows that it will refuse them, it serves others.
   for (let count = 0; count < 5; count += 1) {
     await vi.waitFor(async () => expect(await send(`Platform:${connected}`, secret)).toBe(200), 20_000);
   }
