@@ -93,20 +93,8 @@ export async function startServing(
   const traces = config.INSPECT_REQUESTS > 0 ? new RequestTraces(config.INSPECT_REQUESTS) : undefined;
   const graphql = createGraphqlServer({
     traces,
-    ...{
-      payments,
-      webhooks,
-      feed,
-      sessions,
-      replicas,
-      credentials,
-      clientTokens,
-      trusted,
-      uses,
-      takeTurn,
-      expensive: turns,
-      log,
-    },
+    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, log },
+    ...{ takeTurn, expensive: turns },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
@@ -132,10 +120,7 @@ export async function startServing(
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
-    providers: new ProviderWebhooks({
-      ...{ payments, log, refusalMs: pace?.webhookRefusalMs },
-      ...{ ...callers, brake: brakeOf(config, log, callers.now) },
-    }),
+    providers: providersOf(payments, callers, { config, log, pace }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
@@ -150,6 +135,11 @@ export async function startServing(
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
   return { http, sockets, uses, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+}
+
+function providersOf(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
+  const brake = brakeOf(config, log, callers.now);
+  return new ProviderWebhooks({ ...callers, payments, brake, log, refusalMs: pace?.webhookRefusalMs });
 }
 
 /** Returns what the pages may show. */

@@ -25,7 +25,7 @@ import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
-import { costReport } from './cost-report.ts';
+import { costReport, isExpensive } from './cost-report.ts';
 import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
 import { sentReadAfter, withReplicas } from './replica-reads.ts';
@@ -42,9 +42,6 @@ import { timeOperation } from './time-operation.ts';
  * once, all would wait for the database until they time out.
  */
 const maxOpenings = 256;
-
-/** The cost of a document from which on it is expensive: a list of a hundred rows with a few fields of each. */
-const expensiveCost = 500;
 
 /** The connection of an operation: its credentials, and how to close it. */
 export interface Transport {
@@ -175,7 +172,8 @@ export class Operations {
     const context: Context = args.contextValue as Context;
     this.#options.countUse(context.viewer.platformId, args.document);
     const { expensive } = this.#options;
-    const answer = await (isExpensive(args, expensive)
+    // Nobody measures it while its platform is alone.
+    const answer = await (expensive.isShared && isExpensive(args)
       ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args, context))
       : this.#runInTime(args, context));
     const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
@@ -271,12 +269,6 @@ export class Operations {
     const isMutation = getOperationAST(document, operationName)?.operation === 'mutation';
     return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };
   }
-}
-
-/** Tells whether a query costs so much that others feel it. Nobody asks while its platform is alone. */
-function isExpensive(args: ExecutionArgs, { isShared }: ExpensiveTurns): boolean {
-  if (!isShared || getOperationAST(args.document, args.operationName)?.operation !== 'query') return false;
-  return costReport(args).cost >= expensiveCost;
 }
 
 /** Returns what a message of a stream says beside its result: the document's cost, and whether it is a repeat. */

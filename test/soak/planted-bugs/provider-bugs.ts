@@ -5,13 +5,9 @@ const reported = (title: string) => ({ file: 'test/rails/upstream-webhooks.test.
 const deposited = (title: string) => ({ file: 'test/rails/upstream-deposits.test.ts', title });
 const reconciled = (title: string) => ({ file: 'test/rails/reconciliation.test.ts', title });
 const unsigned = 'what nobody has signed for this platform is refused, and nothing of it is stored';
-const checkedAgain =
-  'an identity whose decision no webhook has reported is asked about again, until it is decided or has another name';
 const toAPerson = 'what nobody can be credited with waits for a person, who says whose it is';
 const otherwise =
   'a balance that differs is named with both sides, until a person has said why; then only another difference is';
-const daily =
-  'money that somebody else has moved there is found by the daily comparison, once a day until it is gone or closed';
 
 /** Bugs in what is done with the providers of rails: their webhooks, deposits, identity checks, locks, and reconciliation. */
 export const providerBugs: readonly Bug[] = [
@@ -41,7 +37,7 @@ export const providerBugs: readonly Bug[] = [
     file: 'src/payments/providers/work-on-webhooks.ts',
     find: "set due_at = clock_ms() + interval '30 seconds', attempts = w.attempts + 1",
     put: 'set due_at = null, attempts = w.attempts + 1',
-    caughtBy: reported('a webhook whose process died after it was stored is worked on by another'),
+    caughtBy: reported('a webhook that is worked on is not done before its work is'),
   },
   {
     bug: 'one deposit that cannot be stored keeps all others out',
@@ -87,13 +83,6 @@ export const providerBugs: readonly Bug[] = [
     caughtBy: deposited(toAPerson),
   },
   {
-    bug: 'an identity is decided by the answer about an earlier name',
-    file: 'src/payments/customers/identity-checks.ts',
-    find: "'delete from identity_check where platform_id = $1 and customer_id = $2 and due_at = $3::timestamptz returning customer_id'",
-    put: "'delete from identity_check where platform_id = $1 and customer_id = $2 and $3::text is not null returning customer_id'",
-    caughtBy: reported(checkedAgain),
-  },
-  {
     bug: "a provider's news of an identity whose check was final changes nothing",
     file: 'src/payments/customers/identity-checks.ts',
     find: 'select platform_id, id, clock_ms() from customer where platform_id = $1 and id = $2 and not is_deleted',
@@ -115,9 +104,25 @@ export const providerBugs: readonly Bug[] = [
   {
     bug: 'a refusal of a lock is answered as if the service were away',
     file: 'src/payments/quotes/lock-rate.ts',
-    find: "throw new Refusal('AMOUNT_OUT_OF_RANGE', answer.explanation, { path, value });",
-    put: "throw new Refusal('SERVICE_UNAVAILABLE', answer.explanation, { path });",
+    find: "throw new Refusal('INVALID_BANK_ACCOUNT', answer.explanation",
+    put: "throw new Refusal('SERVICE_UNAVAILABLE', answer.explanation",
     caughtBy: quoted('a quote that upstream refuses is refused here, with its reason'),
+  },
+  {
+    bug: 'a balance that a person has explained hides every later difference',
+    file: 'src/payments/reconciliation/balances.ts',
+    find: 'return beyondLow <=',
+    put: 'return known !== undefined || beyondLow <=',
+    caughtBy: reconciled(otherwise),
+  },
+  {
+    bug: "a provider's news of an identity that is still checked changes nothing",
+    file: 'src/payments/providers/work-on-webhooks.ts',
+    find: "if (one.kind === 'identity') await wake",
+    put: "if (one.kind === 'identity' && !platformId) await wake",
+    caughtBy: reported(
+      'an identity that is still checked is decided when its provider says so, and changes when the provider changes it',
+    ),
   },
   {
     bug: 'a balance that differs is named again though a person has said why',
@@ -125,21 +130,5 @@ export const providerBugs: readonly Bug[] = [
     find: 'beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n)',
     put: 'beyondLow <= 0n && beyondHigh >= 0n',
     caughtBy: reconciled(otherwise),
-  },
-  {
-    bug: 'money that somebody else has moved at the provider is no difference',
-    file: 'src/payments/reconciliation/differences.ts',
-    find: ".filter(({ state, direction }) => state !== 'FAILED' && (state !== 'UNDER_WAY' || direction !== 'IN'))",
-    put: ".filter(({ state, direction }) => state !== 'FAILED' && direction === 'IN' && state === 'UNDER_WAY')",
-    caughtBy: reconciled(daily),
-  },
-  {
-    bug: 'a difference that has gone is open for ever',
-    file: 'src/payments/reconciliation/reconciliation.ts',
-    find: "where: { ...open, fault: { not: 'OTHER_BALANCE' }, periodFrom: { gte: from }, periodTo: { lte: to } },",
-    put: "where: { ...open, fault: { not: 'OTHER_BALANCE' }, periodFrom: { gte: to }, periodTo: { lte: from } },",
-    caughtBy: reconciled(
-      'a difference that a later comparison finds no more is gone, and one that comes back is open again',
-    ),
   },
 ];
