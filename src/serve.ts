@@ -92,9 +92,8 @@ export async function startServing(
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   const traces = config.INSPECT_REQUESTS > 0 ? new RequestTraces(config.INSPECT_REQUESTS) : undefined;
   const graphql = createGraphqlServer({
-    traces,
-    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, log },
-    ...{ takeTurn, expensive: turns },
+    ...{ traces, expensive: turns },
+    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, log, takeTurn },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
