@@ -26,7 +26,7 @@ import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
-import { type ClusterEndpointOptions, ClusterEndpoints } from './http/cluster-endpoints.ts';
+import { ClusterEndpoints } from './http/cluster-endpoints.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { ProviderWebhooks } from './http/provider-webhooks.ts';
@@ -57,6 +57,8 @@ export interface ServingOptions {
     readonly idleMs?: number;
     /** How often the uses of documents are written. */
     readonly usesMs?: number;
+    /** How long the refusal of a provider's webhook takes. */
+    readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     readonly replicas?: { readonly waitMs?: number; readonly everyMs?: number };
     /** The clock of the limits of rate. */
@@ -93,8 +95,8 @@ export async function startServing(
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   const traces = config.INSPECT_REQUESTS > 0 ? new RequestTraces(config.INSPECT_REQUESTS) : undefined;
   const graphql = createGraphqlServer({
-    traces,
-    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, takeTurn, log },
+    ...{ traces, expensive: turns },
+    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, log, takeTurn },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
@@ -120,7 +122,7 @@ export async function startServing(
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
-    ...callsOfOthers(config, { ...callers, payments, log }),
+    ...callsOfOthers(payments, callers, { config, log, pace }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
@@ -149,13 +151,11 @@ function namesOf(database: Database, config: GatewaySettings) {
 }
 
 /** Returns what answers those who are no platform: providers of rails, and other clusters. Each has a brake of its own. */
-function callsOfOthers(
-  config: GatewaySettings,
-  others: Omit<ClusterEndpointOptions, 'brake'> & { readonly now: Clock },
-) {
-  const brake = () => brakeOf(config, others.log, others.now);
+function callsOfOthers(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
+  const brake = () => brakeOf(config, log, callers.now);
+  const others = { ...callers, payments, log };
   return {
-    providers: new ProviderWebhooks({ ...others, brake: brake() }),
+    providers: new ProviderWebhooks({ ...others, brake: brake(), refusalMs: pace?.webhookRefusalMs }),
     clusters: new ClusterEndpoints({ ...others, brake: brake() }),
   };
 }
