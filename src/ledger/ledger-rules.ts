@@ -5,62 +5,79 @@ import type { Rule } from './rule.ts';
 export const ledgerRules: readonly Rule[] = [
   {
     rule: 'all postings of a currency sum to zero',
-    offenders:
-      'select platform_id, currency, sum(amount) as sum from posting group by platform_id, currency having sum(amount) <> 0',
+    offenders: ({ postings }) =>
+      `select platform_id, currency, sum(amount) as sum from ${postings} p group by platform_id, currency having sum(amount) <> 0`,
   },
   {
     rule: 'every journal has at least two legs and sums to zero per currency',
-    offenders: `select j.platform_id, j.id, p.currency, count(*) over (partition by j.platform_id, j.id) as currencies, sum(p.amount) as sum, sum(p.legs) as legs
-      from journal j left join (select platform_id, journal_id, currency, sum(amount) as amount, count(*) as legs from posting group by 1, 2, 3) p
+    offenders: ({
+      journals,
+      postings,
+    }) => `select j.platform_id, j.id, p.currency, count(*) over (partition by j.platform_id, j.id) as currencies, sum(p.amount) as sum, sum(p.legs) as legs
+      from ${journals} j left join (select platform_id, journal_id, currency, sum(amount) as amount, count(*) as legs from ${postings} p group by 1, 2, 3) p
         on p.platform_id = j.platform_id and p.journal_id = j.id
       group by j.platform_id, j.id, p.currency
       having coalesce(sum(p.amount), 1) <> 0 or (select count(*) from posting l where l.platform_id = j.platform_id and l.journal_id = j.id) < 2`,
   },
   {
     rule: "an account's balance is the sum of its postings",
-    offenders: `select a.platform_id, a.id, a.posted, coalesce(sum(p.amount), 0) as postings
-      from account a left join posting p on p.platform_id = a.platform_id and p.account_id = a.id
-      group by a.platform_id, a.id, a.posted having a.posted <> coalesce(sum(p.amount), 0)`,
+    offenders: ({
+      accountLegs,
+      balances,
+    }) => `select a.platform_id, a.id, a.posted, coalesce(b.posted, 0) + coalesce(p.amount, 0) as postings
+      from account a
+      left join ${balances} b on b.platform_id = a.platform_id and b.account_id = a.id
+      left join (select platform_id, account_id, sum(amount) as amount from ${accountLegs} p group by platform_id, account_id) p
+        on p.platform_id = a.platform_id and p.account_id = a.id
+      where a.posted <> coalesce(b.posted, 0) + coalesce(p.amount, 0)`,
   },
   {
     rule: 'the chain of balances after each posting is unbroken',
-    offenders: `select * from (
-        select platform_id, account_id, account_version, amount, balance_after,
-          lag(balance_after, 1, 0::bigint) over (partition by platform_id, account_id order by account_version) as balance_before
-        from posting where account_id is not null
+    offenders: ({ accountLegs, balances }) => `select * from (
+        select p.platform_id, p.account_id, p.account_version, p.amount, p.balance_after,
+          lag(p.balance_after, 1, coalesce(b.posted, 0)) over (partition by p.platform_id, p.account_id order by p.account_version) as balance_before
+        from ${accountLegs} p left join ${balances} b on b.platform_id = p.platform_id and b.account_id = p.account_id
       ) chain where balance_before + amount <> balance_after`,
   },
   {
     rule: 'no balance was below zero after any posting',
-    offenders: 'select platform_id, account_id, account_version, balance_after from posting where balance_after < 0',
+    offenders: ({ postings }) =>
+      `select platform_id, account_id, account_version, balance_after from ${postings} p where balance_after < 0`,
   },
   {
     rule: 'a posting is in the currency of its account',
-    offenders: `select p.platform_id, p.journal_id, p.leg, p.currency, a.currency as account_currency
-      from posting p join account a on a.platform_id = p.platform_id and a.id = p.account_id where a.currency <> p.currency`,
+    offenders: ({ postings }) => `select p.platform_id, p.journal_id, p.leg, p.currency, a.currency as account_currency
+      from ${postings} p join account a on a.platform_id = p.platform_id and a.id = p.account_id where a.currency <> p.currency`,
   },
   {
     rule: 'the statuses of a quote and its transaction agree',
-    offenders: `select q.platform_id, q.id, q.status, t.status as transaction_status
-      from quote q join transaction t on t.platform_id = q.platform_id and t.id = q.transaction_id
+    ofPayments: true,
+    offenders: ({ quotes }) => `select q.platform_id, q.id, q.status, t.status as transaction_status
+      from ${quotes} q join transaction t on t.platform_id = q.platform_id and t.id = q.transaction_id
       where t.quote_id is distinct from q.id or (q.status::text <> t.status::text
         and not (q.status = 'FAILED' and t.status = 'REJECTED') and not (q.status = 'COMPLETED' and t.status = 'REFUNDED'))`,
   },
   {
     rule: 'the feed of each platform has no gaps',
-    offenders: `select f.platform_id, f.sequence as head, count(e.sequence) as events, max(e.sequence) as last
-      from feed_head f left join event e on e.platform_id = f.platform_id
-      group by f.platform_id, f.sequence
-      having count(e.sequence) <> f.sequence - coalesce(min(e.sequence), f.sequence + 1) + 1 or max(e.sequence) is distinct from nullif(f.sequence, 0)`,
+    offenders: ({
+      marks,
+    }) => `select f.platform_id, f.sequence as head, m.sequence as known, count(e.sequence) as events, max(e.sequence) as last
+      from feed_head f
+      left join ${marks} m on m.platform_id = f.platform_id
+      left join event e on e.platform_id = f.platform_id and e.sequence > coalesce(m.sequence, 0)
+      group by f.platform_id, f.sequence, m.sequence
+      having count(e.sequence) <> f.sequence - coalesce(m.sequence, min(e.sequence) - 1, f.sequence)
+        or f.sequence > coalesce(m.sequence, 0) and max(e.sequence) is distinct from f.sequence`,
   },
   {
     rule: 'each change of a transaction has one event, and they follow the allowed moves',
-    offenders: `select * from (
+    ofPayments: true,
+    offenders: ({ eventsOfPayments }) => `select * from (
         select platform_id, transaction_id, version, status, previous_status,
           -- A refund that waited in suspense is paid after the payment has ended, and its status does not change.
           snapshot ->> 'refund_settled_at' is not null and lag(snapshot ->> 'refund_settled_at') over w is null as refund_paid,
           lag(status) over w as status_before, lag(version, 1, 0) over w as version_before
-        from event where type in ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT')
+        from ${eventsOfPayments} e where type in ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT')
         window w as (partition by platform_id, transaction_id order by sequence)
       ) story
       where version <> version_before + 1 or previous_status is distinct from status_before
@@ -69,18 +86,25 @@ export const ledgerRules: readonly Rule[] = [
   },
   {
     rule: 'a deposit at a provider is credited by a payment of its own: as much as came in, to its account',
-    offenders: `select d.platform_id, d.id as deposit_id, d.reference, d.amount, d.currency, t.id as transaction_id, t.status
-      from rail_deposit d left join transaction t on t.platform_id = d.platform_id and t.id = d.transaction_id
+    ofPayments: true,
+    offenders: ({
+      deposits,
+    }) => `select d.platform_id, d.id as deposit_id, d.reference, d.amount, d.currency, t.id as transaction_id, t.status
+      from ${deposits} d left join transaction t on t.platform_id = d.platform_id and t.id = d.transaction_id
       where d.status = 'CREDITED' and ((t.type, t.status) is distinct from ('INCOMING'::transaction_type, 'COMPLETED'::transaction_status)
         or (t.received_amount, t.received_currency, t.destination_account_id) is distinct from (d.amount, d.currency, d.account_id))`,
   },
   {
     rule: 'an adjustment is booked once, as one person proposed and another approved it, and nothing else is on ADJUSTMENTS',
-    offenders: `select coalesce(d.platform_id, j.platform_id) as platform_id, d.id as adjustment_id, d.status, d.amount, j.journal_id, j.legs
+    offenders: ({
+      journals,
+      postings,
+    }) => `select coalesce(d.platform_id, j.platform_id) as platform_id, d.id as adjustment_id, d.status, d.amount, j.journal_id, j.legs
       from (
         select b.platform_id, b.journal_id, jsonb_agg(jsonb_build_array(p.account_id, p.system, p.currency, p.amount) order by p.leg) as legs
-        from (select platform_id, journal_id from posting where system = 'ADJUSTMENTS'
-              union select platform_id, id from journal where kind = 'adjustment') b
+        from (select platform_id, journal_id from ${postings} p where system = 'ADJUSTMENTS'
+              union select platform_id, id from ${journals} j where kind = 'adjustment'
+              union select platform_id, journal_id from adjustment where status = 'APPROVED') b
         join posting p on p.platform_id = b.platform_id and p.journal_id = b.journal_id group by b.platform_id, b.journal_id
       ) j
       full join (select * from adjustment where status = 'APPROVED') d on d.platform_id = j.platform_id and d.journal_id = j.journal_id
