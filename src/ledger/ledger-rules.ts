@@ -13,11 +13,10 @@ export const ledgerRules: readonly Rule[] = [
     offenders: ({
       journals,
       postings,
-    }) => `select j.platform_id, j.id, p.currency, count(*) over (partition by j.platform_id, j.id) as currencies, sum(p.amount) as sum, sum(p.legs) as legs
+    }) => `select j.platform_id, j.id, coalesce(sum(p.legs), 0) as legs, jsonb_object_agg(p.currency, p.amount) filter (where p.amount <> 0) as sums
       from ${journals} j left join (select platform_id, journal_id, currency, sum(amount) as amount, count(*) as legs from ${postings} p group by 1, 2, 3) p
         on p.platform_id = j.platform_id and p.journal_id = j.id
-      group by j.platform_id, j.id, p.currency
-      having coalesce(sum(p.amount), 1) <> 0 or (select count(*) from posting l where l.platform_id = j.platform_id and l.journal_id = j.id) < 2`,
+      group by j.platform_id, j.id having coalesce(sum(p.legs), 0) < 2 or bool_or(p.amount <> 0)`,
   },
   {
     rule: "an account's balance is the sum of its postings",
