@@ -34,10 +34,10 @@ afterAll(async () => {
 });
 
 const answer = async (...args: string[]) => {
-  const { out, err, code } = await runOps(servers.primary.url, ['--json', 'audit', ...args], {
+  const { out, code } = await runOps(servers.primary.url, ['--json', 'audit', ...args], {
     DATABASE_READ_URL: standby.url,
   });
-  return { code, ...JSON.parse(code === 0 ? out : err) };
+  return { code, ...JSON.parse(out) };
 };
 const audits = async () =>
   (
