@@ -52,7 +52,11 @@ const payment = ({ payments }: Scope) => `payment as materialized (
       case when s.kind = 'INTERNAL' then s.id else (
         select f.id from account f
         where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
-          and f.customer_id is not distinct from case when s.id is null then t.customer_id else s.customer_id end) end as funding_account_id,
+          -- Each of the two is a condition of the index.
+          and case when s.id is null then t.customer_id else s.customer_id end = f.customer_id
+        union all select f.id from account f
+        where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
+          and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null) end as funding_account_id,
       s.kind as source_account_kind,
       d.kind = 'INTERNAL' and (t.type = 'INCOMING' or d.customer_id is not distinct from t.customer_id) as arrives_here,
       pa.id as platform_account_id,

@@ -82,8 +82,8 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/** How many payments are checked at a time. */
-const chunkSize = 10_000;
+/** How many payments are checked at a time. Postgres expects fewer rows than there are, and joins each with each. */
+const chunkSize = 500;
 
 /** The rows since the checkpoint, in the present transaction of a connection. */
 export class RowsSince {
