@@ -63,7 +63,7 @@ export const ledgerRules: readonly Rule[] = [
     }) => `select f.platform_id, f.sequence as head, m.sequence as known, count(e.sequence) as events, max(e.sequence) as last
       from feed_head f
       left join ${marks} m on m.platform_id = f.platform_id
-      left join event e on e.platform_id = f.platform_id and e.sequence > coalesce(m.sequence, 0)
+      left join stored_event e on e.platform_id = f.platform_id and e.sequence > coalesce(m.sequence, 0)
       group by f.platform_id, f.sequence, m.sequence
       having count(e.sequence) <> f.sequence - coalesce(m.sequence, min(e.sequence) - 1, f.sequence)
         or f.sequence > coalesce(m.sequence, 0) and max(e.sequence) is distinct from f.sequence`,

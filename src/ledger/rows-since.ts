@@ -30,7 +30,7 @@ export const rowsSince: Scope = {
   payments: ofChunk('transaction', 'id'),
   journalsOfPayments: ofChunk('journal', 'transaction_id'),
   quotes: ofChunk('quote', 'transaction_id'),
-  eventsOfPayments: ofChunk('event', 'transaction_id'),
+  eventsOfPayments: ofChunk('stored_event', 'transaction_id'),
   deposits: ofChunk('rail_deposit', 'transaction_id'),
   journals: journalsSince,
   postings: postingsSince,
@@ -51,7 +51,7 @@ export const rowsSince: Scope = {
 /** Payments that changed since, or can still change: with events or journals since, with new rows, and without an end. */
 const paymentsSince = `seen as materialized (
     select e.platform_id, e.transaction_id as id from since s
-      join event e on e.platform_id = s.platform_id and e.sequence > s.sequence where e.transaction_id is not null
+      join stored_event e on e.platform_id = s.platform_id and e.sequence > s.sequence where e.transaction_id is not null
     union select platform_id, transaction_id from outbox where transaction_id is not null
     union select platform_id, transaction_id from ${journalsSince} j where transaction_id is not null
     union select t.platform_id, t.id from since s join transaction t on t.platform_id = s.platform_id and t.id >= s.first_journal
@@ -78,7 +78,7 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
         || repeat('0', 20))::uuid end as first_journal
     from platform p
     left join audit_mark m on m.platform_id = p.id
-    left join lateral (select min(e.occurred_at) as oldest from event e where e.platform_id = p.id and e.sequence > m.sequence) e on true
+    left join lateral (select min(e.occurred_at) as oldest from stored_event e where e.platform_id = p.id and e.sequence > m.sequence) e on true
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 

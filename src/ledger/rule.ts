@@ -9,7 +9,7 @@ export interface Scope {
   readonly journalsOfPayments: string;
   /** The quotes of these payments. */
   readonly quotes: string;
-  /** Events, among them all of these payments. */
+  /** Events as they are stored, among them all of these payments. */
   readonly eventsOfPayments: string;
   /** The deposits at providers that these payments have credited. */
   readonly deposits: string;
@@ -39,7 +39,7 @@ export const allRows: Scope = {
   payments: 'transaction',
   journalsOfPayments: '(select * from journal where transaction_id is not null)',
   quotes: 'quote',
-  eventsOfPayments: 'event',
+  eventsOfPayments: 'stored_event',
   deposits: 'rail_deposit',
   journals: 'journal',
   postings: 'posting',
