@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
+import { statement } from '../database/statement.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { ledgerRules } from './ledger-rules.ts';
 import { allRows } from './rule.ts';
@@ -91,38 +92,47 @@ export async function storeAudit(
     if (finished.broken.length > 0 || !(await claim(primary, id, finished, before))) return false;
     // Between two pages the reading connection works.
     await primary.query('set local idle_in_transaction_session_timeout = 0');
-    for await (const page of pagesOf(client, marks)) await primary.query(storeMarks, page);
-    for await (const page of pagesOf(client, changedBalances)) await primary.query(storeBalances, page);
+    for await (const page of pagesOf(client, marks)) await storeMarks(primary, ...page);
+    for await (const page of pagesOf(client, changedBalances)) await storeBalances(primary, ...page);
     return true;
   });
 }
 
 /** Makes the checkpoint that of this audit, unless it is not the one that the audit has seen. */
 async function claim(primary: pg.ClientBase, runId: string, { coversUntil }: FinishedAudit, before: Checkpoint) {
-  const { rowCount } = await primary.query(
-    `insert into audit_checkpoint (run_id, covers_until, rules_digest, epoch_id) values ($1, $2, $3, $4)
-     on conflict (id) do update set run_id = excluded.run_id, covers_until = excluded.covers_until,
-       rules_digest = excluded.rules_digest, epoch_id = excluded.epoch_id
-     where audit_checkpoint.run_id is not distinct from $5`,
-    [runId, coversUntil, rulesDigest, before.epochId, before.runId],
-  );
-  return rowCount === 1;
+  const claimed = await storeCheckpoint(primary, runId, coversUntil, rulesDigest, before.epochId, before.runId);
+  return claimed.length === 1;
 }
+
+const storeCheckpoint = statement<{ runId: string }>(
+  'store_audit_checkpoint',
+  `insert into audit_checkpoint (run_id, covers_until, rules_digest, epoch_id) values ($1, $2, $3, $4)
+   on conflict (id) do update set run_id = excluded.run_id, covers_until = excluded.covers_until,
+     rules_digest = excluded.rules_digest, epoch_id = excluded.epoch_id
+   where audit_checkpoint.run_id is not distinct from $5
+   returning run_id`,
+);
 
 /** Where the rows begin that come after this audit (rows-since.ts), for each platform. */
 const marks = `select p.id, coalesce(f.sequence, 0),
     (select uuid_v7_time(j.id) from journal j where j.platform_id = p.id order by j.id desc limit 1)
   from platform p left join feed_head f on f.platform_id = p.id`;
-const storeMarks = `insert into audit_mark (platform_id, sequence, journal_at)
-  select * from unnest($1::uuid[], $2::bigint[], $3::timestamptz[])
-  on conflict (platform_id) do update set sequence = excluded.sequence, journal_at = excluded.journal_at`;
+const storeMarks = statement<Record<never, never>>(
+  'store_audit_marks',
+  `insert into audit_mark (platform_id, sequence, journal_at)
+   select * from unnest($1::uuid[], $2::bigint[], $3::timestamptz[])
+   on conflict (platform_id) do update set sequence = excluded.sequence, journal_at = excluded.journal_at`,
+);
 
 const changedBalances = `select a.platform_id, a.id, a.version, a.posted
   from account a left join audit_balance b on b.platform_id = a.platform_id and b.account_id = a.id
   where a.kind = 'INTERNAL' and (a.version, a.posted) is distinct from (b.version, b.posted)`;
-const storeBalances = `insert into audit_balance (platform_id, account_id, version, posted)
-  select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::bigint[])
-  on conflict (platform_id, account_id) do update set version = excluded.version, posted = excluded.posted`;
+const storeBalances = statement<Record<never, never>>(
+  'store_audit_balances',
+  `insert into audit_balance (platform_id, account_id, version, posted)
+   select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::bigint[])
+   on conflict (platform_id, account_id) do update set version = excluded.version, posted = excluded.posted`,
+);
 
 /** How many rows are stored at a time. */
 const pageSize = 10_000;
