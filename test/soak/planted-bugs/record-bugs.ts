@@ -46,8 +46,8 @@ export const recordBugs: readonly Bug[] = [
   {
     bug: 'the metadata of a payment can change',
     file: 'prisma/functions/guard_transaction.sql',
-    find: 'new.source_name, new.source_number, new.metadata)',
-    put: 'new.source_name, new.source_number, old.metadata)',
+    find: 'new.source_name, new.source_number, new.metadata,',
+    put: 'new.source_name, new.source_number, old.metadata,',
     caughtBy: { file: 'test/ledger/invariants.test.ts', title: 'what was quoted and agreed cannot change with it' },
   },
   {
