@@ -37,6 +37,71 @@ begin
 end
 $$;
 
+-- The part of check_plan for accounts whose balances a plan changes: none may go below zero, and none above its bound
+-- (check_balance). The balance of a frozen account, or of a frozen customer, does not fall. Whoever freezes one locks the account
+-- first, so the lock decides whether a payment was before. What is credited and sent on in one plan is no fall.
+create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_legs jsonb;
+  v_accounts uuid[] := '{}';
+  v_changes bigint[] := '{}';
+  v_account record;
+  v_change numeric;
+  v_gain numeric;
+  v_refusal jsonb;
+begin
+  -- The change of each account, in one pass over the legs.
+  for v_journal in 0 .. jsonb_array_length(p_journals) - 1 loop
+    v_legs := p_journals -> v_journal -> 'legs';
+    for v_at in 0 .. jsonb_array_length(v_legs) - 1 loop
+      continue when not v_legs -> v_at ? 'account';
+      v_accounts := v_accounts || (v_legs -> v_at ->> 'account')::uuid;
+      v_changes := v_changes || (v_legs -> v_at ->> 'amount')::bigint;
+    end loop;
+  end loop;
+  if cardinality(v_accounts) = 0 then
+    return null;
+  end if;
+  -- By their keys: with a join, the planner would read all accounts of the platform.
+  for v_account in
+    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at
+    from account a left join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
+    where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
+  loop
+    v_change := 0;
+    v_gain := 0;
+    for v_at in 1 .. cardinality(v_changes) loop
+      if v_accounts[v_at] = v_account.id then
+        v_change := v_change + v_changes[v_at];
+        v_gain := v_gain + greatest(v_changes[v_at], 0);
+      end if;
+    end loop;
+    if v_change < 0 then
+      if v_account.frozen_at is not null then
+        return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'INTERNAL', 'id', v_account.id, 'customerId', v_account.customer_id);
+      end if;
+      if v_account.owner_frozen_at is not null then
+        return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_account.customer_id);
+      end if;
+    end if;
+    if v_change < 0 and v_account.posted + v_change < 0 then
+      return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,
+                                'spendable', v_account.posted::text, 'needed', (-v_change)::text,
+                                'currency', v_account.currency);
+    end if;
+    if v_gain > 0 and v_account.posted + v_gain > 9000000000000000 then
+      v_refusal := check_balance(v_account.id, v_account.posted, p_journals);
+      if v_refusal is not null then
+        return v_refusal || jsonb_build_object('currency', v_account.currency);
+      end if;
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
 -- After each insert of legs, for all of them at once: checks that each belongs to a journal of this transaction (a
 -- committed journal is sealed), whose payment is of its platform, and is in a known currency. A journal without legs never commits
 -- (check_journal). Journals, payments and currencies are never deleted, so foreign keys are not needed. They would check the same
@@ -75,6 +140,8 @@ $$;
 create or replace function guard_transaction_start() returns trigger
   language plpgsql
 as $$
+declare
+  v_party record;
 begin
   if new.status not in ('CREATED', 'PENDING') then
     raise exception 'transaction %: nothing starts as %', new.id, new.status using errcode = 'LG003';
@@ -83,18 +150,19 @@ begin
     raise exception 'transaction %: nobody takes part in it', new.id using errcode = 'foreign_key_violation';
   end if;
   if not exists (select from currency where code = new.received_currency)
-     or (new.sent_currency is not null and not exists (select from currency where code = new.sent_currency)) then
-    raise exception 'transaction %: in an unknown currency', new.id using errcode = 'foreign_key_violation';
+     or (new.sent_currency is not null and not exists (select from currency where code = new.sent_currency))
+     or (new.customer_id is not null
+         and not exists (select from customer c where c.platform_id = new.platform_id and c.id = new.customer_id)) then
+    raise exception 'transaction %: in an unknown currency, or of a customer who is not of its platform', new.id
+      using errcode = 'foreign_key_violation';
   end if;
-  if new.customer_id is not null then
-    if not exists (select from customer c where c.platform_id = new.platform_id and c.id = new.customer_id) then
-      raise exception 'transaction %: no customer % of its platform', new.id, new.customer_id using errcode = 'foreign_key_violation';
-    end if;
-  end if;
-  select p.name, p.number into new.source_name, new.source_number
-  from name_party(new.platform_id, new.source_account_id, new.customer_id) p;
-  select p.name, p.number into new.destination_name, new.destination_number
-  from name_party(new.platform_id, new.destination_account_id, new.customer_id) p;
+  -- Assignments, which cost less than statements.
+  v_party := name_party(new.platform_id, new.source_account_id, new.customer_id);
+  new.source_name := v_party.name;
+  new.source_number := v_party.number;
+  v_party := name_party(new.platform_id, new.destination_account_id, new.customer_id);
+  new.destination_name := v_party.name;
+  new.destination_number := v_party.number;
   new.version := 1;
   new.created_at := uuid_v7_time(new.id);
   new.updated_at := new.created_at;
@@ -152,12 +220,14 @@ create or replace function transaction_state(t transaction) returns jsonb
   language sql stable parallel safe
 as $$
   select nullif(
-    jsonb_strip_nulls(jsonb_build_object(
-      'settled_at', case when t.status <> 'COMPLETED' then t.settled_at end,
-      'expected_in_ms', (date_part('epoch', t.expected_settlement_at - t.updated_at) * 1000)::bigint,
-      'failure_reason', t.failure_reason,
-      'refund_reference', t.refund_reference, 'refund_amount', t.refund_amount,
-      'refund_initiated_at', t.refund_initiated_at, 'refund_settled_at', t.refund_settled_at))
+    case when t.expected_settlement_at is null then '{}' else jsonb_build_object(
+      'expected_in_ms', (date_part('epoch', t.expected_settlement_at - t.updated_at) * 1000)::bigint) end
+    || case when num_nonnulls(t.failure_reason, t.refund_reference, t.refund_amount, t.refund_initiated_at, t.refund_settled_at) = 0
+              and (t.status = 'COMPLETED' or t.settled_at is null)
+            then '{}' else jsonb_strip_nulls(jsonb_build_object(
+              'settled_at', case when t.status <> 'COMPLETED' then t.settled_at end, 'failure_reason', t.failure_reason,
+              'refund_reference', t.refund_reference, 'refund_amount', t.refund_amount,
+              'refund_initiated_at', t.refund_initiated_at, 'refund_settled_at', t.refund_settled_at)) end
     || case when t.counterparty_information = '{}' then '{}'
             else jsonb_build_object('counterparty_information', t.counterparty_information) end
     || case when t.type = 'INCOMING' then
