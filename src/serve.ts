@@ -53,6 +53,8 @@ export interface ServingOptions {
     readonly idleMs?: number;
     /** How often the uses of documents are written. */
     readonly usesMs?: number;
+    /** How long the refusal of a provider's webhook takes. */
+    readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     readonly replicas?: { readonly waitMs?: number; readonly everyMs?: number };
     /** The clock of the limits of rate. */
@@ -90,8 +92,8 @@ export async function startServing(
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   const traces = config.INSPECT_REQUESTS > 0 ? new RequestTraces(config.INSPECT_REQUESTS) : undefined;
   const graphql = createGraphqlServer({
-    traces,
-    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, takeTurn, log },
+    ...{ traces, expensive: turns },
+    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, log, takeTurn },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
@@ -117,7 +119,7 @@ export async function startServing(
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
-    providers: new ProviderWebhooks({ ...{ payments, log }, ...callers, brake: brakeOf(config, log, callers.now) }),
+    providers: providersOf(payments, callers, { config, log, pace }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
@@ -132,6 +134,11 @@ export async function startServing(
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
   return { http, sockets, uses, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+}
+
+function providersOf(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
+  const brake = brakeOf(config, log, callers.now);
+  return new ProviderWebhooks({ ...callers, payments, brake, log, refusalMs: pace?.webhookRefusalMs });
 }
 
 /** Returns what the pages may show. */

@@ -142,11 +142,12 @@ async function dispatch(
   if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
   const { rest, providers } = options;
-  const admitJson = (work: Service['work']) =>
-    admit(admission, request, response, { api: 'REST', takesTurn: true, work });
+  const admitJson = (service: Pick<Service, 'servesStrangers' | 'work'>) =>
+    admit(admission, request, response, { api: 'REST', takesTurn: true, ...service });
   if (path === restPrefix || path.startsWith(`${restPrefix}/`))
-    return admitJson((body) => rest(request, response, body));
-  if (providers.takes(path)) return admitJson((body) => providers.answer(request, response, body));
+    return admitJson({ work: (body) => rest(request, response, body) });
+  if (providers.takes(path))
+    return admitJson({ servesStrangers: true, work: (body) => providers.answer(request, response, body) });
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, admission, response);
   if (await options.pages.answerWrongPath(request, response, path)) return;
@@ -197,6 +198,8 @@ interface Service {
   readonly api: Api;
   /** Whether a request of a known caller waits for its turn. Those of strangers do, to be looked up. */
   readonly takesTurn: boolean;
+  /** Whether it serves requests without credentials of ours. If not, it refuses them, which is slowed down. */
+  readonly servesStrangers?: boolean;
   readonly work: (body: Buffer | undefined) => Promise<void>;
 }
 
@@ -208,7 +211,7 @@ async function admit(
   { bodies, callers, inFlight }: Admission,
   request: IncomingMessage,
   response: WatchedResponse,
-  { api, takesTurn, work }: Service,
+  { api, takesTurn, servesStrangers = false, work }: Service,
 ): Promise<void> {
   const caller = callers.find(request);
   const early = caller && callers.count(caller, response);
@@ -224,9 +227,9 @@ async function admit(
   if (response.closed) return;
   return withSlot(slot, async () => {
     const late = caller ? undefined : await callers.identify(request, response);
-    if (!late) return work(body === 'TOO_LONG' ? undefined : body);
-    await outsideWait(callers.waitToRefuse(request, caller));
-    refuse(response, api, late);
+    if (late && !(late === 'STRANGER' && servesStrangers)) await outsideWait(callers.waitToRefuse(request, caller));
+    if (late && late !== 'STRANGER') refuse(response, api, late);
+    else return work(body === 'TOO_LONG' ? undefined : body);
   });
 }
 

@@ -6,12 +6,15 @@ import type { ProviderFault } from '../../src/rails/conformance/trial.ts';
 export interface UpstreamProxy {
   readonly url: string;
   setFault(fault: ProviderFault): Promise<void>;
+  /** Changes the text of each answer to a GET from now on. */
+  change(answers: (text: string) => string): void;
   close(): Promise<void>;
 }
 
 /** Starts a proxy of the service at `target`. */
 export async function startUpstreamProxy(target: string): Promise<UpstreamProxy> {
   let fault: ProviderFault = 'none';
+  let changed = (text: string) => text;
   /** The answers that are held back while the service is slow. */
   const held = new Set<() => void>();
   const server = createServer((request, response) => {
@@ -32,7 +35,8 @@ export async function startUpstreamProxy(target: string): Promise<UpstreamProxy>
       },
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     });
-    const text = await answer.text();
+    const given = await answer.text();
+    const text = request.method === 'GET' ? changed(given) : given;
     if (fault === 'loses-answers') return void request.socket.destroy();
     if (fault === 'is-slow') await new Promise<void>((resolve) => held.add(resolve));
     const isCourse = request.method === 'GET' && request.url?.includes('/transactions/');
@@ -47,6 +51,9 @@ export async function startUpstreamProxy(target: string): Promise<UpstreamProxy>
       fault = next;
       for (const release of held) release();
       held.clear();
+    },
+    change(answers) {
+      changed = answers;
     },
     async close() {
       for (const release of held) release();

@@ -50,8 +50,8 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'the question for deposits passes one that is under way',
     file: 'src/payments/providers/find-deposits.ts',
-    find: "if (state === 'UNDER_WAY') oldestUnderWay",
-    put: "if (state === 'FAILED') oldestUnderWay",
+    find: 'if (isOpen) oldestUnderWay',
+    put: 'if (unsound.includes(deposit)) oldestUnderWay',
     caughtBy: {
       file: 'test/rails/upstream-deposits.test.ts',
       title: 'deposits that no webhook has reported are found, also one that is under way for a while',
@@ -254,11 +254,54 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'a platform that fills every place takes the places of all',
     file: 'src/http/in-flight.ts',
-    find: 'return own < limit / tenants && tenants > 1 && count < 2 * limit;',
-    put: 'return own < 0 && tenants > 1 && count < 2 * limit;',
+    find: 'return own < limit / tenants && tenants > 1 && count',
+    put: 'return own < 0 && tenants > 1 && count',
     caughtBy: {
       file: 'test/http/overload.test.ts',
       title: 'shares are equal among those who have requests in flight, and all of them together are bounded',
+    },
+  },
+  {
+    bug: 'who has few requests is refused when answers to another become slow',
+    file: 'src/http/in-flight.ts',
+    find: 'count < 2 * this.#limits.maxInFlight',
+    put: 'count < 2 * limit',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title: 'nobody is refused because answers to another have become slow after it was admitted',
+    },
+  },
+  {
+    bug: 'expensive documents have all turns of their platform',
+    file: 'src/http/turns.ts',
+    find: 'Math.floor(this.#most * expensivePart)',
+    put: 'this.#most',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title:
+        'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
+    },
+  },
+  {
+    bug: 'what waits for an expensive document keeps its turn',
+    file: 'src/core/turn.ts',
+    find: 'if (wait) await turnlessWait(wait);',
+    put: 'if (wait) await wait;',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title:
+        'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
+    },
+  },
+  {
+    bug: 'the time of a refused webhook says what it is about',
+    file: 'src/http/provider-webhooks.ts',
+    find: 'await outsideWait(Promise.all([refusable, pace',
+    put: 'await outsideWait(Promise.all([pace',
+    caughtBy: {
+      file: 'test/http/provider-webhooks.test.ts',
+      title:
+        'no refusal of a webhook is answered before its time, whatever it is about, and none holds a place meanwhile',
     },
   },
   {
