@@ -12,10 +12,14 @@ interface Known {
   readonly state: State;
   /** Its name in the tokens of its event streams. */
   readonly name: string | undefined;
+  /** How often in a row it has not answered in time: one that has much to do is slow before it is away. */
+  readonly late?: number;
 }
 
 /** How often each instance is asked, and how long it may take to answer and to accept a connection, in milliseconds. */
 const times = { everyMs: 1_000, answerMs: 1_000, connectMs: 2_000 } as const;
+/** After so many late answers in a row an instance is away. */
+const maxLate = 5;
 
 const order: readonly State[] = ['READY', 'UNREADY'];
 
@@ -103,9 +107,18 @@ export class Instances {
 
   #ask(address: string): Promise<Known> {
     return new Promise((resolve) => {
-      const away = () => resolve({ state: 'AWAY', name: this.#known.get(address)?.name });
+      const before = this.#known.get(address);
+      const away = (isLate: boolean) => {
+        const late = (before?.late ?? 0) + 1;
+        const state = isLate && late < maxLate ? (before?.state ?? 'UNREADY') : 'AWAY';
+        resolve({ state, name: before?.name, late });
+      };
+      let isLate = false;
       const asked = this.request(address, { path: '/health/ready' });
-      const late = setTimeout(() => asked.destroy(new Error('no answer in time')), times.answerMs);
+      const late = setTimeout(() => {
+        isLate = true;
+        asked.destroy(new Error('no answer in time'));
+      }, times.answerMs);
       asked
         .on('response', (answer: IncomingMessage) => {
           clearTimeout(late);
@@ -116,7 +129,7 @@ export class Instances {
         })
         .on('error', () => {
           clearTimeout(late);
-          away();
+          away(isLate);
         })
         .end();
     });
