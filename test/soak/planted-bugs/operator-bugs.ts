@@ -39,8 +39,10 @@ export const operatorBugs: readonly Bug[] = [
   {
     bug: 'an adjustment moves another amount than was proposed',
     file: 'prisma/functions/check_adjustment.sql',
-    find: "'amount', v_proposed.amount::text)",
-    put: "'amount', p_plan #>> '{journals,0,legs,0,amount}')",
+    find: `'amount', v_proposed.amount::text),
+         jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text)`,
+    put: `'amount', p_plan #>> '{journals,0,legs,0,amount}'),
+         jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', p_plan #>> '{journals,0,legs,1,amount}')`,
     caughtBy: adjusted(once),
   },
   {
