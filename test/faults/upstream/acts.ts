@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { returnedAmount, slowAmount } from '../../rails/returning-rail.ts';
+import { act, usdToEur } from '../../setup/acts.ts';
+import type { TestPlatform } from '../../setup/gateway.ts';
+import type { Scene } from '../../setup/scene.ts';
+import type { Act, LoadClient } from '../load-acts.ts';
+
+/** What a client of the gateway has beside its scene. */
+export interface Payer {
+  readonly scene: Scene;
+  /** Its accounts in USD whose bank refuses what comes and goes. */
+  readonly failing: readonly string[];
+  /** The account upstream that takes in its deposits. */
+  readonly depositsTo: string;
+}
+
+/** Who pays in upstream: the account of the gateway there, and its account at a bank. */
+export interface PayIn {
+  /** Undefined while upstream does not serve. */
+  readonly account: () => TestPlatform | undefined;
+  readonly bank: string;
+}
+
+const completed = { change: 0n };
+const failed = { change: 0n, ends: 'FAILED' };
+
+/** Every way in which a payment goes through an upstream service. */
+export function upstreamActs(payers: readonly Payer[], payIn: PayIn): readonly Act[] {
+  const payerOf = ({ index }: LoadClient): Payer => {
+    const payer = payers[index];
+    if (!payer) throw new Error('there is no such payer');
+    return payer;
+  };
+  const amountOf = ({ random }: LoadClient) => BigInt(1_000 + random.below(3_000));
+  const out = (client: LoadClient, amount: bigint) => ({
+    ...{ sourceAccountId: client.scene.usd, destinationAccountId: client.scene.outsideUsd, amount },
+  });
+  const into = (client: LoadClient, sourceAccountId: string) => ({
+    ...{ sourceAccountId, destinationAccountId: client.scene.usd, amount: amountOf(client) },
+  });
+  const quoteOf = (client: LoadClient, rest: object = {}) =>
+    usdToEur(client.scene, { lockedCurrencyAmount: amountOf(client), ...rest });
+  const transferOut: Act = (client) => client.transfer('transferOut', out(client, amountOf(client)), completed);
+  const transferIn: Act = (client) => client.transfer('transferIn', into(client, client.scene.outsideUsd), completed);
+  const lockedQuote: Act = (client) => client.quote(quoteOf(client), completed);
+  const deposit: Act = (client) => payInto(payIn, payerOf(client).depositsTo, amountOf(client));
+  return [
+    ...[transferOut, transferOut, transferIn, transferIn, lockedQuote, lockedQuote, lockedQuote, deposit, deposit],
+    (client) => client.transfer('transferOut', out(client, slowAmount), completed),
+    (client) => client.transfer('transferOut', out(client, returnedAmount), { change: 0n, ends: 'REFUNDED' }),
+    (client) => {
+      const destinationAccountId = client.random.oneOf(payerOf(client).failing);
+      return client.transfer('transferOut', { ...out(client, amountOf(client)), destinationAccountId }, failed);
+    },
+    (client) => client.transfer('transferIn', into(client, client.random.oneOf(payerOf(client).failing)), failed),
+    (client) => client.quote(quoteOf(client, { immediatelyExecute: true }), completed),
+    // Its money is pulled first: two orders, one after the other.
+    (client) =>
+      client.quote(
+        quoteOf(client, { source: { account: { accountId: client.scene.outsideUsd } }, immediatelyExecute: true }),
+        completed,
+      ),
+    // The money stays here, and is converted upstream.
+    (client) => client.quote(quoteOf(client, { destination: { account: { accountId: client.scene.eur } } }), completed),
+  ];
+}
+
+/** Pays in upstream, until that is answered. */
+async function payInto({ account, bank }: PayIn, destinationAccountId: string, amount: bigint): Promise<void> {
+  const input = { sourceAccountId: bank, destinationAccountId, amount, idempotencyKey: randomUUID() };
+  for (;;) {
+    const platform = account();
+    const answered = platform && (await act(platform, 'transferIn', input).catch(() => undefined));
+    if (answered && !unanswered.has(answered.code)) return;
+    await delay(50);
+  }
+}
+
+/** What says that the same request is to be sent again. */
+const unanswered: ReadonlySet<string> = new Set(['SERVICE_UNAVAILABLE', 'OUTCOME_UNKNOWN', 'CONFLICT']);
