@@ -353,6 +353,28 @@ test('an order that was executed before a restore is found again, although its r
   });
 });
 
+test('a quote that upstream has locked and does not know any more says nothing of its order: a person must look', async () => {
+  const id = randomUUID();
+  const known = await lock(id);
+  const order = {
+    ...({
+      id,
+      step: 'SETTLEMENT',
+      kind: 'PAYOUT',
+      currency: 'EUR',
+      account: undefined,
+      umaAddress: undefined,
+    } as const),
+    ...{ amount: known.received, settled: false, ageMs: 0, attempts: 0, scenario: null },
+    // As after a restore of upstream's database to a moment before its quote.
+    lock: { ...known, reference: `Quote:${randomUUID()}` },
+  };
+  await expect(rail()?.payOut?.(order)).rejects.toThrow(
+    'the upstream service does not know the quote that it has locked',
+  );
+  expect(await rail()?.findOrder?.(order)).toBe(undefined);
+});
+
 /** The part of docs/rails.md that says how the gateway is put in front of an upstream: its commands, and the setting RAILS. */
 function pageCommands(): { readonly rails: string; readonly commands: readonly { args: string[]; input: string }[] } {
   const [, part = ''] = readFileSync('docs/rails.md', 'utf8').split(

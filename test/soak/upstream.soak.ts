@@ -10,7 +10,7 @@ const trial = {
   seed: setting('UPSTREAM_SEED', randomInt(1_000_000)),
   payments: setting('UPSTREAM_PAYMENTS', 10_000),
   kills: setting('UPSTREAM_KILLS', 200),
-  clients: 8,
+  clients: 16,
   instances: 2,
   oneIn: 20,
 };

@@ -69,9 +69,11 @@ export class UpstreamOrders {
     return found && this.#outcomeOfOrder(order, found);
   }
 
+  /** Finds the payment of an order there by its memo, among those of its account outside where it has one. */
   async #findTransaction(order: RailOrder): Promise<TransactionRecord | undefined> {
     const query = new URLSearchParams({
       type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
+      ...(await this.#counterpartyOf(order)),
       // The clocks of both services may differ.
       startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
       limit: '100',
@@ -85,6 +87,14 @@ export class UpstreamOrders {
     }
   }
 
+  /** The filter for payments to or from the account outside of an order. */
+  async #counterpartyOf({ kind, account, currency }: RailOrder): Promise<Record<string, string>> {
+    const isKnown = account !== undefined && account.identifier !== '';
+    if (!isKnown) return {};
+    const id = await this.#accounts.externalId(account, currency);
+    return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
+  }
+
   /** Sends back to its source what was collected. */
   async giveBack(order: RailOrder): Promise<void> {
     if (!order.account) throw new Error('only what was pulled from an account is given back');
@@ -92,6 +102,7 @@ export class UpstreamOrders {
   }
 
   async #perform(order: RailOrder, send: () => Promise<Sent>): Promise<RailOutcome> {
+    if (order.settled) return this.#lookAgain(order);
     if (order.ageMs > maxSendAgeMs)
       throw new Error('the order is too old to be sent under its key: a person must look');
     try {
@@ -107,6 +118,16 @@ export class UpstreamOrders {
     }
   }
 
+  /**
+   * Says what has become of an order that has settled. It is not sent again: upstream may have been restored to an earlier
+   * moment and know nothing of it, and its bank would pay it a second time.
+   */
+  async #lookAgain(order: RailOrder): Promise<RailOutcome> {
+    const found = await this.#findTransaction(order);
+    if (found) return this.#outcomeOfOrder(order, found);
+    return { kind: 'contradiction', explanation: 'the upstream service does not have it any more' };
+  }
+
   /** Executes the quote upstream that has locked the rate of an order. */
   async #execute(order: RailOrder, { reference }: RateLock): Promise<Sent> {
     try {
@@ -115,11 +136,15 @@ export class UpstreamOrders {
       const { transactionId, totalSendingAmount, sendingCurrency } = quote;
       return { id: transactionId, sentAmount: { amount: totalSendingAmount, currency: sendingCurrency } };
     } catch (error) {
-      if (!(error instanceof UpstreamFault) || !executedBefore.has(error.code)) throw error;
+      const isUnknown = error instanceof UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
+      if (!isUnknown && !(error instanceof UpstreamFault && executedBefore.has(error.code))) throw error;
       // The order was executed before with another quote: the database here was restored to an earlier moment.
       const found = await this.#findTransaction(order);
-      if (!found) throw error;
-      return found;
+      if (found) return found;
+      // Upstream was restored to an earlier moment. It may have paid by then, so this is no refusal.
+      if (isUnknown)
+        throw new Error('the upstream service does not know the quote that it has locked: a person must look');
+      throw error;
     }
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { audit } from '../../../src/ledger/audit.ts';
 import { query } from '../../setup/embedded-servers.ts';
-import { startTestGateway } from '../../setup/gateway.ts';
+import { type Data, startTestGateway } from '../../setup/gateway.ts';
 import { readFeed, readPayments, readReceipts } from '../evidence.ts';
 import { secretKey } from '../furnish.ts';
 import type { Load } from '../load.ts';
@@ -88,7 +88,9 @@ async function restoresOf(
 /** When nothing has moved for so long, nothing moves any more: longer than a provider that said nothing is left alone. */
 const silenceMs = 75_000;
 
-const waitingHere = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
+/** An order with an open case waits for a person, and is asked about each minute. */
+const waitingHere = `select ((select count(*) from outbox) + (select count(*) from rail_order o where due_at is not null
+    and not exists (select from rail_case c where c.platform_id = o.platform_id and c.order_id = o.id and c.closed_at is null))
   + (select count(*) from rail_webhook where due_at is not null) + (select count(*) from rail_deposit where status = 'RECEIVED')
   + (select count(*) from rail_connection where deposits_due_at <= clock_timestamp()))::int as waiting`;
 const waitingUpstream = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
@@ -115,7 +117,8 @@ async function atRest({ here, upstream }: TwoSides): Promise<void> {
 /** A person ends the payments whose quotes upstream does not know any more: it was restored. Returns their ids. */
 async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   const ended = new Set<string>();
-  for (const { transaction } of await here.ops('order', 'list')) {
+  const waiting = (await here.ops('order', 'list')).filter(({ status }: Data) => status !== 'COMPLETED');
+  for (const { transaction } of waiting) {
     const because = ['--by', 'Ada', '--reason', 'upstream was restored, and does not know the quote any more'];
     await here.ops('order', 'fail', transaction, ...because);
     ended.add(transaction);
