@@ -88,7 +88,7 @@ function checkPayments({ history, payments, feed }: Evidence): Violation[] {
     if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
     const violations: Violation[] = [];
     const waits = command.operation === 'createQuote' && !executed.has(id);
-    if (!waits && status !== (command.ends ?? 'COMPLETED'))
+    if (!waits && !(command.ends ?? ['COMPLETED']).includes(status))
       violations.push({ kind: 'unfinished', words: `${command.operation} ${id} is ${status}`, during: command.during });
     if (latest.get(id) !== status)
       violations.push({ kind: 'feed', words: `${id} is ${status}, and the feed ends with ${latest.get(id)}` });

@@ -185,6 +185,29 @@ test('a difference that a later comparison finds no more is gone, and one that c
   }
 });
 
+test('a payment that failed here, and came back there before anybody saw it arrive, is no difference', async () => {
+  const failing = await makeScene(books, 0n, '003');
+  const input = { sourceAccountId: scene.usd, destinationAccountId: failing.outsideUsd, amount: 250n };
+  const { transaction } = await actOn(books, 'transferOut', input);
+  expect(await ended(books, transaction.id)).toMatchObject({ status: 'FAILED' });
+  const spoil = new pg.Client({
+    connectionString: upstream.databaseUrl,
+    options: '-c session_replication_role=replica',
+  });
+  await spoil.connect();
+  const write = (status: string) =>
+    spoil.query(
+      'update transaction set status = $1::transaction_status where platform_id = $2 and received_amount = 250',
+      [status, account.platformId],
+    );
+  expect((await write('REFUNDED')).rowCount).toBe(1);
+  expect(faults(await compare())).not.toContain('OTHER_OUTCOME');
+  await write('COMPLETED');
+  expect(faults(await compare())).toContain('OTHER_OUTCOME');
+  await write('FAILED');
+  await spoil.end();
+});
+
 test('a provider that cannot be asked leaves what was found, and says why', async () => {
   await connectWith(`Basic ${Buffer.from('nobody:wrong').toString('base64')}`);
   const { code, out } = await ops('rails', 'reconcile', 'books', '--from', from, '--to', to, ...by);

@@ -35,6 +35,9 @@ function print({ books, violations, kills, troubles, repeated, seconds }: TrialR
       `kills: ${kills.here} here, ${kills.upstream} upstream; troubles between them: ${[...troubles].map(([name, times]) => `${times} ${name}`).join(', ')}`,
       `the restore of upstream undid ${restores.vanished.length} payments there; that of the gateway ${restores.undonePayments.size} here, of which ${repeated} were sent again`,
       `named by the reconciliation: ${by(named, ({ fault }) => fault)}; ended by hand: ${restores.endedByHand.size}`,
+      ...[...Map.groupBy(violations, ({ kind }) => kind)].flatMap(([kind, some]) =>
+        some.slice(0, 3).map(({ words }) => `${kind}: ${words}`),
+      ),
       `lost ${count('lost')}, doubled ${count('doubled')}, ${violations.length} violations (seed ${trial.seed}): ${by(violations, ({ kind }) => kind)}`,
     ].join('\n'),
   );

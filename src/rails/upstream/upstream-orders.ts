@@ -5,6 +5,7 @@ import type { UpstreamAccounts } from './upstream-accounts.ts';
 import { type UpstreamClient, UpstreamFault, UpstreamRefusal } from './upstream-client.ts';
 import { hasBegun } from './upstream-movements.ts';
 import { quoteRecord, type TransactionRecord, transactionPage, transactionRecord } from './upstream-records.ts';
+import type { UpstreamUma } from './upstream-uma.ts';
 
 /** The times of the orders of an upstream rail, in milliseconds. */
 export interface UpstreamTimes {
@@ -26,24 +27,50 @@ const clocksDifferMs = 3_600_000;
 /** What upstream says at once of a payment. Its record may name what it takes, and need not (specification 2.6). */
 type Sent = Pick<TransactionRecord, 'id' | 'sentAmount'>;
 
+/** What orders are carried out with. */
+export interface UpstreamParts {
+  readonly accounts: UpstreamAccounts;
+  readonly uma: UpstreamUma;
+}
+
 /** Sends the orders of a platform to its upstream service, and asks about them. It has no state of its own. */
 export class UpstreamOrders {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
+  readonly #uma: UpstreamUma;
   readonly #times: UpstreamTimes;
 
-  constructor(client: UpstreamClient, accounts: UpstreamAccounts, times: UpstreamTimes) {
+  constructor(client: UpstreamClient, { accounts, uma }: UpstreamParts, times: UpstreamTimes) {
     this.#client = client;
     this.#accounts = accounts;
+    this.#uma = uma;
     this.#times = times;
   }
 
   /** Pays out of the platform's internal account upstream. Money that stays here moves nothing there. */
   async payOut(order: RailOrder): Promise<RailOutcome> {
     const { account, lock } = order;
+    if (lock && order.umaAddress !== undefined) return this.#payUma(order, lock);
     if (lock) return this.#perform(order, () => this.#execute(order, lock));
     if (!account) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
+  }
+
+  /**
+   * Pays to a UMA address: the quote upstream is paid from a customer's account there, which gets the money first. Where it was
+   * not delivered, the money is there again, and is moved back before the outcome is said.
+   */
+  async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
+    let isFunded = order.settled;
+    const fund = async () => {
+      await this.#uma.fund(order, lock);
+      isFunded = true;
+    };
+    const outcome = await this.#perform(order, () => this.#execute(order, lock, fund));
+    const hasFailed = outcome.kind === 'failed' && outcome.moneyStuck !== true;
+    const isBack = hasFailed || outcome.kind === 'rejected' || outcome.kind === 'returned';
+    if (isFunded && isBack) await this.#uma.takeBack(order, lock);
+    return outcome;
   }
 
   /** Pulls into the platform's internal account upstream. */
@@ -88,10 +115,14 @@ export class UpstreamOrders {
   }
 
   /** The filter for payments to or from the account outside of an order. */
-  async #counterpartyOf({ kind, account, currency }: RailOrder): Promise<Record<string, string>> {
-    const isKnown = account !== undefined && account.identifier !== '';
-    if (!isKnown) return {};
-    const id = await this.#accounts.externalId(account, currency);
+  async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
+    if (!account) return umaAddress === undefined ? {} : { receiverAccountIdentifier: umaAddress };
+    const id = await this.#accounts.externalId(account, currency).catch((error: unknown) => {
+      // Upstream does not know the account any more: what it knows of the order is looked for among all.
+      if (error instanceof UpstreamRefusal) return undefined;
+      throw error;
+    });
+    if (id === undefined) return {};
     return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
   }
 
@@ -128,9 +159,13 @@ export class UpstreamOrders {
     return { kind: 'contradiction', explanation: 'the upstream service does not have it any more' };
   }
 
-  /** Executes the quote upstream that has locked the rate of an order. */
-  async #execute(order: RailOrder, { reference }: RateLock): Promise<Sent> {
+  /**
+   * Executes the quote upstream that has locked the rate of an order.
+   * @param prepare comes first
+   */
+  async #execute(order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>): Promise<Sent> {
     try {
+      await prepare?.();
       const path = `/quotes/${encodeURIComponent(reference)}/execute`;
       const quote = await this.#client.post(path, quoteRecord, { key: order.id });
       const { transactionId, totalSendingAmount, sendingCurrency } = quote;

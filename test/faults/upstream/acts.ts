@@ -23,7 +23,9 @@ export interface PayIn {
 }
 
 const completed = { change: 0n };
-const failed = { change: 0n, ends: 'FAILED' };
+const failed = { change: 0n, ends: ['FAILED'] };
+/** Where the bank returns it before its delivery was seen, it has failed. */
+const returned = { change: 0n, ends: ['REFUNDED', 'FAILED'] };
 
 /** Every way in which a payment goes through an upstream service. */
 export function upstreamActs(payers: readonly Payer[], payIn: PayIn): readonly Act[] {
@@ -48,7 +50,7 @@ export function upstreamActs(payers: readonly Payer[], payIn: PayIn): readonly A
   return [
     ...[transferOut, transferOut, transferIn, transferIn, lockedQuote, lockedQuote, lockedQuote, deposit, deposit],
     (client) => client.transfer('transferOut', out(client, slowAmount), completed),
-    (client) => client.transfer('transferOut', out(client, returnedAmount), { change: 0n, ends: 'REFUNDED' }),
+    (client) => client.transfer('transferOut', out(client, returnedAmount), returned),
     (client) => {
       const destinationAccountId = client.random.oneOf(payerOf(client).failing);
       return client.transfer('transferOut', { ...out(client, amountOf(client)), destinationAccountId }, failed);

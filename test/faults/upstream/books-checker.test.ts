@@ -35,8 +35,8 @@ const sound: Books = {
   history: [
     command('out'),
     command('in', { operation: 'transferIn' }),
-    command('failed', { ends: 'FAILED' }),
-    command('returned', { ends: 'REFUNDED' }),
+    command('failed', { ends: ['FAILED'] }),
+    command('returned', { ends: ['REFUNDED'] }),
     command('quote', { operation: 'createQuote' }),
     command('unknown', { outcome: 'unknown', transactionIds: [] }),
   ],
@@ -97,6 +97,8 @@ test('a payment that is there twice is doubled, and one of another amount or wit
   expect(kinds({ movements: [...without('M-out'), movement('out', { amount: 99n })] })).toContain('other amount');
   expect(kinds({ movements: [...without('M-out'), movement('out', { state: 'FAILED' })] })).toContain('other outcome');
   expect(kinds({ movements: [...without('M-failed'), movement('failed')] })).toContain('other outcome');
+  // It came back there before it was seen here: on both sides the money is back.
+  expect(kinds({ movements: [...without('M-failed'), movement('failed', { state: 'RETURNED' })] })).toEqual([]);
 });
 
 test('a payment there that nobody here ordered, and a deposit that is not credited, are found', () => {

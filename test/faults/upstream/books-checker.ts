@@ -80,7 +80,8 @@ function payments({ payments: all, history, feed, deposits, restores }: Books): 
     const command = byKey.get(description);
     if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
     if (command.operation === 'createQuote' && !executed.has(id)) return [];
-    if (status === (restores.endedByHand.has(id) ? 'FAILED' : (command.ends ?? 'COMPLETED'))) return [];
+    const ends = restores.endedByHand.has(id) ? ['FAILED'] : (command.ends ?? ['COMPLETED']);
+    if (ends.includes(status)) return [];
     return [{ kind: 'unfinished', words: `${command.key} ${id} is ${status}` }];
   });
 }
@@ -101,7 +102,9 @@ function differencesOfOrders({ orders, movements, restores: { vanished } }: Book
     const differs = { ...about, ...thereOf(movement) };
     if (words(order) !== words(movement))
       return [{ ...differs, fault: 'OTHER_AMOUNT', breaks: 'other amount' }, ...doubled];
-    if (order.state !== movement.state)
+    // What came back before anybody here saw it arrive has failed.
+    const isBack = order.state === 'FAILED' && movement.state === 'RETURNED';
+    if (order.state !== movement.state && !isBack)
       return [{ ...differs, fault: 'OTHER_OUTCOME', breaks: 'other outcome' }, ...doubled];
     return doubled;
   });

@@ -8,6 +8,7 @@ import type { Load } from '../load.ts';
 import type { Books, Movement, Restores } from './books.ts';
 import { platformName, type TwoSides } from './furnish-sides.ts';
 import { paymentIds, present, readDeposits, readHeld, readMovements, readOrders } from './read-books.ts';
+import type { Side } from './sides.ts';
 
 /** What was there before each restore. */
 export interface Before {
@@ -85,32 +86,38 @@ async function restoresOf(
   };
 }
 
-/** When nothing has moved for so long, nothing moves any more: longer than a provider that said nothing is left alone. */
-const silenceMs = 75_000;
+/** When nothing has moved for so long, nothing moves any more, in milliseconds. */
+const silenceMs = 20_000;
 
 /** An order with an open case waits for a person, and is asked about each minute. */
 const waitingHere = `select ((select count(*) from outbox) + (select count(*) from rail_order o where due_at is not null
     and not exists (select from rail_case c where c.platform_id = o.platform_id and c.order_id = o.id and c.closed_at is null))
-  + (select count(*) from rail_webhook where due_at is not null) + (select count(*) from rail_deposit where status = 'RECEIVED')
-  + (select count(*) from rail_connection where deposits_due_at <= clock_timestamp()))::int as waiting`;
+  + (select count(*) from rail_webhook where due_at is not null)
+  + (select count(*) from rail_deposit where status = 'RECEIVED'))::int as waiting`;
 const waitingUpstream = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
+/** The question for deposits is due, or under way: its lease is shorter. */
+const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
+/** Nobody waits until what a fault has postponed is asked about again. */
+const askNow = `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
+  and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`;
 
 /** Waits until no payment, deposit or message is under way, or nothing moves any more. */
 async function atRest({ here, upstream }: TwoSides): Promise<void> {
-  for (let last = '', deadline = 0, asked = false; ; await delay(250)) {
-    const [mine] = await query<{ waiting: number }>(here.databaseUrl, waitingHere);
-    const [theirs] = await query<{ waiting: number }>(upstream.databaseUrl, waitingUpstream);
-    if (mine?.waiting === 0 && theirs?.waiting === 0) {
-      if (asked) return;
-      // What no message has reported is found by asking: nobody waits a minute for it.
-      await query(here.databaseUrl, 'update rail_connection set deposits_due_at = clock_ms()');
-      asked = true;
-    }
-    const now = `${mine?.waiting} ${theirs?.waiting}`;
-    if (now !== last) deadline = performance.now() + silenceMs;
-    last = now;
-    if (performance.now() > deadline) return;
+  const waiting = async ({ databaseUrl }: Side, text: string) =>
+    (await query<{ waiting: number }>(databaseUrl, text))[0]?.waiting;
+  await query(here.databaseUrl, askNow);
+  let asked = false;
+  for (let last = '', deadline = 0; ; await delay(250)) {
+    const counts = [await waiting(here, waitingHere), await waiting(upstream, waitingUpstream)];
+    if (String(counts) !== last) deadline = performance.now() + silenceMs;
+    last = String(counts);
+    const isAtRest = counts.every((count) => count === 0) || performance.now() > deadline;
+    if (!isAtRest) continue;
+    if (asked && (await waiting(here, asking)) === 0) return;
+    // What no message has reported is found by asking: nobody waits a minute for it.
+    if (!asked) await query(here.databaseUrl, 'update rail_connection set deposits_due_at = clock_ms()');
+    asked = true;
   }
 }
 
