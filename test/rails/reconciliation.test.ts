@@ -36,7 +36,13 @@ const environment = {
   SECRET_KEY: key.toString('base64'),
   RAILS: rails,
 };
-const ops = (...args: string[]) => runOps(gateway.databaseUrl, ['--json', ...args], environment);
+/** All that commands have printed. */
+const printed: string[] = [];
+async function ops(...args: string[]) {
+  const result = await runOps(gateway.databaseUrl, ['--json', ...args], environment);
+  printed.push(result.out, result.err);
+  return result;
+}
 async function answer(...args: string[]): Promise<Data> {
   const { code, out, err } = await ops(...args);
   expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
@@ -229,4 +235,17 @@ test('a provider that cannot be asked leaves what was found, and says why', asyn
   expect(await compareToday()).toBe(1);
   const wrong = await ops('rails', 'reconcile', 'books', '--from', to, '--to', from, ...by);
   expect(wrong.out).toContain('The period ends before it begins.');
+});
+
+test('no command shows the credentials of a connection, also not after a failure', async () => {
+  const secret = Buffer.from(account.authorization.replace('Basic ', ''), 'base64').toString().split(':')[1] ?? '';
+  expect(secret.length).toBeGreaterThan(20);
+  await answer('rails', 'check', 'books');
+  await answer('acts');
+  await answer('config');
+  const said = printed.join('');
+  expect(said).toContain('rails connect');
+  expect(said).toContain('upstream answered 401');
+  expect(said).not.toContain(secret);
+  expect(said).not.toContain(Buffer.from(`nobody:wrong`).toString('base64'));
 });

@@ -17,6 +17,7 @@ import { connect, type Data, startTestGateway, type TestGateway, type TestPlatfo
 import { runOps } from '../setup/ops.ts';
 import { balanceOf, fund, internalAccount, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 
 /**
@@ -374,7 +375,12 @@ test('a quote that upstream has locked and does not know any more says nothing o
 });
 
 /** The part of docs/rails.md that says how the gateway is put in front of an upstream: its commands, and the setting RAILS. */
-function pageCommands(): { readonly rails: string; readonly commands: readonly { args: string[]; input: string }[] } {
+function pageCommands(): {
+  readonly rails: string;
+  /** Where upstream posts its webhooks. */
+  readonly address: string;
+  readonly commands: readonly { args: string[]; input: string }[];
+} {
   const [, part = ''] = readFileSync('docs/rails.md', 'utf8').split(
     '\n## How do I put the gateway in front of a live upstream?\n',
   );
@@ -383,16 +389,18 @@ function pageCommands(): { readonly rails: string; readonly commands: readonly {
   const commands = lines.matchAll(/^npm run ops -- (.*?)(?: <<'(\w+)'\n(.*?)\n\2)?$/gms);
   return {
     rails: /^RAILS='(.*)'$/m.exec(lines)?.[1] ?? '',
+    address: /^https:\S+\/webhooks$/m.exec(lines)?.[0] ?? '',
     commands: [...commands].map(([, words = '', , input = '']) => ({ args: words.split(' '), input })),
   };
 }
 
 test('the page on rails, followed to the letter, puts a gateway in front of an upstream', async () => {
-  const { rails, commands } = pageCommands();
+  const { rails, address, commands } = pageCommands();
   expect(commands.map(({ args }) => args.join(' '))).toEqual([
     'platform create acme',
     'rails connect acme',
     'rails check acme',
+    'rails connect acme',
   ]);
   // Step 1: a token upstream, and money there.
   const own = await upstream.newPlatform('acme');
@@ -404,11 +412,19 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
   const front = await startTestGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: secretKey });
   try {
     const said: Data[] = [];
+    let webhookSecret = '';
     for (const { args, input } of commands) {
+      // Step 5: upstream reports to the address that the page names.
+      if (input.includes('webhookSecret')) {
+        const { hostname } = new URL(address);
+        const url = address.replace(`https://${hostname}`, front.url).replace(/Platform:[0-9a-f-]+/, said[0].id);
+        webhookSecret = (await createEndpoint(own, { url })).secret;
+      }
       const given = input
         .replace(/"baseUrl": "[^"]*"/, `"baseUrl": "${upstream.url}/2025-10-13"`)
         .replace(/"clientId": "[^"]*"/, `"clientId": "${clientId}"`)
-        .replace(/"secret": "[^"]*"/, `"secret": "${secret}"`);
+        .replace(/"secret": "[^"]*"/, `"secret": "${secret}"`)
+        .replace(/"webhookSecret": "[^"]*"/, `"webhookSecret": "${webhookSecret}"`);
       vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([given]) as typeof process.stdin);
       const { code, out, err } = await runOps(front.databaseUrl, ['--json', ...args], {
         CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
@@ -420,7 +436,7 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
     }
     const [made, , checked] = said;
     expect(checked.found).toContain('USD 70000');
-    // Step 5: the platform pays, and converts.
+    // Step 6: the platform pays, and converts.
     const acme = connect(front.url, made.id.replace('Platform:', ''), made.authorization);
     const mine = await makeScene(acme, 0n);
     const pull = { sourceAccountId: mine.outsideUsd, destinationAccountId: mine.usd, amount: 3_000n };
@@ -429,6 +445,13 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
     const converted = await quote(acme, usdToEur(mine, { immediatelyExecute: true }));
     expect(await ended(acme, converted.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await balanceOf(own, await ownAccount(own, 'USD'))).toBe(72_000n);
+    // Upstream has reported each of them.
+    await vi.waitFor(async () => {
+      const { rows } = await front.owner.query(
+        'select count(*)::int as worked_on from rail_webhook where due_at is null',
+      );
+      expect(rows[0].worked_on).toBeGreaterThanOrEqual(4);
+    }, 20_000);
   } finally {
     await front.stop();
   }

@@ -53,7 +53,7 @@ async function expectReconciled(): Promise<void> {
     expect([currency, (there ?? 0n) - (opening[currency] ?? 0n)]).toEqual([currency, booked]);
   }
   const { rows } = await two.upstream.owner.query(
-    'select sum(b.amount)::text as sum from account a join balance b on b.account_id = a.id where a.platform_id = $1 and a.customer_id is not null',
+    'select coalesce(sum(p.amount), 0)::text as sum from account a join posting p on p.account_id = a.id where a.platform_id = $1 and a.customer_id is not null',
     [shop.account.platformId],
   );
   expect(rows).toEqual([{ sum: '0' }]);
@@ -124,23 +124,6 @@ test('a payment that its receiver refuses is REJECTED, and its money is back on 
   await expectReconciled();
 });
 
-test('a payment for which the account upstream has too little fails, and nothing is taken back that was not given', async () => {
-  const own = await ownAccount(shop.account, 'USD');
-  const all = await balanceOf(shop.account, own);
-  const { rows } = await two.upstream.owner.query(
-    "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2",
-    [shop.account.platformId, scene.outsideUsd.replace('ExternalAccount:', '')],
-  );
-  const move = { sourceAccountId: own, destinationAccountId: `ExternalAccount:${rows[0].id}`, amount: all };
-  await ended(shop.account, (await actOn(shop.account, 'transferOut', move)).transaction.id);
-  const before = await balanceOf(shop.platform, scene.usd);
-  const made = await umaQuote(shop.platform, scene.usd, '$success.usd@sandbox.uma.money');
-  await execute(shop.platform, made.id);
-  expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'FAILED' });
-  expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
-  await succeed(shop.account, 'sandboxFundAccount', { accountId: own, amount: all });
-});
-
 test('an address elsewhere is paid from an account here alone, and without what the receiver requires not at all', async () => {
   const umaAddress = '$success.usd@sandbox.uma.money';
   const { id: lookupId } = await lookUp(shop.platform, umaAddress);
@@ -171,4 +154,21 @@ test('a payment whose quote is paid for again and again, as by processes that di
   expect(await held()).toEqual({ ...before, USD: (before.USD ?? 0n) - BigInt(made.totalSendingAmount.amount) });
   expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   await expectReconciled();
+});
+
+test('a payment for which the account upstream has too little fails, and nothing is taken back that was not given', async () => {
+  const own = await ownAccount(shop.account, 'USD');
+  const all = await balanceOf(shop.account, own);
+  const { rows } = await two.upstream.owner.query(
+    "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2",
+    [shop.account.platformId, scene.outsideUsd.replace('ExternalAccount:', '')],
+  );
+  const move = { sourceAccountId: own, destinationAccountId: `ExternalAccount:${rows[0].id}`, amount: all };
+  await ended(shop.account, (await actOn(shop.account, 'transferOut', move)).transaction.id);
+  const before = await balanceOf(shop.platform, scene.usd);
+  const made = await umaQuote(shop.platform, scene.usd, '$success.usd@sandbox.uma.money');
+  await execute(shop.platform, made.id);
+  expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'FAILED' });
+  expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
+  await succeed(shop.account, 'sandboxFundAccount', { accountId: own, amount: all });
 });

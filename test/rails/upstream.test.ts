@@ -383,6 +383,25 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
       ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), lockedSide, amount: 2_000n },
       account: { type: 'IBAN', identifier: euros },
     }),
+    receivers: {
+      known: '$success.eur@sandbox.uma.money',
+      unknown: '$nobody@sandbox.uma.money',
+      lock: (lockedSide) => ({
+        ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), lockedSide, amount: 2_000n },
+        account: undefined,
+        uma: {
+          address: '$success.eur@sandbox.uma.money',
+          sender: {
+            ...{
+              customerId: scene.customerId.replace('Customer:', ''),
+              customerType: 'INDIVIDUAL',
+              name: 'Grace Hopper',
+            },
+            information: { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1986-12-09' },
+          },
+        },
+      }),
+    },
     incoming: await upstreamIncoming(),
     provider: {
       setFault: proxy.setFault,
@@ -409,7 +428,7 @@ test('the rail passes the conformance suite, with the upstream service behind a 
       { result: 'not tried', kind: 'PAYOUT', check: 'answers failed for what it has given back' },
       { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock as long as it says' },
     ]);
-    expect(results).toHaveLength(29);
+    expect(results).toHaveLength(32);
   } finally {
     await proxy.close();
   }

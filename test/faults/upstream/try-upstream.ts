@@ -85,14 +85,14 @@ async function disturb(
     }
     await killer.healed();
   };
-  await killed(0.5);
+  await killed(5 / 10);
   await sides.upstream.backUp();
-  await killed(0.7);
+  await killed(7 / 10);
   let upstream: Before['upstream'] | undefined;
   await sides.upstream.restore(async () => {
     upstream = await beforeUpstream(sides);
   });
-  await killed(0.8);
+  await killed(8 / 10);
   await sides.here.backUp();
   await killed(1);
   let here: Before['here'] | undefined;
