@@ -5,6 +5,7 @@ import { execute } from '../src/database/migrations/throwaway.ts';
 import { audit, auditRules } from '../src/ledger/audit.ts';
 import { countStatements } from './counting-proxy.ts';
 import { drained } from './drained.ts';
+import { measureKept } from './kept.ts';
 import type { RequestJob } from './load/requests.ts';
 import {
   type Contestant,
@@ -105,6 +106,7 @@ export async function runAll(
   if (only.test('writes')) facts.push(...(await measureWrites(prepared, timing, add)));
   if (only.test('streams')) facts.push(...(await measureSubscribers(prepared, timing)));
   if (only.test('payments')) await comparePayments(prepared, timing, add);
+  if (only.test('kept')) facts.push(...(await measureKeptBytes(small, timing)));
   for (const { what, value } of facts) console.log(`${what}: ${value}`);
   const breaches = await drainAndAudit(prepared.url);
   facts.push({
@@ -311,6 +313,36 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   facts.push({ what: 'resident memory after all of it', value: `${Math.round(memoryOf(gateway.pid) ?? 0)} MiB` });
   await gateway.stop();
 
+  return facts;
+}
+
+/** What a transfer and an executed quote leave in the database for good. */
+async function measureKeptBytes(prepared: Prepared, timing: Timing): Promise<Fact[]> {
+  const writes = await writesOf(prepared);
+  const gateway = await startGateway(prepared.url);
+  // Each body is sent once, and that is the end of it.
+  const send = (bodies: readonly string[], collect?: string) =>
+    measure(
+      fromGateway(gateway, { bodies, once: true, connections: connections.writes, ...(collect && { collect }) }),
+      { ...timing, warmUpMs: 0, measureMs: 120_000 },
+    );
+  const times = (bodies: readonly string[]) =>
+    Array.from({ length: timing.measureMs / 2 }, (_, at) => bodies[at % bodies.length] ?? '');
+  const transfer = async () => {
+    const bodies = times(writes.transferMany);
+    await send(bodies);
+    return bodies.length;
+  };
+  const quote = async () => {
+    const { collected } = await send(times(writes.createQuote), quoteId);
+    await send(writes.executeQuote(collected));
+    return collected.length;
+  };
+  const facts = [
+    await measureKept('transfer', prepared.url, transfer),
+    await measureKept('executed quote', prepared.url, quote),
+  ];
+  await gateway.stop();
   return facts;
 }
 

@@ -84,7 +84,6 @@ begin
       refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
                                     and m.refund_waits is not true
                                then coalesce(t.refund_settled_at, clock_ms()) end,
-      received_amount = case when m."set" ? 'received_amount' then (m."set" ->> 'received_amount')::bigint else t.received_amount end,
       counterparty_information = coalesce(nullif(m."set" -> 'counterparty_information', 'null'), t.counterparty_information),
       destination_account_id = case when m."set" ? 'destination_account_id' then (m."set" ->> 'destination_account_id')::uuid else t.destination_account_id end,
       requested_information = case when m."set" ? 'requested_information' then nullif(m."set" -> 'requested_information', 'null') else t.requested_information end,

@@ -1,12 +1,15 @@
--- Before update on account: the balance changes only through postings (apply_posting), owner and currency never change,
--- and the status of an external account changes only along external_account_move.
+-- Before update on account: the balance changes only through postings (apply_posting), owner, currency and details never
+-- change, and the status of an external account changes only along external_account_move. An event stores
+-- what may change: a column that is not refused here is in account_state and account_as_of.
 create or replace function guard_account() returns trigger
   language plpgsql
 as $$
 begin
-  if (new.platform_id, new.id, new.created_at, new.kind, new.customer_id, new.currency)
-     is distinct from (old.platform_id, old.id, old.created_at, old.kind, old.customer_id, old.currency) then
-    raise exception 'account %: its owner and currency cannot change', old.id using errcode = 'LG002';
+  if (new.platform_id, new.id, new.created_at, new.kind, new.customer_id, new.currency, new.funding_instructions,
+      new.account_type, new.account_info, new.identifier, new.beneficiary)
+     is distinct from (old.platform_id, old.id, old.created_at, old.kind, old.customer_id, old.currency, old.funding_instructions,
+      old.account_type, old.account_info, old.identifier, old.beneficiary) then
+    raise exception 'account %: its owner, currency and details cannot change', old.id using errcode = 'LG002';
   end if;
   if new.posted <> old.posted and pg_trigger_depth() < 2 then
     raise exception 'account %: a balance changes only by a posting', old.id using errcode = 'LG004';

@@ -1,4 +1,4 @@
--- Before insert on event: only sequence_outbox writes the feed, from the outbox. The rows that the outbox names belong
+-- Before insert on stored_event: only sequence_outbox writes the feed, from the outbox. The rows that the outbox names belong
 -- to its platform (guard_outbox) and are never deleted, so no foreign keys are needed here. They took a third of the
 -- time of sequence_outbox, and locked rows that payments were waiting to change.
 create or replace function guard_feed() returns trigger

@@ -1,16 +1,21 @@
--- Before update on transaction: the status changes along transaction_move, the parties and the sent amount never
--- change, and the times of settlement and refund come from the clock of the database.
+-- Before update on transaction: the status changes along transaction_move, the parties and amounts never change (but for the
+-- account that an incoming payment goes to), and the times of settlement and refund come from the clock of the database. An
+-- event stores what may change: a column that is not refused here is in transaction_state and transaction_as_of.
 create or replace function guard_transaction() returns trigger
   language plpgsql
 as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.type, new.customer_id, new.quote_id, new.sent_amount, new.sent_currency,
       new.received_currency, new.source_account_id, new.reference, new.fees, new.exchange_rate,
-      new.source_name, new.source_number, new.metadata)
+      new.source_name, new.source_number, new.metadata, new.received_amount, new.source_kind, new.source_uma_address,
+      new.destination_kind, new.destination_uma_address, new.rate_details, new.description)
      is distinct from
      (old.platform_id, old.id, old.created_at, old.type, old.customer_id, old.quote_id, old.sent_amount, old.sent_currency,
       old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate,
-      old.source_name, old.source_number, old.metadata) then
+      old.source_name, old.source_number, old.metadata, old.received_amount, old.source_kind, old.source_uma_address,
+      old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
+    or (old.type = 'OUTGOING' and (new.destination_account_id, new.approval_due_at, new.requested_information)
+        is distinct from (old.destination_account_id, old.approval_due_at, old.requested_information)) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   -- A refund that waited in suspense is paid after the payment has ended: its status does not change.

@@ -25,8 +25,8 @@ begin
     on conflict (platform_id) do update set sequence = h.sequence + excluded.sequence, epoch = excluded.epoch
     returning h.platform_id, h.sequence
   ), placed as (
-    insert into event (platform_id, sequence, id, type, occurred_at, transaction_id, quote_id, account_id, customer_id,
-                       version, previous_status, status, reason, terminal, old_balance, new_balance, snapshot, epoch)
+    insert into stored_event (platform_id, sequence, id, type, occurred_at, transaction_id, quote_id, account_id, customer_id,
+                              version, previous_status, status, reason, terminal, old_balance, new_balance, snapshot, epoch)
     select t.platform_id, h.sequence - c.events + row_number() over (partition by t.platform_id order by t.id),
            t.event_id, t.type, t.occurred_at, t.transaction_id, t.quote_id, t.account_id, t.customer_id,
            t.version, t.previous_status, t.status, t.reason, t.terminal, t.old_balance, t.new_balance, t.snapshot, v_epoch

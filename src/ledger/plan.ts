@@ -127,7 +127,6 @@ export interface TransactionMove {
       | 'failureReason'
       | 'refundReference'
       | 'refundAmount'
-      | 'receivedAmount'
       | 'counterpartyInformation'
       | 'destinationAccountId'
       | 'requestedInformation'

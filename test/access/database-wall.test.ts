@@ -210,6 +210,16 @@ describe('the serving role', () => {
     expect((await asPlatform(strangerId, () => serving.pool.query('select from account'))).rowCount).toBeGreaterThan(0);
   });
 
+  test('sees through views that others use as well what it sees of their tables', async () => {
+    const { rows: views } = await t.owner.query<{ name: string; options: string[] | null }>(
+      `select relname as name, reloptions as options from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v'`,
+    );
+    expect(views).toEqual([{ name: 'event', options: ['security_invoker=true'] }]);
+    const foreign = `select count(*)::int as count from event where platform_id <> '${strangerId}' or snapshot is null`;
+    expect((await as('gateway_serving', foreign)).rows).toEqual([{ count: 0 }]);
+    expect((await as('gateway_serving', 'select from event')).rowCount).toBeGreaterThan(0);
+  });
+
   test('has every column of the tables that it reads through views', async () => {
     const columnsOf = async (schema: string) =>
       (

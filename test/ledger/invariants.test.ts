@@ -133,7 +133,7 @@ describe('a journal', () => {
     expect(await refusalOf(`update journal set kind = 'other' where id = $1`, [journal])).toBe('LG001');
     expect(await refusalOf('delete from posting where journal_id = $1', [journal])).toBe('LG001');
     expect(await refusalOf('delete from journal where id = $1', [journal])).toBe('LG001');
-    for (const table of ['posting', 'journal', 'account', 'event', 'quote', 'transaction', 'currency']) {
+    for (const table of ['posting', 'journal', 'account', 'stored_event', 'quote', 'transaction', 'currency']) {
       expect(await refusalOf(`truncate ${table} cascade`)).toBe('LG001');
     }
     expect(await refusalOf('delete from event')).toBe('LG001');
@@ -314,7 +314,7 @@ test('what no foreign key guards is guarded by triggers: currencies, parties, jo
     expect([column, await refusalOf(text, [platformId, own])]).toEqual([column, 'done']);
     expect([column, await refusalOf(text, [platformId, stranger])]).toEqual([column, '23503']);
   }
-  const written = `insert into event (platform_id, sequence, id, type, occurred_at, version, snapshot)
+  const written = `insert into stored_event (platform_id, sequence, id, type, occurred_at, version, snapshot)
     values ($1, 1000000, uuid_v7(), 'TEST', now(), 1, '{}')`;
   expect(await refusalOf(written, [platformId])).toBe('LG009');
 

@@ -1,0 +1,56 @@
+import pg from 'pg';
+import { drained } from './drained.ts';
+import type { Fact } from './report.ts';
+
+/** Tables whose rows leave after 30 days or sooner: they do not grow with the payments that were ever made. */
+const leaving = ['outbox', 'idempotency_record', 'webhook_delivery', 'webhook_attempt', 'api_token', 'client_token'];
+
+interface Table {
+  readonly name: string;
+  readonly rows: number;
+  readonly indexes: number;
+}
+
+/** The bytes of each table that stays, and of its indexes, once vacuum has made what is dead free again. */
+async function sizesOf(url: string): Promise<Map<string, Table>> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('vacuum');
+  const { rows } = await client.query<Table>(
+    `select relname::text as name, pg_table_size(oid)::float8 as rows, pg_indexes_size(oid)::float8 as indexes
+     from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> all ($1)`,
+    [leaving],
+  );
+  await client.end();
+  return new Map(rows.map((table) => [table.name, table]));
+}
+
+/**
+ * Measures the bytes that the database keeps for good of each payment: how much the tables and their indexes have grown after
+ * many payments were made and settled. Tables whose rows leave again do not count.
+ * @param pay makes many payments and returns how many
+ */
+export async function measureKept(what: string, url: string, pay: () => Promise<number>): Promise<Fact> {
+  // What a run before has left free is used up first.
+  await pay();
+  await drained(url);
+  const before = await sizesOf(url);
+  const payments = await pay();
+  await drained(url);
+  const after = await sizesOf(url);
+  const grown = [...after.values()].map(({ name, rows, indexes }) => ({
+    name,
+    rows: (rows - (before.get(name)?.rows ?? 0)) / payments,
+    indexes: (indexes - (before.get(name)?.indexes ?? 0)) / payments,
+  }));
+  const kB = (bytes: number) => (bytes / 1000).toFixed(2);
+  const parts = grown
+    .filter(({ rows, indexes }) => rows + indexes >= 10)
+    .sort((one, other) => other.rows + other.indexes - one.rows - one.indexes)
+    .map(({ name, rows, indexes }) => `${name} ${kB(rows)} + ${kB(indexes)}`);
+  const all = grown.reduce((sum, { rows, indexes }) => sum + rows + indexes, 0);
+  return {
+    what: `kB kept for good of each ${what} (rows + indexes)`,
+    value: `${kB(all)}: ${parts.join(', ')} (${payments} payments)`,
+  };
+}

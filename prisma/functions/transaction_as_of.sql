@@ -1,0 +1,13 @@
+-- Returns a transaction as it was after a change of it: the row of now, with what may have changed since as the event has it
+-- (transaction_state).
+create or replace function transaction_as_of(t transaction, e stored_event) returns jsonb
+  language sql stable parallel safe
+as $$
+  select to_jsonb(t) || (
+    '{"settled_at": null, "expected_settlement_at": null, "failure_reason": null, "refund_reference": null, "refund_amount": null,
+      "refund_initiated_at": null, "refund_settled_at": null, "counterparty_information": {}}'
+    || case when t.type = 'INCOMING' then '{"destination_account_id": null, "destination_name": null, "destination_number": null,
+         "approval_due_at": null, "requested_information": null}'::jsonb else '{}' end
+    || jsonb_build_object('status', e.status, 'status_reason', e.reason, 'version', e.version, 'updated_at', e.occurred_at)
+    || coalesce(e.snapshot, '{}'))
+$$;

@@ -1,0 +1,202 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+/** An event stores what changed, and shows the whole row as it was. */
+
+let t: TestGateway;
+let scene: Scene;
+let quote: { id: string; transaction: { id: string } };
+let sql: pg.Client;
+beforeAll(async () => {
+  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+  scene = await makeScene(t.platform, 10_000n);
+  quote = await makeQuote(t.platform, usdToEur(scene));
+  await vi.waitFor(async () => expect((await t.owner.query('select from outbox')).rowCount).toBe(0));
+  sql = new pg.Client({ connectionString: t.databaseUrl, options: '-c timezone=UTC' });
+  await sql.connect();
+});
+afterAll(async () => {
+  await sql.end();
+  await t.stop();
+});
+
+/** Each test is one transaction that is rolled back. */
+beforeEach(() => sql.query('begin'));
+afterEach(() => sql.query('rollback'));
+
+const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
+
+type Table = 'transaction' | 'quote' | 'account';
+
+const run = async (text: string, values: unknown[] = []): Promise<Data[]> => (await sql.query(text, values)).rows;
+
+/** Another value of a column's type than the one it has. JSON has a null within it, which is a value like any other. */
+function otherValue(column: string, type: string): string {
+  switch (type) {
+    case 'uuid':
+      return `'${uuidOf(column === 'destination_account_id' ? scene.outsideUsd : scene.eur)}'`;
+    case 'jsonb':
+      return `'[{"a": null}]'`;
+    case 'boolean':
+      return `not ${column}`;
+    case 'text':
+      return column.endsWith('currency') ? `'GBP'` : `coalesce(${column}, '') || 'x'`;
+    case 'timestamp with time zone':
+      return `coalesce(${column}, now()) + interval '1 hour'`;
+    case 'USER-DEFINED':
+      return `(select v from unnest(enum_range(${column})) v where v is distinct from ${column} limit 1)`;
+    default:
+      return `coalesce(${column}, 0) + 1`;
+  }
+}
+
+/** The events of a row with what they show, oldest first, the one of its last change included. */
+async function shown(table: Table, id: string): Promise<Data[]> {
+  const types = { transaction: `'%PAYMENT'`, quote: `'QUOTE%'`, account: `'%ACCOUNT%'` }[table];
+  await run('select sequence_outbox(1000)');
+  return run(
+    `select version, snapshot from event where ${table}_id = $1 and type::text like ${types} order by sequence`,
+    [id],
+  );
+}
+
+const now = async (table: Table, id: string): Promise<Data> => {
+  const whole = table === 'account' ? 'account_snapshot(r)' : 'to_jsonb(r)';
+  const [row] = await run(`select ${whole} as row from ${table} r where id = $1`, [id]);
+  return row?.row;
+};
+
+/** What an update of one column sets beside it, so that the row stays sound. */
+const beside = (table: Table, column: string): string => {
+  const set = [
+    ...(table !== 'account' && column !== 'status' ? [`status = 'PROCESSING'`] : []),
+    ...(column.startsWith('refund')
+      ? [`refund_reference = 'R'`, 'refund_amount = 5'].filter((other) => !other.startsWith(column))
+      : []),
+  ];
+  return set.map((each) => `, ${each}`).join('');
+};
+
+const nextStatus = { transaction: 'PROCESSING', quote: 'PROCESSING', account: 'UNDER_REVIEW' };
+
+/** Changes each column of a row in turn. Returns those that may change; of each change all events must show what was. */
+async function changeEach(table: Table, id: string): Promise<string[]> {
+  const columns = await run(
+    `select column_name as name, data_type as type from information_schema.columns
+     where table_schema = 'public' and table_name = $1 order by ordinal_position`,
+    [table],
+  );
+  const changing: string[] = [];
+  for (const { name, type } of columns) {
+    await run('savepoint here');
+    const before = await shown(table, id);
+    const value = name === 'status' ? `'${nextStatus[table]}'` : otherValue(name, type);
+    const row = await now(table, id);
+    const changed = await sql
+      .query(`update ${table} set ${name} = ${value}${beside(table, name)} where id = $1`, [id])
+      .then(
+        () => true,
+        () => false,
+      );
+    if (changed) {
+      const after = await now(table, id);
+      if (JSON.stringify(after[name]) !== JSON.stringify(row[name])) changing.push(name);
+      const expected = [...before, { version: after.version, snapshot: after }];
+      expect({ [name]: await shown(table, id) }).toEqual({ [name]: expected });
+    }
+    await run('rollback to here; release here');
+  }
+  return changing;
+}
+
+test('of a quote only its status changes, and each event shows the quote as it was', async () => {
+  expect(await changeEach('quote', uuidOf(quote.id))).toEqual(['status', 'status_reason', 'version', 'updated_at']);
+});
+
+const ofPayments = ['status', 'status_reason', 'version', 'updated_at', 'settled_at', 'expected_settlement_at'];
+const ofRefunds = ['failure_reason', 'refund_reference', 'refund_amount', 'refund_initiated_at', 'refund_settled_at'];
+
+test('each event of an outgoing payment shows the payment as it was, whatever may change later', async () => {
+  const changing = await changeEach('transaction', uuidOf(quote.transaction.id));
+  expect(changing.sort()).toEqual([...ofPayments, ...ofRefunds, 'counterparty_information'].sort());
+});
+
+test('each event of an incoming payment shows the payment as it was, whatever may change later', async () => {
+  const id = (await run('select uuid_v7() as id'))[0]?.id;
+  await run('insert into transaction select (jsonb_populate_record(r, $2)).* from transaction r where id = $1', [
+    uuidOf(quote.transaction.id),
+    { id, quote_id: null, type: 'INCOMING', destination_account_id: uuidOf(scene.usd) },
+  ]);
+  const changing = await changeEach('transaction', id);
+  expect(changing.sort()).toEqual(
+    [
+      ...[...ofPayments, ...ofRefunds, 'counterparty_information', 'destination_account_id'],
+      ...['approval_due_at', 'requested_information'],
+    ].sort(),
+  );
+});
+
+test('each event of an account outside shows the account as it was, whatever may change later', async () => {
+  const changing = await changeEach('account', uuidOf(scene.outsideUsd));
+  expect(changing.sort()).toEqual(
+    [
+      ...['version', 'updated_at', 'status', 'status_reason', 'platform_account_id', 'default_uma_deposit_account'],
+      ...['beneficiary_verification_status', 'beneficiary_verified_name', 'metadata', 'frozen_at'],
+    ].sort(),
+  );
+  await run(`update account set status = 'INACTIVE', is_deleted = true where id = $1`, [uuidOf(scene.outsideUsd)]);
+  const events = await shown('account', uuidOf(scene.outsideUsd));
+  expect(events.map(({ snapshot }) => [snapshot.status, snapshot.is_deleted])).toEqual([
+    ['ACTIVE', false],
+    ['INACTIVE', true],
+  ]);
+});
+
+test('each event of an internal account shows its balance as it was, and whatever else may change', async () => {
+  const id = uuidOf(scene.usd);
+  expect((await changeEach('account', id)).sort()).toEqual([
+    ...['beneficiary_verification_status', 'beneficiary_verified_name', 'frozen_at', 'metadata'],
+    ...['platform_account_id', 'status_reason', 'updated_at', 'version'],
+  ]);
+  const values = [t.platform.platformId, (await run('select uuid_v7() as id'))[0]?.id, id];
+  await run(
+    `insert into journal (platform_id, id, kind, created_at) values ($1, $2, 'test', now())`,
+    values.slice(0, 2),
+  );
+  await run(
+    `insert into posting (platform_id, journal_id, leg, account_id, currency, amount) values ($1, $2, 1, $3, 'USD', -4000)`,
+    values,
+  );
+  await run('update account set frozen_at = now() where id = $1', [id]);
+  const events = await shown('account', id);
+  expect(events.map(({ snapshot }) => [snapshot.posted, snapshot.frozen_at !== null])).toEqual([
+    ['0', false],
+    ['10000', false],
+    ['6000', false],
+    ['6000', true],
+  ]);
+  expect(events.at(-1)?.snapshot).toEqual(await now('account', id));
+});
+
+test('an event of before, which has the whole row, is shown as it is', async () => {
+  const id = uuidOf(quote.id);
+  const [event] = await shown('quote', id);
+  const whole = { ...event?.snapshot, description: 'as it was written then', exchange_rate: 12.5 };
+  await run('set local session_replication_role = replica');
+  await run('update stored_event set snapshot = $2 where quote_id = $1 and type = $3', [id, whole, 'QUOTE_STATUS']);
+  expect((await shown('quote', id)).map(({ snapshot }) => snapshot)).toEqual([whole]);
+});
+
+test('an event of a quote stores nothing of it, and that of a payment less than a tenth', async () => {
+  const sizes = await run(
+    `select s.type::text, coalesce(max(pg_column_size(s.snapshot)), 0)::int as stored, min(length(e.snapshot::text)) as shown
+     from stored_event s join event e using (platform_id, sequence)
+     where s.type in ('QUOTE_STATUS', 'OUTGOING_PAYMENT', 'ACCOUNT_STATUS') group by s.type order by 1`,
+  );
+  expect(sizes.map(({ type, stored }) => [type, stored])).toContainEqual(['QUOTE_STATUS', 0]);
+  for (const { type, stored, shown: whole } of sizes)
+    expect([type, stored * 10 < whole, whole > 500]).toEqual([type, true, true]);
+});
