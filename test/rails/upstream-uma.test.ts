@@ -148,7 +148,7 @@ test('a payment whose quote is paid for again and again, as by processes that di
     const { rows } = await two.gateway.owner.query('select attempts from rail_order where transaction_id = $1', [
       made.transaction.id.replace('Transaction:', ''),
     ]);
-    expect(rows[0].attempts).toBeGreaterThan(3);
+    expect(rows[0].attempts).toBeGreaterThan(1);
   }, 20_000);
   expect((await transactionOf(shop.platform, made.transaction.id)).status).toBe('PROCESSING');
   expect(await held()).toEqual({ ...before, USD: (before.USD ?? 0n) - BigInt(made.totalSendingAmount.amount) });

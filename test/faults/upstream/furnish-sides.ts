@@ -7,7 +7,7 @@ import { connect, type Data, type TestPlatform } from '../../setup/gateway.ts';
 import { externalAccount, fund, internalAccount, makeScene, ownAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
 import type { Random } from '../random.ts';
-import type { Payer, PayIn } from './acts.ts';
+import type { Payer, Ways } from './acts.ts';
 import { paymentIds, present } from './read-books.ts';
 import { type Side, startSide } from './sides.ts';
 import { startTroubledProxy, type TroubledProxy } from './troubled-proxy.ts';
@@ -25,7 +25,8 @@ export interface TwoSides {
   /** The way from the gateway to upstream, and that of upstream's webhooks. */
   readonly ways: readonly TroubledProxy[];
   readonly payers: readonly Payer[];
-  readonly payIn: PayIn;
+  /** How clients ask, and payers. */
+  readonly asking: Ways;
   /** The payments that were there before the clients began. */
   readonly first: ReadonlySet<string>;
   /** The end of the platform's feed when everything was there, and when that was. */
@@ -101,7 +102,7 @@ export async function startTwoSides(
   return {
     ...{ here, upstream, platform: asPlatform, account: asAccount, ways: [toUpstream, toHere], payers },
     accountAt: (url) => connect(url, there.platformId, there.authorization),
-    payIn: { account: asAccount, bank },
+    asking: { platform: asPlatform, account: asAccount, bank },
     first: await paymentIds(here.databaseUrl),
     start: await feedEnd(mine),
     begin: new Date(Date.now() - 3_600_000),

@@ -96,10 +96,10 @@ async function rest({ authorization }: TestPlatform, address: string): Promise<D
   return answer.json();
 }
 
-/** A quote that nobody has executed moves nothing, and neither does what is moved from a customer's account to the platform's. */
+/** A quote that nobody has executed moves nothing, and neither does what is moved between accounts of the platform there. */
 function hasMoved({ status, quoteId, description = '' }: Data): boolean {
   const isOnlyQuoted = quoteId !== undefined && (status === 'PENDING' || status === 'EXPIRED');
-  return !isOnlyQuoted && !/^deposit [0-9a-f-]{36}$/.test(description);
+  return !isOnlyQuoted && !/^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description);
 }
 
 function movementOf({ id, type, status, description, receivedAmount, sentAmount, platformCustomerId }: Data): Movement {
@@ -109,7 +109,7 @@ function movementOf({ id, type, status, description, receivedAmount, sentAmount,
     amount: BigInt(moved.amount),
     currency: moved.currency.code,
     orderId: /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1],
-    isDeposit: Boolean(platformCustomerId),
+    isDeposit: type === 'INCOMING' && Boolean(platformCustomerId),
     direction: type === 'OUTGOING' ? 'OUT' : 'IN',
     state: stateOf(status),
   };

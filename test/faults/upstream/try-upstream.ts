@@ -49,7 +49,7 @@ export async function tryUpstream(trial: Trial): Promise<TrialResult> {
     scenes: sides.payers.map(({ scene }) => scene),
     seed: trial.seed,
     during: () => 'the trial',
-    acts: upstreamActs(sides.payers, sides.payIn),
+    acts: upstreamActs(sides.payers, sides.asking),
   });
   try {
     const began = performance.now();
