@@ -32,11 +32,13 @@ const waitMs = 3_000;
 
 async function look(method: string): Promise<void> {
   called.add(method);
-  const open = async () => new Set((await two.gateway.owner.query(idle)).rows.map(({ id }) => id));
+  const open = async () => (await two.gateway.owner.query<{ id: string }>(idle)).rows.map(({ id }) => id);
   let left = await open();
-  for (const deadline = performance.now() + waitMs; left.size > 0; left = left.intersection(await open())) {
+  for (const deadline = performance.now() + waitMs; left.length > 0; ) {
     if (performance.now() > deadline) return void inside.add(method);
     await delay(20);
+    const now = await open();
+    left = left.filter((id) => now.includes(id));
   }
 }
 
