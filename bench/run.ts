@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { basicAuthorization } from '../src/access/tokens/basic-authorization.ts';
-import { servingUrl } from '../src/database/embedded/serving-login.ts';
 import { execute } from '../src/database/migrations/throwaway.ts';
 import { audit, auditRules } from '../src/ledger/audit.ts';
 import { countStatements } from './counting-proxy.ts';
 import { drained } from './drained.ts';
+import { startGateway } from './gateway.ts';
 import { measureKept } from './kept.ts';
 import type { RequestJob } from './load/requests.ts';
 import {
@@ -33,20 +33,6 @@ const gatewayHeaders = {
 };
 const plainHeaders = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
 const connections = { reads: 16, writes: 32 };
-
-/** The gateway as it runs for real: production, and every feature on. */
-function startGateway(databaseUrl: string, role: 'all' | 'serve' | 'work' = 'all'): Promise<Server> {
-  return startServer('src/main.ts', {
-    DATABASE_URL: servingUrl(databaseUrl),
-    PORT: '0',
-    LOG_LEVEL: 'error',
-    ROLE: role,
-    SANDBOX_QUOTE_SECONDS: '86400',
-    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
-    WEBHOOK_LOOPBACK: 'on',
-    ALLOW_UNSAFE: 'loopback-webhooks,weak-keys',
-  });
-}
 
 const startPostGraphile = (url: string) =>
   startServer('bench/peers/postgraphile.ts', { DATABASE_URL: url, GRAPHILE_ENV: 'production' });

@@ -112,13 +112,13 @@ describe('what is cited by number', () => {
     expect(found.length).toBeGreaterThan(100);
     expect(found.filter(({ number }) => !decided.has(number))).toEqual([]);
     const numbers = foundIn(read(decisions), /^### Decision (\d+)$/gm).map(Number);
-    expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
+    expect(numbers).toEqual([...new Set(numbers)]);
   });
 
   test('says of what it is a number', () => {
     const alone = citing
       .filter((path) => !path.endsWith('.md'))
-      .filter((path) => /\((section )?\d+\.\d+\)/.test(textOf(path)));
+      .filter((path) => /(?<!\w)\((section )?\d+\.\d+\)/.test(textOf(path)));
     expect(alone).toEqual([]);
   });
 });

@@ -10,6 +10,23 @@ export interface Operator {
   readonly reason?: string | undefined;
 }
 
+/**
+ * Tells whether two names of operators are of the same person, whatever the capitals, accents, widths, spaces and signs. The database
+ * knows capitals and spaces alone (same_person).
+ */
+export function isSamePerson(one: string, other: string): boolean {
+  return lettersOf(one) === lettersOf(other);
+}
+
+/** Returns the letters and digits of a name, in their plain form; the name itself where it has none. */
+function lettersOf(name: string): string {
+  const letters = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return letters === '' ? name : letters;
+}
+
 /** What an act was about. */
 export interface ActFacts {
   /** Null where it was about no platform. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatMajor, requiredCurrency } from '../core/currencies.ts';
+import { formatForeign } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import {
   attributeDeposit,
@@ -42,7 +42,7 @@ async function list({ database }: Tools): Promise<Answer> {
   const rows = (await listDeposits(database)).map((one) => ({
     deposit: publicId('Deposit', one.id),
     platform: one.platform.name,
-    amount: formatMajor(one.amount, requiredCurrency(one.currency)),
+    amount: formatForeign(one.amount, one.currency),
     reason: one.reason,
     since: one.foundAt,
     reference: one.reference,

@@ -3,6 +3,7 @@ import { addActs } from './acts.ts';
 import { addAdjustments } from './adjustments.ts';
 import { addAudit } from './audit.ts';
 import { addCases } from './cases.ts';
+import { addClusters } from './clusters.ts';
 import { answered } from './command-line.ts';
 import { addConfig } from './config.ts';
 import { addDeposits } from './deposits.ts';
@@ -12,6 +13,7 @@ import { addFreezing } from './freezing.ts';
 import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
+import { addPartitions } from './partitions.ts';
 import { addPlatforms } from './platforms.ts';
 import { addRails } from './rails.ts';
 import { addReconcile } from './reconcile.ts';
@@ -23,7 +25,7 @@ import { addWebhooks } from './webhooks.ts';
 
 /** Adds each command to the command line, in the order of its help. */
 const commands = [
-  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addActs],
+  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addPartitions, addActs],
   ...[
     addPlatforms,
     addTokens,
@@ -36,6 +38,7 @@ const commands = [
     addDeposits,
     addRails,
     addReconcile,
+    addClusters,
     addStatement,
     addDocuments,
   ],

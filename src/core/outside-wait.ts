@@ -6,6 +6,10 @@ export interface RequestSlot {
   release(): void;
   /** Uses capacity again. Never refused: a request that has begun is carried out. */
   retake(): void;
+  /** Lets others of its tenant have its turn, and still counts as processed. */
+  yieldTurn(): void;
+  /** Has its turn again. */
+  resumeTurn(): void;
 }
 
 const slots = new AsyncLocalStorage<RequestSlot>();
@@ -13,6 +17,17 @@ const slots = new AsyncLocalStorage<RequestSlot>();
 /** Does the work of a request that uses a slot. */
 export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result {
   return slots.run(slot, work);
+}
+
+/** Waits for others of the same tenant without the turn of the request: what need not wait for them passes it. */
+export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
+  const slot = slots.getStore();
+  slot?.yieldTurn();
+  try {
+    return await wait;
+  } finally {
+    slot?.resumeTurn();
+  }
 }
 
 /**

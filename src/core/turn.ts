@@ -1,4 +1,4 @@
-import { type RequestSlot, withSlot } from './outside-wait.ts';
+import { type RequestSlot, turnlessWait, withSlot } from './outside-wait.ts';
 
 /** The turn of one piece of work among all that its platform asks for. */
 export interface WorkTurn extends RequestSlot {
@@ -8,6 +8,28 @@ export interface WorkTurn extends RequestSlot {
 
 /** Waits for a turn of a platform (http/turns.ts). `end` must follow. */
 export type TakeTurn = (platformId: string) => Promise<WorkTurn>;
+
+/** Limits how much expensive work one platform does at once while others send requests, too (http/turns.ts). */
+export interface ExpensiveTurns {
+  readonly isShared: boolean;
+  beginExpensive(platformId: string): Promise<void> | undefined;
+  endExpensive(platformId: string): void;
+}
+
+/** Does expensive work, after what it must wait for. The request that waits gives its turn to others of its platform. */
+export async function inExpensiveTurn<Result>(
+  turns: ExpensiveTurns,
+  platformId: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const wait = turns.beginExpensive(platformId);
+  if (wait) await turnlessWait(wait);
+  try {
+    return await work();
+  } finally {
+    turns.endExpensive(platformId);
+  }
+}
 
 /** Does work in its turn, and ends the turn. */
 export async function inTurn<Result>(turn: WorkTurn, work: () => Promise<Result>): Promise<Result> {

@@ -8,8 +8,8 @@ import { type DocumentForm, formOf } from './document-form.ts';
 
 /** How often uses are written, in milliseconds. */
 const intervalMs = 10_000;
-/** The most different documents and clients that are counted between two writes, and that a platform has in all. */
-const most = { atOnce: 500, ofPlatform: 10_000 } as const;
+/** The most different documents and clients that are counted between two writes, of a platform and of all, and that one has in all. */
+const most = { atOnce: 500, atOnceOfAll: 10_000, ofPlatform: 10_000 } as const;
 
 /** Writes uses in the order of their keys, so that instances do not wait for each other in a circle. */
 const writeStatement = statement<object>(
@@ -32,8 +32,11 @@ interface Use {
   uses: number;
 }
 
-/** The uses of a platform by document and client. */
-type UsesOfPlatform = Map<DocumentNode, Map<string, Use>>;
+/** The uses of a platform by document and client, and how many different ones there are. */
+interface UsesOfPlatform {
+  readonly byDocument: Map<DocumentNode, Map<string, Use>>;
+  size: number;
+}
 
 /**
  * Counts which documents are executed, by which clients. Counting costs a request two look-ups in memory; what is counted is written
@@ -57,16 +60,20 @@ export class DocumentUses {
   count(platformId: string, document: DocumentNode): void {
     const { name = '', version = '' } = currentRequest()?.client ?? {};
     const client = `${name}\n${version}`;
-    const use = this.#counts.get(platformId)?.get(document)?.get(client);
+    const ofPlatform = this.#counts.get(platformId) ?? { byDocument: new Map(), size: 0 };
+    const use = ofPlatform.byDocument.get(document)?.get(client);
     if (use) use.uses += 1;
-    else if (this.#size < most.atOnce) this.#begin(platformId, client, { document, name, version, uses: 1 });
+    // A platform with very many clients keeps no other from being counted.
+    else if (ofPlatform.size < most.atOnce && this.#size < most.atOnceOfAll) {
+      this.#counts.set(platformId, ofPlatform);
+      this.#begin(ofPlatform, client, { document, name, version, uses: 1 });
+    }
   }
 
-  #begin(platformId: string, client: string, use: Use): void {
-    const ofPlatform: UsesOfPlatform = this.#counts.get(platformId) ?? new Map();
-    this.#counts.set(platformId, ofPlatform);
-    const ofDocument = ofPlatform.get(use.document) ?? new Map<string, Use>();
-    ofPlatform.set(use.document, ofDocument.set(client, use));
+  #begin(ofPlatform: UsesOfPlatform, client: string, use: Use): void {
+    const ofDocument = ofPlatform.byDocument.get(use.document) ?? new Map<string, Use>();
+    ofPlatform.byDocument.set(use.document, ofDocument.set(client, use));
+    ofPlatform.size += 1;
     this.#size += 1;
   }
 
@@ -82,7 +89,7 @@ export class DocumentUses {
     this.#size = 0;
     this.#writing = this.#writing.then(async () => {
       for (const [platformId, uses] of counts) {
-        const columns = columnsOf([...uses.values()].flatMap((ofDocument) => [...ofDocument.values()]));
+        const columns = columnsOf([...uses.byDocument.values()].flatMap((ofDocument) => [...ofDocument.values()]));
         await asPlatform(platformId, () => writeStatement(this.#database.pool, platformId, ...columns)).catch(
           (error: unknown) => this.#log.warn({ err: error }, 'uses of documents are lost'),
         );

@@ -53,6 +53,11 @@ export function plainHash(given: string): string {
   return given.replace(/^sha256:/, '').toLowerCase();
 }
 
+/** Tells whether a text is the hash of some document, in hex. */
+export function isHash(text: string): boolean {
+  return text.length in algorithms && /^[0-9a-f]+$/.test(text);
+}
+
 /** Tells whether a text has this hash: which algorithm it is, its length says. */
 export function isHashOf(hash: string, text: string): boolean {
   const algorithm = algorithms[hash.length];

@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import type { TrustedDocument } from '../database/generated/client/client.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction } from '../database/transaction.ts';
-import type { HashedDocument } from './manifest.ts';
+import { type HashedDocument, isHash } from './manifest.ts';
 
 /** The most documents of a platform: many versions of several apps. */
 const maxDocuments = 10_000;
@@ -51,8 +51,9 @@ export class TrustedDocuments {
   }
 
   /** Returns the text of the document with this hash; undefined where the platform has registered none. */
-  find(platformId: string, hash: string): Promise<string | undefined> {
-    return this.#lookUp(platformId, `hash ${hash}`, { hash });
+  async find(platformId: string, hash: string): Promise<string | undefined> {
+    // Nothing else can be a document's, nor need it be text that the database can compare.
+    return isHash(hash) ? this.#lookUp(platformId, `hash ${hash}`, { hash }) : undefined;
   }
 
   /** Tells whether the platform has registered a document: its digest is that of `documentDigest`. */
@@ -119,6 +120,7 @@ export class TrustedDocuments {
    */
   async delete(caller: Caller, hash: string): Promise<void> {
     requirePermission(caller, 'MANAGE');
+    if (!isHash(hash)) return;
     const { platformId } = caller;
     await inTransaction(this.#database, ({ prisma }) =>
       prisma.trustedDocument.deleteMany({ where: { platformId, hash } }),

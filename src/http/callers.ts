@@ -105,7 +105,7 @@ export class Callers {
     return refusal && tooMany(refusal);
   }
 
-  /** Waits until a request may be refused for too many before it (access/limits/refusal-pace.ts). */
+  /** Waits until a request may be refused, for too many before it or for its credentials (access/limits/refusal-pace.ts). */
   waitToRefuse(request: IncomingMessage, caller: Viewer | undefined): Promise<void> {
     return this.#options.pace.wait(this.tenantOf(request, caller).key);
   }
@@ -113,8 +113,9 @@ export class Callers {
   /**
    * Authenticates and counts a request whose caller `find` does not know. Credentials that are wrong are taken off the
    * request: its API refuses it as one without credentials, and does not look them up again.
+   * @returns the refusal of one too many; STRANGER for a request without right credentials
    */
-  async identify(request: IncomingMessage, response: ServerResponse): Promise<EarlyRefusal | undefined> {
+  async identify(request: IncomingMessage, response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
     const { credentials, addressOf } = this.#options;
     const { authorization } = request.headers;
     try {
@@ -124,7 +125,7 @@ export class Callers {
         return this.count(viewer, response);
       }
       delete request.headers.authorization;
-      return undefined;
+      return 'STRANGER';
     } catch (error) {
       if (error instanceof RateLimited) return tooMany(error);
       const refusal = refusalIn(error);

@@ -28,7 +28,7 @@ const maxUnread = 256;
  * the end of its body to the end of its response, whether or not its client reads that. A stream counts until it begins,
  * since after that it mostly waits; so does a request while it waits for the world outside (core/outside-wait.ts).
  *
- * At the limit, a tenant that uses less than its share is admitted all the same, up to twice the limit in all: nobody is
+ * At the limit, a tenant that uses less than its share is admitted all the same, up to twice `maxInFlight` in all: nobody is
  * refused because of another's load. The shares are equal, among the tenants that have requests in flight.
  */
 export class InFlight {
@@ -64,7 +64,8 @@ export class InFlight {
     const { count, byTenant } = this.#load;
     const own = byTenant.get(tenant) ?? 0;
     const tenants = byTenant.size + (own === 0 ? 1 : 0);
-    return own < limit / tenants && tenants > 1 && count < 2 * limit;
+    // Not twice the limit: those who were admitted before processing became slow may be more than that.
+    return own < limit / tenants && tenants > 1 && count < 2 * this.#limits.maxInFlight;
   }
 }
 
@@ -147,6 +148,18 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
     this.#turns.resume(this.#tenant);
   }
 
+  yieldTurn(): void {
+    this.#waitStart = performance.now();
+    this.#endTurn();
+  }
+
+  resumeTurn(): void {
+    if (this.#isFinished) return;
+    this.#start += performance.now() - this.#waitStart;
+    this.#isAtWork = true;
+    this.#turns.resume(this.#tenant);
+  }
+
   onHeaders(contentType: string): void {
     if (/^(text\/event-stream|multipart\/mixed)/.test(contentType)) this.#finish();
   }
@@ -179,11 +192,14 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
     byTenant.set(this.#tenant.key, (byTenant.get(this.#tenant.key) ?? 0) + 1);
   }
 
+  #endTurn(): void {
+    if (!this.#isAtWork) return;
+    this.#isAtWork = false;
+    this.#turns.end(this.#tenant);
+  }
+
   #uncount(): void {
-    if (this.#isAtWork) {
-      this.#isAtWork = false;
-      this.#turns.end(this.#tenant);
-    }
+    this.#endTurn();
     if (!this.#isCounted) return;
     this.#isCounted = false;
     const { byTenant } = this.#load;

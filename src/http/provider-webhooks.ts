@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { CredentialBrake } from '../access/limits/credential-brake.ts';
 import { RateLimited } from '../access/limits/rate-limits.ts';
+import type { RefusalPace } from '../access/limits/refusal-pace.ts';
+import { outsideWait } from '../core/outside-wait.ts';
 import type { Payments } from '../payments/command.ts';
 import { receiveWebhook } from '../payments/providers/receive-webhook.ts';
 import { bodyBytes } from './bodies.ts';
@@ -15,9 +18,16 @@ const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 /** For how many senders, and how many milliseconds, it is remembered that their signatures were right. */
 const proven = { max: 10_000, ttl: 3_600_000 } as const;
 
+/** How long a refusal takes, in milliseconds: longer than to find out why, so that its time tells nothing of the platform. */
+const defaultRefusalMs = 100;
+
 /** The dependencies of the webhooks of providers. */
 export interface ProviderWebhookOptions {
   readonly payments: Payments;
+  /** Slows down refusals for an address that goes on. */
+  readonly pace: RefusalPace;
+  /** For tests only. */
+  readonly refusalMs?: number | undefined;
   /** Slows down who sends wrong signatures. */
   readonly brake: CredentialBrake;
   readonly addressOf: AddressOf;
@@ -26,11 +36,12 @@ export interface ProviderWebhookOptions {
 
 /**
  * Answers webhooks of the providers of rails. A message is answered with 200 once it is stored. Without a right signature it is
- * refused with 401, whether the platform is known or not, and wrong ones count against the address that sends them.
+ * refused with 401, whether the platform is known or not, in words and in time, and wrong ones count against the address that
+ * sends them.
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /** Addresses whose signatures were right for a platform: the brake does not stop them. */
+  /** Addresses whose signatures were right for a platform: the brake does not stop them, whoever else sends from there. */
   readonly #proven = new LRUCache<string, true>(proven);
 
   constructor(options: ProviderWebhookOptions) {
@@ -53,14 +64,20 @@ export class ProviderWebhooks {
       const message = `a request body has at most ${bodyBytes} bytes`;
       return answer(response, 413, { status: 413, code: 'PAYLOAD_TOO_LARGE', message });
     }
+    const { log, pace, addressOf, refusalMs = defaultRefusalMs } = this.#options;
+    const refusable = delay(refusalMs, undefined, { ref: false });
     try {
       const received = await this.#receive(request, path, body);
       if (received) return answer(response, received.status ?? 200, { received: true });
+      await outsideWait(Promise.all([refusable, pace.wait(`address ${addressOf(request)}`)]));
       const message = 'no webhook of a provider of this platform: its signature is missing or wrong';
       answer(response, 401, { status: 401, code: 'UNAUTHENTICATED', message });
     } catch (error) {
-      if (error instanceof RateLimited) return refuse(response, 'REST', tooMany(error));
-      this.#options.log.error({ err: error, path }, "a provider's webhook could not be received");
+      if (error instanceof RateLimited) {
+        await outsideWait(pace.wait(`address ${addressOf(request)}`));
+        return refuse(response, 'REST', tooMany(error));
+      }
+      log.error({ err: error, path }, "a provider's webhook could not be received");
       refuse(response, 'REST', unavailable('the webhook could not be stored; send it again'));
     }
   }
@@ -70,17 +87,16 @@ export class ProviderWebhooks {
     const platformId = decoded(addressForm.exec(path)?.[1] ?? '');
     const sender = `${addressOf(request)} ${platformId}`;
     const attempt = this.#proven.has(sender) ? undefined : brake.begin(addressOf(request));
+    let isWrong = false;
     try {
       const received = await receiveWebhook(payments, platformId, { headers: request.headers, body });
-      if (received) {
-        this.#proven.set(sender, true);
-        attempt?.succeed();
-      } else this.#proven.delete(sender);
+      isWrong = received === undefined;
+      if (received) this.#proven.set(sender, true);
       return received;
-    } catch (error) {
-      // Nobody knows whether the signature was right.
-      attempt?.succeed();
-      throw error;
+    } finally {
+      // After an exception nobody knows whether the signature was right.
+      if (!isWrong) attempt?.succeed();
+      else if (!attempt) brake.fail(addressOf(request));
     }
   }
 }

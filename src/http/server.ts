@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { instanceHeader } from '../clusters/names.ts';
 import { outsideWait, withSlot } from '../core/outside-wait.ts';
 import { databaseAway } from '../core/refusal.ts';
 import { withoutStatus } from '../graphql/failure.ts';
@@ -15,6 +16,7 @@ import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
+import type { ClusterEndpoints } from './cluster-endpoints.ts';
 import { Connections } from './connections.ts';
 import type { Origins } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
@@ -42,11 +44,14 @@ export interface HttpOptions {
   readonly origins: Origins;
   readonly rest: RestServer;
   readonly providers: ProviderWebhooks;
+  readonly clusters: ClusterEndpoints;
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
+  /** The name of this instance, where it is one of a named cluster: a front reads it with the readiness. */
+  readonly instance: string | undefined;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
   readonly admission: AdmissionLimits;
 }
@@ -141,12 +146,15 @@ async function dispatch(
   if (isRead && (await options.pages.answer(request, response, path))) return;
   if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
-  const { rest, providers } = options;
-  const admitJson = (work: Service['work']) =>
-    admit(admission, request, response, { api: 'REST', takesTurn: true, work });
+  const { rest, providers, clusters } = options;
+  const admitJson = (service: Pick<Service, 'servesStrangers' | 'work'>) =>
+    admit(admission, request, response, { api: 'REST', takesTurn: true, ...service });
   if (path === restPrefix || path.startsWith(`${restPrefix}/`))
-    return admitJson((body) => rest(request, response, body));
-  if (providers.takes(path)) return admitJson((body) => providers.answer(request, response, body));
+    return admitJson({ work: (body) => rest(request, response, body) });
+  if (providers.takes(path))
+    return admitJson({ servesStrangers: true, work: (body) => providers.answer(request, response, body) });
+  if (clusters.takes(path))
+    return admitJson({ servesStrangers: true, work: (body) => clusters.answer(request, response, body) });
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, admission, response);
   if (await options.pages.answerWrongPath(request, response, path)) return;
@@ -197,6 +205,8 @@ interface Service {
   readonly api: Api;
   /** Whether a request of a known caller waits for its turn. Those of strangers do, to be looked up. */
   readonly takesTurn: boolean;
+  /** Whether it serves requests without credentials of ours. If not, it refuses them, which is slowed down. */
+  readonly servesStrangers?: boolean;
   readonly work: (body: Buffer | undefined) => Promise<void>;
 }
 
@@ -208,7 +218,7 @@ async function admit(
   { bodies, callers, inFlight }: Admission,
   request: IncomingMessage,
   response: WatchedResponse,
-  { api, takesTurn, work }: Service,
+  { api, takesTurn, servesStrangers = false, work }: Service,
 ): Promise<void> {
   const caller = callers.find(request);
   const early = caller && callers.count(caller, response);
@@ -224,9 +234,9 @@ async function admit(
   if (response.closed) return;
   return withSlot(slot, async () => {
     const late = caller ? undefined : await callers.identify(request, response);
-    if (!late) return work(body === 'TOO_LONG' ? undefined : body);
-    await outsideWait(callers.waitToRefuse(request, caller));
-    refuse(response, api, late);
+    if (late && !(late === 'STRANGER' && servesStrangers)) await outsideWait(callers.waitToRefuse(request, caller));
+    if (late && late !== 'STRANGER') refuse(response, api, late);
+    else return work(body === 'TOO_LONG' ? undefined : body);
   });
 }
 
@@ -285,5 +295,6 @@ async function serveReadiness(
   const readiness = await options.readiness.check();
   const ready = !connections.announcing && isReady(readiness);
   if (!ready) response.setHeader('retry-after', '1');
+  if (options.instance !== undefined) response.setHeader(instanceHeader, options.instance);
   answer(response, ready ? 200 : 503, readinessBody(readiness, ready));
 }

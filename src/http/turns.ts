@@ -13,6 +13,9 @@ interface AtWork {
   readonly waiting: (() => void)[];
 }
 
+/** Of the turns of a platform, the part in which expensive work may be done. */
+const expensivePart = 1 / 4;
+
 /** How long after a request of another platform, in milliseconds, a platform counts as not alone. */
 const sharedMs = 1_000;
 
@@ -25,6 +28,10 @@ export class Turns {
   readonly #most: number;
   readonly #mostAlone: number;
   readonly #atWork = new Map<string, AtWork>();
+  /** The same of expensive work, by platform. */
+  readonly #atExpensiveWork = new Map<string, AtWork>();
+  /** What has waited and has its turn now. */
+  readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   #sharedUntil = 0;
 
@@ -50,47 +57,89 @@ export class Turns {
    */
   begin(tenant: Tenant): Promise<void> | undefined {
     this.#note(tenant);
-    const own = this.#of(tenant);
+    const own = of(this.#atWork, tenant.key);
     if (own.count >= this.#mostOf(tenant)) return new Promise((resolve) => own.waiting.push(resolve));
     own.count += 1;
     return undefined;
   }
 
+  /**
+   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads very much keeps a
+   * processor of the database busy: while other platforms send requests, a platform does only a little of this at once.
+   * @returns the wait for it; undefined where it need not wait
+   */
+  beginExpensive(platformId: string): Promise<void> | undefined {
+    const own = of(this.#atExpensiveWork, platformId);
+    if (own.count >= this.#mostExpensive()) return new Promise((resolve) => own.waiting.push(resolve));
+    own.count += 1;
+    return undefined;
+  }
+
+  /** Ends expensive work, and begins what waits. */
+  endExpensive(platformId: string): void {
+    this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
+  }
+
+  /** Whether platforms take turns now: several of them send requests. */
+  get isShared(): boolean {
+    return performance.now() < this.#sharedUntil;
+  }
+
+  #mostExpensive(): number {
+    return this.isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
+  }
+
   /** Goes on with the work on a request that has ended its turn before, without a wait; `end` must follow. */
   resume(tenant: Tenant): void {
-    this.#of(tenant).count += 1;
+    of(this.#atWork, tenant.key).count += 1;
   }
 
   /** Ends a turn, and begins those of waiting requests. */
   end(tenant: Tenant): void {
-    const own = this.#of(tenant);
-    own.count -= 1;
-    for (const most = this.#mostOf(tenant); own.count < most; own.count += 1) {
-      const next = own.waiting.shift();
-      if (!next) break;
-      next();
-    }
-    if (own.count === 0) this.#atWork.delete(tenant.key);
+    this.#endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
   }
 
   /** A stranger is always limited, and is no reason to limit a platform. */
   #mostOf({ isPlatform }: Tenant): number {
-    return isPlatform && performance.now() >= this.#sharedUntil ? this.#mostAlone : this.#most;
+    return isPlatform && !this.isShared ? this.#mostAlone : this.#most;
   }
+
+  /** Ends one piece of work, and begins those that wait, up to a number at once. */
+  #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
+    const own = of(atWork, key);
+    own.count -= 1;
+    for (; own.count < most; own.count += 1) {
+      const next = own.waiting.shift();
+      if (!next) break;
+      if (this.isShared) this.#beginSoon(next);
+      else next();
+    }
+    if (own.count === 0) atWork.delete(key);
+  }
+
+  /** Begins what has waited, one piece in each round of the event loop: between two of them another's request is seen. */
+  #beginSoon(next: () => void): void {
+    if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
+  }
+
+  readonly #beginNext = (): void => {
+    this.#beginning.shift()?.();
+    if (this.#beginning.length > 0) setImmediate(this.#beginNext);
+  };
 
   #note({ key, isPlatform }: Tenant): void {
     if (!isPlatform || key === this.#lastPlatform) return;
     if (this.#lastPlatform !== undefined) this.#sharedUntil = performance.now() + sharedMs;
     this.#lastPlatform = key;
   }
+}
 
-  #of({ key }: Tenant): AtWork {
-    const known = this.#atWork.get(key);
-    if (known) return known;
-    const own: AtWork = { count: 0, waiting: [] };
-    this.#atWork.set(key, own);
-    return own;
-  }
+function of(atWork: Map<string, AtWork>, key: string): AtWork {
+  const known = atWork.get(key);
+  if (known) return known;
+  const own: AtWork = { count: 0, waiting: [] };
+  atWork.set(key, own);
+  return own;
 }
 
 /** The turn of one piece of work, which others have while it waits for the world outside. */
@@ -114,6 +163,14 @@ class Turn implements WorkTurn {
   retake(): void {
     this.#waits -= 1;
     if (this.#waits === 0 && !this.#hasEnded) this.#turns.resume(this.#tenant);
+  }
+
+  yieldTurn(): void {
+    this.release();
+  }
+
+  resumeTurn(): void {
+    this.retake();
   }
 
   end(): void {

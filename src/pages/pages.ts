@@ -70,9 +70,9 @@ export function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }
 
-/** Returns the name and the port by which a browser has found the server. */
+/** Returns the name and the port by which a browser has found the server. It is written into policies, so it has nothing else. */
 function hostOf({ headers: { host = '' } }: IncomingMessage): string {
-  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : 'localhost';
+  return /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : 'localhost';
 }
 
 async function answerDocs(response: ServerResponse, docs: Docs, path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { type Operator, recordAct } from '../access/operator-acts.ts';
+import { isSamePerson, type Operator, recordAct } from '../access/operator-acts.ts';
 import { platformItself } from '../access/platform-itself.ts';
 import { maxAmount } from '../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../core/currencies.ts';
@@ -76,6 +76,8 @@ export async function approveAdjustment(database: Database, id: string, operator
   const found = await findAdjustment(database, id);
   if (!found) return { kind: 'refused', reason: `there is no ${id}` };
   const { platformId, account } = found;
+  if (isSamePerson(found.proposedBy, operator.by))
+    return { kind: 'refused', reason: `${id} ${conflictWords('SAME_PERSON')}` };
   const refusal = await retryLostRaces(() => inTransaction(database, (act) => approve(act, found, operator)));
   if (!refusal) return { kind: 'done', adjustment: await requireOne(database.prisma, found) };
   if (refusal.code === 'CONFLICT') return { kind: 'refused', reason: `${id} ${conflictWords(refusal.status)}` };

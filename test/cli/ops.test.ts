@@ -300,3 +300,26 @@ describe('the keys of the service', () => {
     expect((await answer(['keys', 'list'], without)).map(({ id }: Data) => id)).toEqual([secondId]);
   });
 });
+
+test('partitions are listed with their times, and with the day on which they will be dropped', async () => {
+  const all: Data[] = await answer(['partitions', 'list']);
+  // The next month is there from seven days before it.
+  const { rows: months } = await t.owner.query(
+    `select starts, starts + interval '1 month' as until, starts + interval '1 month 30 days' as dropped
+     from generate_series(date_trunc('month', clock_timestamp(), 'UTC'), clock_timestamp() + interval '7 days', interval '1 month') as starts`,
+  );
+  for (const table of ['idempotency_record', 'webhook_attempt', 'webhook_delivery']) {
+    const unknown = { rows: null, bytes: expect.any(Number) };
+    expect(all.filter((one) => one.table === table)).toEqual([
+      ...months.map(({ starts, until, dropped }) => ({
+        table,
+        partition: `${table}_${starts.toISOString().slice(0, 10).replaceAll('-', '_')}`,
+        from: starts.toISOString(),
+        until: until.toISOString(),
+        dropped: dropped.toISOString(),
+        ...unknown,
+      })),
+      { table, partition: `${table}_default`, from: null, until: null, dropped: null, ...unknown },
+    ]);
+  }
+});

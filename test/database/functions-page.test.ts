@@ -124,7 +124,7 @@ describe('of a database as the migrations make it', () => {
       `select distinct tgfoid::regproc || ' ' || tgrelid::regclass || ' ' || case when tgtype & 2 > 0 then 'before' else 'after' end || ' '
          || concat_ws(' or ', case when tgtype & 4 > 0 then 'insert' end, case when tgtype & 16 > 0 then 'update' end,
               case when tgtype & 8 > 0 then 'delete' end, case when tgtype & 32 > 0 then 'truncate' end) as trigger
-       from pg_trigger where not tgisinternal`,
+       from pg_trigger where not tgisinternal and tgparentid = 0`,
     );
     const said = rowsOf('What triggers do').flatMap(([name = '', when = '']) =>
       [...when.matchAll(/`(\w+)` ((?:before|after) (?:\w+ or )*(?:insert|update|delete|truncate))/g)].map(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
+import { PrimaryPosition } from '../../src/database/replicas/primary-position.ts';
 import { createPlatform } from '../../src/payments/platforms/platforms.ts';
 import { succeed } from '../setup/acts.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
@@ -150,6 +151,17 @@ describe.each(Object.keys(reads))('%s', (name) => {
   });
 });
 
+test('a read shares no question that was sent before it', async () => {
+  const primary = new PrimaryPosition(one.gateway.payments.database);
+  await primary.now();
+  const [sent, later, latest] = [primary.now(), primary.now(), primary.now()];
+  expect(later).not.toBe(sent);
+  expect(latest).toBe(later);
+  const [before, after] = await Promise.all([sent, later]);
+  expect(after?.lsn).toBeGreaterThanOrEqual(before?.lsn ?? expect.fail());
+  await primary.close();
+});
+
 describe('with a token', () => {
   test('a replica that is behind answers what it has replayed, and never less than the token names', async () => {
     await caughtUp();
@@ -179,6 +191,26 @@ describe('with a token', () => {
     const own = await write(atOne);
     expect((await read(before.token)).metadata.n).toBe(own.value);
     await standby.resume();
+  });
+
+  test('a token of the far future, or of another history, neither waits nor reads less', async () => {
+    await caughtUp();
+    const { value, token } = await write(atTwo);
+    await caughtUp();
+    const history = token.slice(-16);
+    const tokens = {
+      future: `wal_${'f'.repeat(16)}${history}`,
+      beginning: `wal_${'0'.repeat(16)}${history}`,
+      'another history': `${token.slice(0, -16)}${'0'.repeat(16)}`,
+    };
+    for (const [name, forged] of Object.entries(tokens)) {
+      const places = await readsOf(async () => {
+        const read = await rest(atOne, `/customers/${customerId}`, { 'payments-read-after': forged });
+        expect([name, read.metadata.n]).toEqual([name, value]);
+      });
+      // The replica has all that there is: whoever waited for more would read on the primary.
+      expect([name, places]).toEqual([name, { replica: 1, primary: 0 }]);
+    }
   });
 
   test('a page after a cursor is not older than the page before it', async () => {

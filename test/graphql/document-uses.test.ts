@@ -58,6 +58,35 @@ describe('a gateway', () => {
   });
 });
 
+test('a platform with very many clients keeps no other from being counted', async () => {
+  const t = await startTestGateway({}, undefined, { pace: { usesMs: 3_600_000 } });
+  const quiet = await t.newPlatform('quiet');
+  const named = (client: number) =>
+    fetch(`${t.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        authorization: t.platform.authorization,
+        'content-type': 'application/json',
+        'graphql-client-name': `client ${client}`,
+      },
+      body: JSON.stringify({ query: '{ viewer { kind } }' }),
+    });
+  for (let first = 0; first < 550; first += 50) {
+    const answers = await Promise.all(Array.from({ length: 50 }, (_none, at) => named(first + at)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  }
+  await quiet.ask('{ viewer { kind } }');
+  await t.gateway.stop();
+  const { rows } = await t.owner.query(
+    'select p.name, count(*)::int as clients from document_use d join platform p on p.id = d.platform_id group by 1 order by 1',
+  );
+  expect(rows).toEqual([
+    { name: 'quiet', clients: 1 },
+    { name: 'test', clients: 500 },
+  ]);
+  await t.owner.end();
+});
+
 test('a counted document has the names of the schema, and none of the values', () => {
   const text = '{ a(ids: ["one", "two"], amount: 12, filter: { status: [FAILED], name: "Ada" }, rate: 1.5, on: true) }';
   expect(formOf(parse(text)).text).toBe('{a(ids:[]amount:0 filter:{status:[FAILED]name:""}rate:0 on:true)}');

@@ -210,6 +210,19 @@ describe('a manifest', () => {
     expect(await get(bound, { documentId: sha256(queryText) })).toMatchObject({ data: expect.anything() });
   });
 
+  test('knows nothing by what is no hash, whatever its characters are', async () => {
+    const unknown = await get(bound, { documentId: sha256('no document') });
+    for (const none of ['a\0b', '\ud800', "'", 'f'.repeat(10_000)]) {
+      expect(await get(bound, { documentId: none })).toEqual(unknown);
+      await rest.ask(
+        'DELETE',
+        `/trusted-documents/${encodeURIComponent(none.toWellFormed()).slice(0, 4_000)}`,
+        undefined,
+        204,
+      );
+    }
+  });
+
   test('leaves no document behind that has been deleted', async () => {
     const text = 'query Short { lived: __typename }';
     await register(text);

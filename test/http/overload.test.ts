@@ -349,3 +349,47 @@ test('shares are equal among those who have requests in flight, and all of them 
   // Room again: below the limit everybody is admitted.
   expect(admit('e')).toBe(true);
 });
+
+test('nobody is refused because answers to another have become slow after it was admitted', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const inFlight = new InFlight({ maxInFlight: 16, slowMs: 200, turns: new Turns(16, 16) });
+  const admit = (tenant: string) => {
+    const response = new WatchedResponse(new IncomingMessage(new Socket()));
+    const request = inFlight.admit(response, { key: tenant, isPlatform: true });
+    request?.turn();
+    return request;
+  };
+  const storm = Array.from({ length: 16 }, () => admit('storm'));
+  vi.advanceTimersByTime(10_000);
+  storm[0]?.onEnd();
+  // An eighth of the places is given now, and the storm has seven times as many.
+  expect([admit('storm'), admit('calm') !== undefined]).toEqual([undefined, true]);
+  vi.useRealTimers();
+});
+
+test('beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them', async () => {
+  const wide = await startTestGateway({ DATABASE_POOL: 10 }, undefined, { pace: patient });
+  const other = await wide.newPlatform('other');
+  const expensive =
+    '{ customers(first: 100) { edges { node { id platformCustomerId umaAddress kycStatus createdAt } } } }';
+  const reading = async () =>
+    (
+      await wide.owner.query(`select from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock' and application_name like '%serving%'`)
+    ).rowCount;
+  // Their credentials are known then: neither is a stranger, nor alone.
+  for (const platform of [wide.platform, other, wide.platform, other]) await platform.send('{ viewer { kind } }');
+  const lock = await lockedCustomers(wide.databaseUrl);
+  const answers = Array.from({ length: 10 }, () => wide.platform.send(expensive));
+  await other.send('{ viewer { kind } }');
+  while ((await reading()) !== 2);
+  for (const platform of [wide.platform, other]) {
+    expect((await platform.send('{ webhookEndpoints { totalCount } }')).status).toBe(200);
+  }
+  expect(await reading()).toBe(2);
+  await lock.release();
+  expect((await Promise.all(answers)).map(({ status, errors }) => [status, errors])).toEqual(
+    Array(10).fill([200, undefined]),
+  );
+  await wide.stop();
+});

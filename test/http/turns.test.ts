@@ -59,6 +59,29 @@ test('a second after the last request of another platform all that wait are work
   expect(storm.count).toBe(10);
 });
 
+test('of a platform beside another a quarter of the turns is for expensive work, and of one that is alone all are', async () => {
+  const turns = new Turns(8, 50);
+  const begun = { count: 0 };
+  const beginExpensive = () => {
+    const wait = turns.beginExpensive('a');
+    if (wait) wait.then(() => (begun.count += 1));
+    else begun.count += 1;
+  };
+  begin(turns, platform('a'), 1);
+  begin(turns, platform('b'), 1);
+  for (let sent = 0; sent < 6; sent += 1) beginExpensive();
+  expect(begun.count).toBe(2);
+  turns.endExpensive('a');
+  await settled();
+  expect(begun.count).toBe(3);
+  vi.advanceTimersByTime(1_000);
+  turns.endExpensive('a');
+  await settled();
+  expect(begun.count).toBe(6);
+  for (let sent = 0; sent < 6; sent += 1) beginExpensive();
+  expect(begun.count).toBe(12);
+});
+
 test('an operation of a connection leaves its turn to others while it waits for the world outside', async () => {
   const turns = new Turns(1, 50);
   begin(turns, platform('b'), 1);

@@ -40,11 +40,18 @@ test('a proposal moves nothing until another person approves it; then the balanc
   expect(await balance()).toBe(before);
   expect((await answer('adjust', 'list')).map(({ adjustment }: Data) => adjustment)).toEqual([made.adjustment]);
 
-  const alone = ['--by', ' ada  LOVELACE', '--reason', 'it is right'];
-  expect(await ops('adjust', 'approve', made.adjustment, ...alone)).toMatchObject({
-    code: 1,
-    err: `${made.adjustment} must be approved by another person than the one who proposed it`,
-  });
+  for (const alone of [
+    ' ada  LOVELACE',
+    'Ada-Lovelace.',
+    'Adá Lovelacé',
+    'Ａｄａ Lovelace',
+    'Ada\u00a0Love\u200blace',
+  ]) {
+    expect(await ops('adjust', 'approve', made.adjustment, '--by', alone, '--reason', 'it is right')).toMatchObject({
+      code: 1,
+      err: `${made.adjustment} must be approved by another person than the one who proposed it`,
+    });
+  }
   expect(await balance()).toBe(before);
 
   const changes = t.platform.watch(

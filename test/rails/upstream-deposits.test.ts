@@ -238,6 +238,53 @@ test('a deposit whose answer was lost upstream is taken once and credited once',
   }
 });
 
+test('a deposit that cannot be stored keeps no other from being credited, and is looked at again', async () => {
+  relay.answer = holdBack;
+  const proxy = await startUpstreamProxy(two.upstream.url);
+  try {
+    const before = await balanceOf(shop.platform, usd);
+    // What payers and providers may write. Postgres stores no U+0000 and no half of a character.
+    const references = [];
+    for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
+    const [memo = '', huge = '', empty = '', foreign = '', good = ''] = references;
+    const spoil = (record: Data): Data => {
+      switch (record.id) {
+        case memo:
+          return { ...record, description: 'a\u0000b\ud800c' };
+        case huge:
+          return { ...record, receivedAmount: { ...record.receivedAmount, amount: 9_000_000_000_000_001 } };
+        case empty:
+          return { ...record, receivedAmount: { ...record.receivedAmount, amount: 0 } };
+        case foreign:
+          return { ...record, receivedAmount: { amount: 1, currency: { code: 'XXY' } } };
+        default:
+          return record;
+      }
+    };
+    proxy.change((text) => {
+      const answer = JSON.parse(text);
+      return JSON.stringify(Array.isArray(answer.data) ? { ...answer, data: answer.data.map(spoil) } : answer);
+    });
+    await shop.connect({ baseUrl: `${proxy.url}/2025-10-13` });
+    await askNow();
+    for (const reference of [good, memo]) await untilStatus(reference, 'CREDITED');
+    await untilStatus(foreign, 'UNATTRIBUTED');
+    const { data: waiting } = await ops('deposits', 'list');
+    expect(waiting).toMatchObject([{ amount: '1 of the smallest unit of XXY' }]);
+    expect(await ops('deposits', 'close', waiting[0].deposit, ...by)).toMatchObject({ code: 0 });
+    expect(await depositOf(memo)).toMatchObject({ memo: 'a\ufffdb\ufffdc' });
+    for (const reference of [huge, empty]) expect(await depositOf(reference)).toBeUndefined();
+    expect(await balanceOf(shop.platform, usd)).toBe(before + 4_101n + 4_105n);
+    // Once the provider says it rightly, it is credited, too.
+    proxy.change((text) => text);
+    await askNow();
+    for (const reference of [huge, empty]) await untilStatus(reference, 'CREDITED');
+  } finally {
+    await shop.connect({});
+    await proxy.close();
+  }
+});
+
 test('what orders have collected is not looked at again and again', async () => {
   const scene = await makeScene(shop.platform, 0n);
   const input = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 800n };
@@ -261,6 +308,7 @@ test('what nobody can be credited with waits for a person, who says whose it is'
   await askNow();
   for (const reference of [unnamed, mine, late]) await untilStatus(reference, 'UNATTRIBUTED');
   const before = await balanceOf(shop.platform, usd);
+  const actsBefore = (await ops('acts', '--act', 'deposits')).data.length;
   const { data: waiting } = await ops('deposits', 'list');
   const row = (reference: string) => waiting.find((one: Data) => one.reference === reference);
   expect([row(unnamed), row(mine), row(late)]).toMatchObject([
@@ -284,7 +332,7 @@ test('what nobody can be credited with waits for a person, who says whose it is'
   for (const reference of [unnamed, late]) await untilStatus(reference, 'CREDITED');
   expect(await balanceOf(shop.platform, usd)).toBe(before + 1_200n);
   expect((await ops('deposits', 'list')).data).toEqual([]);
-  expect((await ops('acts', '--act', 'deposits')).data).toHaveLength(3);
+  expect((await ops('acts', '--act', 'deposits')).data).toHaveLength(actsBefore + 3);
 });
 
 test('reconciliation knows deposits, and names one that is gone there', async () => {

@@ -7,12 +7,15 @@ import { bodyOf, passOn } from '../setup/pass-on.ts';
 export interface UpstreamProxy {
   readonly url: string;
   setFault(fault: ProviderFault): Promise<void>;
+  /** Changes the text of each answer to a GET from now on. */
+  change(answers: (text: string) => string): void;
   close(): Promise<void>;
 }
 
 /** Starts a proxy of the service at `target`. */
 export async function startUpstreamProxy(target: string): Promise<UpstreamProxy> {
   let fault: ProviderFault = 'none';
+  let changed = (text: string) => text;
   /** The answers that are held back while the service is slow. */
   const held = new Set<() => void>();
   const server = createServer((request, response) => {
@@ -21,7 +24,8 @@ export async function startUpstreamProxy(target: string): Promise<UpstreamProxy>
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (fault === 'is-down') return void request.socket.destroy();
-    const { status, type, text } = await passOn(target, request, await bodyOf(request));
+    const { status, type, text: given } = await passOn(target, request, await bodyOf(request));
+    const text = request.method === 'GET' ? changed(given) : given;
     if (fault === 'loses-answers') return void request.socket.destroy();
     if (fault === 'is-slow') await new Promise<void>((resolve) => held.add(resolve));
     const isCourse = request.method === 'GET' && request.url?.includes('/transactions/');
@@ -36,6 +40,9 @@ export async function startUpstreamProxy(target: string): Promise<UpstreamProxy>
       fault = next;
       for (const release of held) release();
       held.clear();
+    },
+    change(answers) {
+      changed = answers;
     },
     async close() {
       for (const release of held) release();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseRange } from '../../src/http/client-address.ts';
@@ -174,6 +175,32 @@ async function decideUpstream(id: string, kycStatus: string): Promise<void> {
   );
 }
 
+test('a webhook that is worked on is not done before its work is', async () => {
+  relay.answer = holdBack;
+  const { id } = await orderOf(await pay(slowAmount));
+  const holder = new pg.Client({ connectionString: two.gateway.databaseUrl });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select from rail_order where id = $1 for update', [id]);
+  const raw = JSON.stringify({
+    type: 'OUTGOING_PAYMENT',
+    transaction: { status: 'PROCESSING', description: `order ${id}` },
+  });
+  expect((await give({ raw, headers: signed(raw) })).status).toBe(200);
+  await vi.waitFor(async () => {
+    const { rows } = await two.gateway.owner.query(
+      'select due_at is not null as waits from rail_webhook where platform_id = $1 and attempts > 0 and body = $2',
+      [shop.platform.platformId, Buffer.from(raw)],
+    );
+    // A process that dies now leaves it to another.
+    expect(rows).toEqual([{ waits: true }]);
+  }, 20_000);
+  await holder.query('rollback');
+  await holder.end();
+  await untilWorkedOn();
+  relay.answer = passOn;
+});
+
 test('an identity that is still checked is decided when its provider says so, and changes when the provider changes it', async () => {
   const id = await newCustomer(shop.platform, 'Person 001');
   expect(await statusOf(id)).toBe('PENDING_REVIEW');
@@ -253,6 +280,21 @@ test('what nobody has signed for this platform is refused, and nothing of it is 
   expect(await stored()).toEqual(before);
   expect((await give(from('198.51.100.2', signed(raw)))).status).toBe(200);
   expect((await stored()).all).toBe(before.all + 1);
+  await untilWorkedOn();
+});
+
+test('strangers who share the address of a provider do not keep its webhooks out', async () => {
+  const raw = JSON.stringify({ type: 'TEST', test: true });
+  const from = (headers: Record<string, string>) =>
+    give({ raw, headers: { ...headers, 'x-forwarded-for': '198.51.100.3' } });
+  expect((await from(signed(raw))).status).toBe(200);
+  const wrong = [];
+  for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
+  expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
+  expect((await from(signed(raw))).status).toBe(200);
+  // They count all the same: who has shown no right signature at this address is braked.
+  const other = await two.connected('a neighbour of the provider');
+  expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();
 });
 

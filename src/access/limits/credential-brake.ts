@@ -39,13 +39,8 @@ export class CredentialBrake {
    */
   begin(address: string): { succeed(): void } {
     const now = this.#now();
-    let attempts = this.#attempts.get(address);
-    if (!attempts) {
-      attempts = { bucket: new TokenBucket(this.#rate, now), refused: 0, loggedAt: Number.NEGATIVE_INFINITY };
-      this.#attempts.set(address, attempts);
-    }
+    const attempts = this.#attemptsOf(address, now);
     const { bucket } = attempts;
-    bucket.refill(this.#rate, now);
     if (bucket.tokens < 1) {
       this.#logRefusal(address, attempts, now);
       const seconds = secondsUntilToken(bucket.tokens, this.#rate);
@@ -53,6 +48,22 @@ export class CredentialBrake {
     }
     bucket.take();
     return { succeed: () => bucket.putBack() };
+  }
+
+  /** Counts a failure of somebody who was not to be refused. */
+  fail(address: string): void {
+    const { bucket } = this.#attemptsOf(address, this.#now());
+    if (bucket.tokens >= 1) bucket.take();
+  }
+
+  #attemptsOf(address: string, now: number): Attempts {
+    let attempts = this.#attempts.get(address);
+    if (!attempts) {
+      attempts = { bucket: new TokenBucket(this.#rate, now), refused: 0, loggedAt: Number.NEGATIVE_INFINITY };
+      this.#attempts.set(address, attempts);
+    }
+    attempts.bucket.refill(this.#rate, now);
+    return attempts;
   }
 
   #logRefusal(address: string, attempts: Attempts, now: number): void {

@@ -15,7 +15,7 @@ import { RateLimited } from '../../access/limits/rate-limits.ts';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { Sessions } from '../../access/tokens/sessions.ts';
 import { Slots } from '../../core/slots.ts';
-import type { TakeTurn } from '../../core/turn.ts';
+import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../database/replicas/replicas.ts';
 import { positionOf } from '../../events/cursor.ts';
@@ -25,7 +25,7 @@ import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
-import { costReport } from './cost-report.ts';
+import { costReport, isExpensive } from './cost-report.ts';
 import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
 import { sentReadAfter, withReplicas } from './replica-reads.ts';
@@ -79,6 +79,8 @@ export interface OperationsOptions {
   readonly streams: TokenCap;
   /** Waits for the turn of a message, among all that its platform asks for. */
   readonly takeTurn: TakeTurn;
+  /** Limits the documents of a platform that cost much, and are executed at once. */
+  readonly expensive: ExpensiveTurns;
   /** Authenticates the caller. Throws a GraphQLError where the credentials are not valid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
   /** Converts an error to the one that clients see. */
@@ -169,17 +171,25 @@ export class Operations {
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
     this.#options.countUse(context.viewer.platformId, args.document);
+    const { expensive } = this.#options;
+    // Nobody measures it while its platform is alone.
+    const answer = await (expensive.isShared && isExpensive(args)
+      ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args, context))
+      : this.#runInTime(args, context));
+    const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
+    return context.reportsCost ? withCost(presentedAnswer, args) : presentedAnswer;
+  }
+
+  #runInTime(args: ExecutionArgs, context: Context): Promise<ExecutionResult | TextAnswer> {
     const onTimeout = () => {
       context.isAbandoned = () => true;
     };
     const running = asPlatform(context.viewer.platformId, () =>
       withReplicas(this.#options.replicas, args, (reads) => this.#run(args, context, reads)),
     );
-    const answer = await withTimeLimit(running, this.#options.operationMs, { onTimeout }).catch(
+    return withTimeLimit(running, this.#options.operationMs, { onTimeout }).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
-    const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
-    return context.reportsCost ? withCost(presentedAnswer, args) : presentedAnswer;
   }
 
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {

@@ -6,7 +6,7 @@ import type { ClientTokens } from '../../access/tokens/client-tokens.ts';
 import type { Credentials } from '../../access/tokens/credentials.ts';
 import type { Sessions } from '../../access/tokens/sessions.ts';
 import { databaseAway, refusalIn } from '../../core/refusal.ts';
-import type { TakeTurn } from '../../core/turn.ts';
+import type { ExpensiveTurns, TakeTurn } from '../../core/turn.ts';
 import type { Replicas } from '../../database/replicas/replicas.ts';
 import type { DocumentUses } from '../../documents/document-uses.ts';
 import type { TrustedDocuments } from '../../documents/trusted-documents.ts';
@@ -43,6 +43,7 @@ export interface GraphqlOptions {
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
   readonly takeTurn: TakeTurn;
+  readonly expensive: ExpensiveTurns;
   /** How old a stream's cursor may be, in days. */
   readonly retentionDays: number;
   /** The most that one read of an operation may bring, in bytes. */
@@ -80,6 +81,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
     replicas,
     streams,
     takeTurn,
+    expensive: options.expensive,
     contextOf: (transport) => contextOf(options, transport),
     present: (error) => notedError(error, log),
   });

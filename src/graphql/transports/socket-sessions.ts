@@ -79,15 +79,21 @@ export async function openSession(
   extra: Extra,
   authorization: string | undefined,
 ): Promise<boolean> {
-  const { credentials, sessions, addressOf } = options;
-  // A failed lookup is no fault of the credentials: 1013 lets clients retry, an exception would be fatal to them.
+  const { credentials, sessions, addressOf, pace } = options;
+  let failure: string | undefined;
   const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch((error: unknown) => {
-    extra.socket.close(closeTryAgain, error instanceof RateLimited ? error.message : 'try again');
+    failure = error instanceof RateLimited ? error.message : 'try again';
     return undefined;
   });
-  if (!viewer) return false;
+  if (!viewer) {
+    await pace.wait(`address ${addressOf(extra.request)}`);
+    // A failed lookup is no fault of the credentials: 1013 lets clients retry, an exception would be fatal to them.
+    if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
+    return false;
+  }
   const refusal = admitSocket(options, extra.socket, viewer);
   if (refusal) {
+    await pace.wait(viewer.platformId);
     extra.socket.close(closeTryAgain, refusal.message);
     return false;
   }

@@ -9,7 +9,8 @@ import { Refusal } from '../../core/refusal.ts';
 const answerMs = 10_000;
 
 /**
- * Waits for the answer of a rail, without the slot of the request. A late answer is ignored.
+ * Waits for the answer of a rail, without the slot of the request. A late answer is ignored. What Postgres cannot store in its
+ * texts is replaced by U+FFFD: others than the provider write some of them, such as who pays.
  * @throws Error when it does not come in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
@@ -18,7 +19,7 @@ export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answe
     timer = setTimeout(() => reject(new Error(`the rail did not answer within ${answerMs} ms`)), answerMs);
   });
   try {
-    return await outsideWait(Promise.race([answer, timeout]));
+    return storable(await outsideWait(Promise.race([answer, timeout])));
   } finally {
     clearTimeout(timer);
   }
@@ -36,4 +37,17 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
     log.error({ err: error }, 'the rail could not be asked for what a request needs');
     throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not answer now; try again', { retryAfter: 1 });
   }
+}
+
+/** Returns a copy of plain data whose texts have neither U+0000 nor half of a surrogate pair. */
+function storable<Value>(value: Value): Value {
+  // A text stays a text, a list a list, and an object has the same fields.
+  return storableData(value) as Value;
+}
+
+function storableData(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\ufffd');
+  if (Array.isArray(value)) return value.map(storableData);
+  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return isPlain ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, storableData(one)])) : value;
 }

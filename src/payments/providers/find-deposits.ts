@@ -1,3 +1,4 @@
+import { maxAmount } from '../../core/checks.ts';
 import type { Environment } from '../../database/generated/client/client.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import type { RailDeposit } from '../../rails/rail-deposits.ts';
@@ -90,19 +91,34 @@ async function ask(payments: Payments, { platformId, environment, depositsFrom }
   let oldestUnderWay = Number.POSITIVE_INFINITY;
   for (let cursor: string | undefined; ; ) {
     const page = await railAnswer(rail.deposits({ from, cursor }));
+    const unsound = page.deposits.filter((deposit) => deposit.state === 'SETTLED' && !isSound(deposit));
+    for (const { reference, amount } of unsound) {
+      const about = { platformId, reference: reference.slice(0, longestName), amount: String(amount) };
+      payments.log.error(about, 'a deposit cannot be stored; its provider is asked again');
+    }
     await storeDeposits(payments.database.pool, platformId, page.deposits);
     latest = Math.max(latest, page.lookedUpTo?.getTime() ?? 0);
-    for (const { at, state } of page.deposits) {
-      latest = Math.max(latest, at.getTime());
-      if (state === 'UNDER_WAY') oldestUnderWay = Math.min(oldestUnderWay, at.getTime());
+    for (const deposit of page.deposits) {
+      latest = Math.max(latest, deposit.at.getTime());
+      const isOpen = deposit.state === 'UNDER_WAY' || unsound.includes(deposit);
+      if (isOpen) oldestUnderWay = Math.min(oldestUnderWay, deposit.at.getTime());
     }
     cursor = page.nextCursor;
     if (cursor === undefined) return new Date(Math.min(latest, Math.max(oldestUnderWay, latest - longestUnderWayMs)));
   }
 }
 
+/** The most characters of a provider's name for a deposit or an account. */
+const longestName = 200;
+
+/** Tells whether a deposit can be stored (rail_deposit_sound). One that cannot keeps no other from being stored. */
+function isSound({ amount, reference, heldAt }: RailDeposit): boolean {
+  const isName = (text: string) => text.length >= 1 && text.length <= longestName;
+  return amount >= 1n && amount <= maxAmount && isName(reference) && isName(heldAt);
+}
+
 async function storeDeposits(on: Queryable, platformId: string, deposits: readonly RailDeposit[]): Promise<void> {
-  const settled = deposits.filter(({ state }) => state === 'SETTLED');
+  const settled = deposits.filter((deposit) => deposit.state === 'SETTLED' && isSound(deposit));
   if (settled.length === 0) return;
   const rows = settled.map(({ reference, heldAt, at, amount, currency, customerId, payer, memo }) => ({
     ...{

@@ -1,4 +1,4 @@
-import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
+import { formatForeign } from '../../core/currencies.ts';
 import { firstIdAt } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { readClock } from '../../database/clock.ts';
@@ -116,12 +116,11 @@ export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefi
 
 /** Describes the side of the books. */
 export function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
-  const currency = requiredCurrency(code);
-  const own = known ? `, and ${formatMajor(known.beyondLow, currency)} known beyond them` : '';
-  return `${formatMajor(booked, currency)} in the books${own}`;
+  const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
+  return `${formatForeign(booked, code)} in the books${own}`;
 }
 
 /** Describes the side of the provider; undefined where it names no account. */
 export function heldWords({ currency, held }: BothBalances): string | undefined {
-  return held === undefined ? undefined : `${formatMajor(held, requiredCurrency(currency))} held`;
+  return held === undefined ? undefined : `${formatForeign(held, currency)} held`;
 }

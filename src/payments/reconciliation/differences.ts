@@ -1,4 +1,4 @@
-import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
+import { formatForeign } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { ReconciliationFault } from '../../database/generated/client/client.ts';
@@ -155,5 +155,5 @@ function strangers(orders: readonly OrderHere[], movements: readonly RailMovemen
 }
 
 function wordsOf({ amount, currency }: Pick<RailMovement, 'amount' | 'currency'>, state: string): string {
-  return `${state} ${formatMajor(amount, requiredCurrency(currency))}`;
+  return `${state} ${formatForeign(amount, currency)}`;
 }

@@ -10,7 +10,7 @@ import { positionOf } from '../../events/cursor.ts';
 import { hasPosition } from '../../events/reads.ts';
 import { webhookTypesSql } from '../webhook-types.ts';
 import type { Webhooks } from '../webhooks.ts';
-import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
+import { endpointDisabled, endpointUuid, lockEndpoint } from './endpoint-queries.ts';
 import { restart } from './resend.ts';
 
 /** The most events that one call replays. */
@@ -41,13 +41,24 @@ const countStatement = statement<{ count: number }>(
   `select count(*)::int as count from (select 1 ${inRange} limit ${maxEvents + 1}) counted`,
 );
 
+/** Sends the deliveries there are again, and makes those that are missing. Under the lock of the endpoint: nobody else makes one of them meanwhile. */
 const replayStatement = statement<object>(
   'replay_deliveries',
-  `insert into webhook_delivery as d (platform_id, endpoint_id, event_sequence)
-   select v.platform_id, e.id, v.sequence ${inRange} order by v.sequence
-   on conflict (platform_id, endpoint_id, event_sequence) do update
-     set ${restart}
-   returning 1`,
+  `with replayed as materialized (
+     select v.platform_id, e.id as endpoint_id, v.sequence ${inRange}
+   ), restarted as (
+     update webhook_delivery d set ${restart} from replayed r
+     where d.platform_id = r.platform_id and d.endpoint_id = r.endpoint_id and d.event_sequence = r.sequence
+     returning d.event_sequence
+   ), made as (
+     insert into webhook_delivery (platform_id, endpoint_id, event_sequence)
+     select r.platform_id, r.endpoint_id, r.sequence from replayed r
+     where not exists (select from webhook_delivery d
+                       where d.platform_id = r.platform_id and d.endpoint_id = r.endpoint_id and d.event_sequence = r.sequence)
+     order by r.sequence
+     returning event_sequence
+   )
+   select 1 from restarted union all select 1 from made`,
 );
 
 /**
@@ -67,8 +78,8 @@ export function replay(
     input,
     idempotencyKey,
     effect: async (transaction) => {
-      const { client, prisma } = transaction;
-      const endpoint = await readEndpoint(prisma, caller, id);
+      const { client } = transaction;
+      const endpoint = await lockEndpoint(transaction, caller, id);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
       const { after, before, named } = await rangeOf(transaction, caller, input);
       const range = [caller.platformId, id, after.toString(), before.toString(), named];

@@ -2,7 +2,9 @@ import { accessBugs } from './access-bugs.ts';
 import { attackBugs } from './attack-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
+import { operatorBugs } from './operator-bugs.ts';
 import type { Bug } from './plant.ts';
+import { providerBugs } from './provider-bugs.ts';
 import { recordBugs } from './record-bugs.ts';
 import { serviceBugs } from './service-bugs.ts';
 import { statusBugs } from './status-bugs.ts';
@@ -16,4 +18,6 @@ export const bugs: readonly Bug[] = [
   ...listBugs,
   ...attackBugs,
   ...recordBugs,
+  ...providerBugs,
+  ...operatorBugs,
 ];

@@ -50,18 +50,28 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'the question for deposits passes one that is under way',
     file: 'src/payments/providers/find-deposits.ts',
-    find: "if (state === 'UNDER_WAY') oldestUnderWay",
-    put: "if (state === 'FAILED') oldestUnderWay",
+    find: 'if (isOpen) oldestUnderWay',
+    put: 'if (unsound.includes(deposit)) oldestUnderWay',
     caughtBy: {
       file: 'test/rails/upstream-deposits.test.ts',
       title: 'deposits that no webhook has reported are found, also one that is under way for a while',
     },
   },
   {
+    bug: 'a payment that has settled upstream is sent again when it is asked about once more',
+    file: 'src/rails/upstream/upstream-orders.ts',
+    find: 'if (order.settled) return this.#lookAgain(order);',
+    put: '',
+    caughtBy: {
+      file: 'test/rails/upstream.test.ts',
+      title: 'what has settled is not sent again where upstream does not have it any more: a person must look',
+    },
+  },
+  {
     bug: 'an identity check that is not final is made once',
     file: 'src/rails/upstream/upstream-identity.ts',
-    find: 'if (customer.attempts === 0) return undefined;',
-    put: 'if (customer.attempts >= 0) return undefined;',
+    find: 'customer.attempts > 0 ? await readCustomer(client, customer) : undefined',
+    put: 'undefined',
     caughtBy: {
       file: 'test/rails/upstream-webhooks.test.ts',
       title:
@@ -254,11 +264,54 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'a platform that fills every place takes the places of all',
     file: 'src/http/in-flight.ts',
-    find: 'return own < limit / tenants && tenants > 1 && count < 2 * limit;',
-    put: 'return own < 0 && tenants > 1 && count < 2 * limit;',
+    find: 'return own < limit / tenants && tenants > 1 && count',
+    put: 'return own < 0 && tenants > 1 && count',
     caughtBy: {
       file: 'test/http/overload.test.ts',
       title: 'shares are equal among those who have requests in flight, and all of them together are bounded',
+    },
+  },
+  {
+    bug: 'who has few requests is refused when answers to another become slow',
+    file: 'src/http/in-flight.ts',
+    find: 'count < 2 * this.#limits.maxInFlight',
+    put: 'count < 2 * limit',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title: 'nobody is refused because answers to another have become slow after it was admitted',
+    },
+  },
+  {
+    bug: 'expensive documents have all turns of their platform',
+    file: 'src/http/turns.ts',
+    find: 'Math.floor(this.#most * expensivePart)',
+    put: 'this.#most',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title:
+        'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
+    },
+  },
+  {
+    bug: 'what waits for an expensive document keeps its turn',
+    file: 'src/core/turn.ts',
+    find: 'if (wait) await turnlessWait(wait);',
+    put: 'if (wait) await wait;',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title:
+        'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
+    },
+  },
+  {
+    bug: 'the time of a refused webhook says what it is about',
+    file: 'src/http/provider-webhooks.ts',
+    find: 'await outsideWait(Promise.all([refusable, pace',
+    put: 'await outsideWait(Promise.all([pace',
+    caughtBy: {
+      file: 'test/http/provider-webhooks.test.ts',
+      title:
+        'no refusal of a webhook is answered before its time, whatever it is about, and none holds a place meanwhile',
     },
   },
   {
@@ -302,13 +355,43 @@ export const serviceBugs: readonly Bug[] = [
     },
   },
   {
-    bug: 'idempotency keys are forgotten after a day',
-    file: 'src/work/housekeeping.ts',
-    find: "interval '30 days'",
-    put: "interval '1 day'",
+    bug: 'idempotency keys are forgotten after 20 days',
+    file: 'prisma/functions/partitioned_tables.sql',
+    find: "('idempotency_record', 'month', interval '30 days')",
+    put: "('idempotency_record', 'month', interval '20 days')",
     caughtBy: {
-      file: 'test/work/housekeeping.test.ts',
-      title: 'an idempotency key is remembered for 30 days and then forgotten',
+      file: 'test/work/partitions.test.ts',
+      title: 'idempotency keys leave with their partition, 30 days after its end',
+    },
+  },
+  {
+    bug: 'an idempotency key is looked for in no other partition when its row is stored',
+    file: 'prisma/functions/claim_once.sql',
+    find: 'return null;',
+    put: 'return new;',
+    caughtBy: {
+      file: 'test/work/partitions.test.ts',
+      title: 'is not stored a second time, whatever the statement, and whoever forgets its lock',
+    },
+  },
+  {
+    bug: 'the row of an idempotency key is stored without the lock of the key',
+    file: 'prisma/functions/claim_once.sql',
+    find: "perform pg_advisory_xact_lock(claim_lock(new.platform_id, jsonb_build_object('operation', new.operation, 'key', new.key)));",
+    put: 'null;',
+    caughtBy: {
+      file: 'test/work/partitions.test.ts',
+      title: 'of two transactions at once is stored by one, also in different partitions',
+    },
+  },
+  {
+    bug: 'webhook deliveries that wait leave with their partition',
+    file: 'prisma/functions/drop_partition.sql',
+    find: "d.status = 'PENDING'",
+    put: 'false',
+    caughtBy: {
+      file: 'test/work/partitions.test.ts',
+      title: 'leave with their partitions and attempts; those that wait or were sent again since stay',
     },
   },
   {

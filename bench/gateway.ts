@@ -1,0 +1,16 @@
+import { servingUrl } from '../src/database/embedded/serving-login.ts';
+import { type Server, startServer } from './measure.ts';
+
+/** The gateway as it runs for real: production, and every feature on. */
+export function startGateway(databaseUrl: string, role: 'all' | 'serve' | 'work' = 'all'): Promise<Server> {
+  return startServer('src/main.ts', {
+    DATABASE_URL: servingUrl(databaseUrl),
+    PORT: '0',
+    LOG_LEVEL: 'error',
+    ROLE: role,
+    SANDBOX_QUOTE_SECONDS: '86400',
+    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+    WEBHOOK_LOOPBACK: 'on',
+    ALLOW_UNSAFE: 'loopback-webhooks,weak-keys',
+  });
+}

@@ -1,0 +1,44 @@
+import type { LockAnswer, LockRequest, RailModule, RateLock } from '../../src/rails/port.ts';
+import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
+import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
+
+/** What the provider locks wrongly, by the amount that it is asked to lock. */
+export const wrongLocks: Readonly<Record<string, { readonly lock?: Partial<RateLock>; readonly validMs?: number }>> = {
+  'more than was asked for': { lock: { sent: 5_001n } },
+  'nothing to deliver': { lock: { received: 0n } },
+  'fees of all that is sent': { lock: { fees: 5_003n } },
+  'a negative fee': { lock: { fees: -1n } },
+  'a rate that is no number': { lock: { rate: 'two' } },
+  'no reference': { lock: { reference: '' } },
+  'no time': { validMs: 0 },
+  'no number of milliseconds': { validMs: Number.NaN },
+};
+
+/** The amount for which a lock is wrong in one way. */
+export const wrongAmount = (name: string) => 5_000n + BigInt(Object.keys(wrongLocks).indexOf(name));
+
+/** The amount whose lock holds for a moment only. */
+export const briefAmount = 7_000n;
+
+function lockOf({ id, amount }: LockRequest): LockAnswer {
+  const sound = { reference: `lock ${id}`, sent: amount, received: amount / 2n, rate: '2', fees: 0n };
+  const wrong = Object.entries(wrongLocks).find(([name]) => wrongAmount(name) === amount)?.[1];
+  return {
+    kind: 'locked',
+    lock: { ...sound, ...wrong?.lock },
+    validMs: wrong?.validMs ?? (amount === briefAmount ? 50 : 60_000),
+  };
+}
+
+/** A sandbox that locks two for one, or wrongly. */
+const module: RailModule = {
+  railPort: 1,
+  name: 'locking',
+  open: () => ({
+    ...sandboxRail({ paceMs: 5, rates: sandboxRates() }),
+    lockRate: async (request) => lockOf(request),
+    payOut: async ({ lock }) =>
+      lock ? { kind: 'settled', amount: lock.received, sent: lock.sent } : { kind: 'settled' },
+  }),
+};
+export default module;

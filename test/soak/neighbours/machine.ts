@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Processor time in clock ticks, of all processes, of ours, and of those among ours that only measure. */
+interface Ticks {
+  readonly all: number;
+  readonly own: number;
+  readonly measuring: number;
+}
+
+/** Which parts of one processor were used. */
+export interface Used {
+  /** By what is measured: the service and its database. */
+  readonly service: number;
+  /** By processes that have nothing to do with it. */
+  readonly others: number;
+}
+
+/** Clock ticks a second: Linux's USER_HZ. */
+const ticksPerSecond = 100;
+
+/**
+ * Tells how much processor time is used while something is measured: what others do to the latencies is nobody's storm. Only Linux
+ * says so; elsewhere it is 0.
+ * @param clients the processes that only measure
+ * @returns the function that returns it, since the last call
+ */
+export function watchProcessors(clients: readonly (number | undefined)[]): () => Used {
+  const root = testRunner();
+  const measuring = new Set([process.pid, ...clients]);
+  let before = ticksNow(root, measuring);
+  let at = performance.now();
+  return () => {
+    const now = ticksNow(root, measuring);
+    const seconds = (performance.now() - at) / 1_000;
+    const used = (of: (ticks: Ticks) => number) =>
+      now && before ? Math.max(0, (of(now) - of(before)) / ticksPerSecond / seconds) : 0;
+    const result = { service: used(({ own, measuring: m }) => own - m), others: used(({ all, own }) => all - own) };
+    before = now;
+    at = performance.now();
+    return result;
+  };
+}
+
+interface Process {
+  readonly parent: number;
+  readonly ticks: number;
+  readonly name: string;
+}
+
+/** Reads a process; undefined where it has ended meanwhile. */
+function processOf(pid: number | 'self'): Process | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]), name: command };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first process of the test runner: all that is measured, the databases too, are its children. */
+function testRunner(): number {
+  let pid = process.pid;
+  for (let next = processOf(pid); next?.name.includes('vitest'); next = processOf(pid)) pid = next.parent;
+  return pid;
+}
+
+function ticksNow(root: number, measuring: ReadonlySet<number | undefined>): Ticks | undefined {
+  try {
+    const [user = 0, nice = 0, system = 0] = readFileSync('/proc/stat', 'utf8').split(/\s+/, 4).slice(1).map(Number);
+    const processes = new Map<number, Process>();
+    for (const name of readdirSync('/proc')) {
+      const found = /^\d+$/.test(name) ? processOf(Number(name)) : undefined;
+      if (found) processes.set(Number(name), found);
+    }
+    const all = user + nice + system;
+    let own = 0;
+    let ofMeasuring = 0;
+    for (const [pid, { ticks }] of processes) {
+      if (isBelow(pid, root, processes)) own += ticks;
+      if (measuring.has(pid)) ofMeasuring += ticks;
+    }
+    return { all, own, measuring: ofMeasuring };
+  } catch {
+    return undefined;
+  }
+}
+
+function isBelow(pid: number, root: number, processes: ReadonlyMap<number, Process>): boolean {
+  for (let at: number | undefined = pid; at; at = processes.get(at)?.parent) if (at === root) return true;
+  return false;
+}

@@ -1,0 +1,42 @@
+import { setPriority } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connection, type Storm } from './storms.ts';
+
+// A storm in a process of its own, of the lowest priority: a real one takes no time of the service's processors. It begins and ends
+// with a message, and each end answers what came of its acts.
+setPriority(19);
+
+let goesOn = false;
+
+/** Acts on one connection until the storm ends. */
+async function rage(storm: Storm, statuses: Map<string, number>): Promise<void> {
+  const own = connection(storm);
+  const everyMs = storm.perSecond === undefined ? 0 : (storm.connections * 1_000) / storm.perSecond;
+  let due = performance.now() + Math.random() * everyMs;
+  while (goesOn) {
+    for (let wait = due - performance.now(); everyMs > 0 && wait > 0 && goesOn; wait = due - performance.now()) {
+      await delay(Math.min(wait, 50));
+    }
+    if (!goesOn) break;
+    due += everyMs;
+    const status = await own.act();
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  await own.close();
+}
+
+process.on('message', (storm: Storm | 'end') => {
+  if (storm === 'end') {
+    goesOn = false;
+    return;
+  }
+  goesOn = true;
+  const statuses = new Map<string, number>();
+  Promise.all(Array.from({ length: storm.connections }, () => rage(storm, statuses))).then(
+    () => process.send?.(Object.fromEntries(statuses)),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'undici';
+import WebSocket from 'ws';
+
+/** The kinds of storms: what each connection sends over and over, whatever the answers say. */
+export const kinds = [
+  'queries',
+  'documents',
+  'mutations',
+  'sockets',
+  'streams',
+  'uploads',
+  'wrong credentials',
+] as const;
+export type Kind = (typeof kinds)[number];
+
+/** What the connections of a storm send, and where. */
+export interface Storm {
+  readonly url: string;
+  readonly authorization: string;
+  readonly connections: number;
+  readonly kind: Kind;
+  /** How many acts a second all connections begin together; undefined: as fast as they are answered. */
+  readonly perSecond: number | undefined;
+  /** The accounts that it reads and moves money between. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** One connection of a storm. */
+export interface Raging {
+  /** Does its act once. Returns what came of it: a status, or the code with which a socket was closed. */
+  act(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The document with which one account is read. */
+export function accountQuery(id: string): string {
+  return `{ account(id: "${id}") { id currency { code } ... on InternalAccount { balance { amount } } } }`;
+}
+
+/** An expensive document: fifty payments, of each its history, its legs, and the accounts of its customer. */
+const expensive = `{ transactions(first: 50) { edges { node { id status sentAmount { amount } timeline { status reason }
+  ledgerEntries { amount { amount currency { code } } account { id } system }
+  customer { id platformCustomerId accounts(first: 3) { edges { node { id displayName } } } } } } } }`;
+
+export function connection(storm: Storm): Raging {
+  switch (storm.kind) {
+    case 'queries':
+      return posting(storm, () => ({ query: accountQuery(storm.from) }));
+    case 'documents':
+      return posting(storm, () => ({ query: expensive }));
+    case 'mutations':
+      return posting(storm, () => ({
+        query: `mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename } }`,
+        variables: {
+          input: {
+            sourceAccountId: storm.from,
+            destinationAccountId: storm.to,
+            amount: 1,
+            idempotencyKey: randomUUID(),
+          },
+        },
+      }));
+    case 'wrong credentials':
+      return posting({ ...storm, authorization: `Basic ${btoa(`${randomUUID()}:wrong`)}` }, () => ({
+        query: '{ __typename }',
+      }));
+    case 'uploads':
+      return { act: () => upload(storm), close: async () => undefined };
+    case 'streams':
+      return { act: () => openStream(storm), close: async () => undefined };
+    case 'sockets':
+      return { act: () => openSocket(storm), close: async () => undefined };
+  }
+}
+
+function posting({ url, authorization }: Storm, body: () => object): Raging {
+  const client = new Client(url);
+  const headers = { authorization, 'content-type': 'application/json' };
+  return {
+    async act() {
+      const answer = await client.request({ path: '/graphql', method: 'POST', headers, body: JSON.stringify(body()) });
+      const text = await answer.body.text();
+      return `${answer.statusCode}${/"errors"|Error"/.test(text) ? ' with errors' : ''}`;
+    },
+    close: () => client.close(),
+  };
+}
+
+/** Sends a body of nearly 100 KiB in small pieces, with known credentials. It is refused, since no document is that long. */
+function upload({ url, authorization }: Storm): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const headers = { authorization, 'content-type': 'application/json' };
+  const request = httpRequest(`${url}/graphql`, { method: 'POST', headers }, (answer) => {
+    answer.resume().once('close', () => resolve(String(answer.statusCode)));
+  });
+  request.once('error', () => resolve('broken off'));
+  (async () => {
+    const padding = ' '.repeat(4_000);
+    for (let piece = 0; piece < 24 && !request.destroyed; piece += 1) {
+      request.write(padding);
+      await delay(1);
+    }
+    request.end('{"query": "{ __typename }"}');
+  })();
+  return promise;
+}
+
+/** Opens an event stream, and goes away after its first message: the present state. */
+function openStream({ url, authorization, from }: Storm): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const headers = { authorization, 'content-type': 'application/json', accept: 'text/event-stream' };
+  const request = httpRequest(`${url}/graphql`, { method: 'POST', headers }, (answer) => {
+    const end = () => {
+      resolve(String(answer.statusCode));
+      request.destroy();
+    };
+    answer.once('data', end).once('end', end).once('error', end);
+  });
+  request.once('error', () => resolve('broken off'));
+  request.end(JSON.stringify({ query: `subscription { accountUpdates(accountId: "${from}") { cursor } }` }));
+  return promise;
+}
+
+/** Opens a socket, asks a query on it, and closes it. */
+function openSocket({ url, authorization, from }: Storm): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const send = (message: object) => socket.send(JSON.stringify(message));
+  socket.on('open', () => send({ type: 'connection_init', payload: { authorization } }));
+  socket.on('message', (data) => {
+    const { type } = JSON.parse(String(data)) as { type: string };
+    if (type === 'connection_ack') {
+      send({ id: '1', type: 'subscribe', payload: { query: accountQuery(from) } });
+      return;
+    }
+    if (type === 'complete' || type === 'error') {
+      resolve(type);
+      socket.close();
+    }
+  });
+  socket.on('error', () => resolve('broken off'));
+  socket.on('close', (code) => resolve(String(code)));
+  return promise;
+}

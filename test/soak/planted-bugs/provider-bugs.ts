@@ -1,0 +1,134 @@
+import type { Bug } from './plant.ts';
+
+const quoted = (title: string) => ({ file: 'test/rails/upstream-quotes.test.ts', title });
+const reported = (title: string) => ({ file: 'test/rails/upstream-webhooks.test.ts', title });
+const deposited = (title: string) => ({ file: 'test/rails/upstream-deposits.test.ts', title });
+const reconciled = (title: string) => ({ file: 'test/rails/reconciliation.test.ts', title });
+const unsigned = 'what nobody has signed for this platform is refused, and nothing of it is stored';
+const toAPerson = 'what nobody can be credited with waits for a person, who says whose it is';
+const otherwise =
+  'a balance that differs is named with both sides, until a person has said why; then only another difference is';
+
+/** Bugs in what is done with the providers of rails: their webhooks, deposits, identity checks, locks, and reconciliation. */
+export const providerBugs: readonly Bug[] = [
+  {
+    bug: 'a webhook of a provider that nobody has signed is stored',
+    file: 'src/rails/upstream/upstream-webhooks.ts',
+    find: 'if (error instanceof WebhookVerificationError) return undefined;',
+    put: 'if (error instanceof WebhookVerificationError) return { id };',
+    caughtBy: reported(unsigned),
+  },
+  {
+    bug: 'wrong signatures of webhooks are not counted',
+    file: 'src/http/provider-webhooks.ts',
+    find: 'if (!isWrong) attempt?.succeed();',
+    put: 'attempt?.succeed();\n      if (!isWrong) return;',
+    caughtBy: reported(unsigned),
+  },
+  {
+    bug: "strangers at a provider's address keep its webhooks out",
+    file: 'src/http/provider-webhooks.ts',
+    find: 'if (received) this.#proven.set(sender, true);',
+    put: 'if (received) this.#proven.set(sender, true);\n      else this.#proven.delete(sender);',
+    caughtBy: reported('strangers who share the address of a provider do not keep its webhooks out'),
+  },
+  {
+    bug: 'a webhook whose process died waits for ever',
+    file: 'src/payments/providers/work-on-webhooks.ts',
+    find: "set due_at = clock_ms() + interval '30 seconds', attempts = w.attempts + 1",
+    put: 'set due_at = null, attempts = w.attempts + 1',
+    caughtBy: reported('a webhook that is worked on is not done before its work is'),
+  },
+  {
+    bug: 'one deposit that cannot be stored keeps all others out',
+    file: 'src/payments/providers/find-deposits.ts',
+    find: "deposits.filter((deposit) => deposit.state === 'SETTLED' && isSound(deposit));\n  if",
+    put: "deposits.filter((deposit) => deposit.state === 'SETTLED');\n  if",
+    caughtBy: deposited('a deposit that cannot be stored keeps no other from being credited, and is looked at again'),
+  },
+  {
+    bug: 'what a payer writes may be what the database cannot store',
+    file: 'src/payments/orders/rail-answer.ts',
+    find: "value.toWellFormed().replaceAll('\\0', '\\ufffd')",
+    put: 'value',
+    caughtBy: deposited('a deposit that cannot be stored keeps no other from being credited, and is looked at again'),
+  },
+  {
+    bug: 'a deposit for a deleted customer is credited',
+    file: 'src/payments/providers/find-deposits.ts',
+    find: '\n     and not c.is_deleted\n',
+    put: '\n',
+    also: [
+      {
+        file: 'src/payments/providers/credit-deposits.ts',
+        find: 'undeleted: customerId === null ? [] : [customerId]',
+        put: 'undeleted: []',
+      },
+      { file: 'prisma/functions/check_undeleted.sql', find: 'is_deleted', put: 'is_deleted and false' },
+    ],
+    caughtBy: deposited(toAPerson),
+  },
+  {
+    bug: 'a deposit is credited in another currency',
+    file: 'src/payments/providers/decide-deposits.ts',
+    find: 'if (account.currency !== currency) {',
+    put: 'if (account.currency === currency && !id) {',
+    caughtBy: deposited(toAPerson),
+  },
+  {
+    bug: 'a deposit is decided twice',
+    file: 'src/payments/providers/decide-deposits.ts',
+    find: "where: { platformId, id: uuid, status: 'UNATTRIBUTED' },",
+    put: 'where: { platformId, id: uuid },',
+    caughtBy: deposited(toAPerson),
+  },
+  {
+    bug: "a provider's news of an identity whose check was final changes nothing",
+    file: 'src/payments/customers/identity-checks.ts',
+    find: 'select platform_id, id, clock_ms() from customer where platform_id = $1 and id = $2 and not is_deleted',
+    put: "select platform_id, id, clock_ms() from customer where platform_id = $1 and id = $2 and kyc_status = 'PENDING_REVIEW'",
+    caughtBy: reported(
+      'an identity that is still checked is decided when its provider says so, and changes when the provider changes it',
+    ),
+  },
+  {
+    bug: 'a rail locks another amount than it was asked for, and the quote is made',
+    file: 'src/payments/quotes/lock-rate.ts',
+    find: "if (given.kind === 'locked') checkLock(request, amount, given.lock, given.validMs);",
+    put: "if (given.kind === 'locked') checkLock(request, given.lock.sent, { ...given.lock, received: given.lock.sent }, given.validMs);",
+    caughtBy: {
+      file: 'test/rails/rate-locks.test.ts',
+      title: 'a lock that is not what was asked for makes no quote: %s',
+    },
+  },
+  {
+    bug: 'a refusal of a lock is answered as if the service were away',
+    file: 'src/payments/quotes/lock-rate.ts',
+    find: "throw new Refusal('INVALID_BANK_ACCOUNT', answer.explanation",
+    put: "throw new Refusal('SERVICE_UNAVAILABLE', answer.explanation",
+    caughtBy: quoted('a quote that upstream refuses is refused here, with its reason'),
+  },
+  {
+    bug: 'a balance that a person has explained hides every later difference',
+    file: 'src/payments/reconciliation/balances.ts',
+    find: 'return beyondLow <=',
+    put: 'return known !== undefined || beyondLow <=',
+    caughtBy: reconciled(otherwise),
+  },
+  {
+    bug: "a provider's news of an identity that is still checked changes nothing",
+    file: 'src/payments/providers/work-on-webhooks.ts',
+    find: "if (one.kind === 'identity') await wake",
+    put: "if (one.kind === 'identity' && !platformId) await wake",
+    caughtBy: reported(
+      'an identity that is still checked is decided when its provider says so, and changes when the provider changes it',
+    ),
+  },
+  {
+    bug: 'a balance that differs is named again though a person has said why',
+    file: 'src/payments/reconciliation/balances.ts',
+    find: 'beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n)',
+    put: 'beyondLow <= 0n && beyondHigh >= 0n',
+    caughtBy: reconciled(otherwise),
+  },
+];
