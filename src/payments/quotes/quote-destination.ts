@@ -6,11 +6,10 @@ import type { Account, Lookup, Quote } from '../../database/rows.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import type { RailAccount } from '../../rails/rail-account.ts';
-import { clusterOfAddress } from '../clusters/elsewhere.ts';
 import type { Payments } from '../command.ts';
 import { checkApplicable, type Information, type InformationField, missingFields } from '../information.ts';
 import { accountNotFound, currencyOfAccount, type Parties, toRailAccount } from '../parties.ts';
-import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
+import { isFoundByRail, lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 import { at, type DestinationInput } from './quote-input.ts';
 
@@ -130,13 +129,11 @@ export async function umaDestination(
   checkApplicable(request.senderCustomerInfo, at('senderCustomerInfo'), { requested, isInternal: false });
   checkSender(requested, sender);
   const { receiving, limits } = chosenCurrency(lookup, input.currency);
-  const isElsewhere =
-    lookup.receiverCustomerId === null && clusterOfAddress(payments, caller, umaAddress) === undefined;
   return {
     receiving,
     columns: { destinationKind: 'UMA_ADDRESS', destinationAccountId: null, destinationUmaAddress: umaAddress },
     lookupId: lookup.id,
-    elsewhere: isElsewhere ? umaAddress : undefined,
+    elsewhere: isFoundByRail(payments, caller, lookup) ? umaAddress : undefined,
     target: { account: undefined, umaAddress },
     receivers: [],
     accounts: [],

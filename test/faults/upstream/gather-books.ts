@@ -98,15 +98,17 @@ const waitingUpstream = `select ((select count(*) from outbox) + (select count(*
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
 /** The question for deposits is due, or under way: its lease is shorter. */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/** Nobody waits until what a fault has postponed is asked about again. */
-const askNow = `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
+/** Nobody waits until what a fault has postponed is tried again. */
+const depositsNow = `update rail_deposit set due_at = clock_ms() where status = 'RECEIVED'`;
+const webhooksNow = 'update rail_webhook set due_at = clock_ms() where due_at is not null';
+const ordersNow = `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
   and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`;
 
 /** Waits until no payment, deposit or message is under way, or nothing moves any more. */
 async function atRest({ here, upstream }: TwoSides): Promise<void> {
   const waiting = async ({ databaseUrl }: Side, text: string) =>
     (await query<{ waiting: number }>(databaseUrl, text))[0]?.waiting;
-  await query(here.databaseUrl, askNow);
+  for (const text of [ordersNow, depositsNow, webhooksNow]) await query(here.databaseUrl, text);
   let asked = false;
   for (let last = '', deadline = 0; ; await delay(250)) {
     const counts = [await waiting(here, waitingHere), await waiting(upstream, waitingUpstream)];
