@@ -1,10 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { parseRate, type Rate } from './access/rates.ts';
+import { clusterName } from './clusters/names.ts';
 import { serversOf } from './database/connections/address.ts';
-import { parseRange } from './http/client-address.ts';
 import { parseRailSettings } from './rails/rail-settings.ts';
 import { parseRateOverrides } from './rails/sandbox/rates.ts';
+import {
+  address,
+  addressRanges,
+  key,
+  listOf,
+  onOff,
+  rate,
+  textKey,
+  type Unsafe,
+  unsafe,
+  unsafeThings,
+  wholeNumber,
+} from './setting-kinds.ts';
 
 /** The error for invalid settings: the message names each and says what it should be. */
 export class ConfigError extends Error {
@@ -13,82 +25,6 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
   }
 }
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must lie between ${min} and ${max}`);
-
-const key = z
-  .string()
-  .regex(
-    /^([0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/,
-    'must be 32 bytes, in base64 (44 characters) or hex (64 characters)',
-  )
-  .transform((text): Buffer => Buffer.from(text, text.length === 64 ? 'hex' : 'base64'));
-
-/** A key of client tokens. A semicolon would end it in a list. */
-const textKey = z
-  .string()
-  .min(32, 'must have at least 32 characters')
-  .refine((text) => !text.includes(';'), 'must have no semicolon');
-
-/** Keys of a kind, parted by semicolons. */
-const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
-  z
-    .string()
-    .transform((list) =>
-      list
-        .split(';')
-        .map((text) => text.trim())
-        .filter((text) => text !== ''),
-    )
-    .pipe(z.array(kind));
-
-/** The address of a database. */
-const address = z
-  .string()
-  .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database');
-
-const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
-
-/** A limit of rate: `off`, or requests a second and at once. */
-const rate = z.string().transform((text, context): Rate | null => {
-  if (text === 'off') return null;
-  const parsed = parseRate(text);
-  if (parsed) return parsed;
-  context.addIssue('must be off, or requests a second and at once such as 100/500, each from 1 to 1000000');
-  return z.NEVER;
-});
-
-/** What production refuses unless the operator allows it. */
-export const unsafeThings = ['any-origin', 'loopback-webhooks', 'owner-login', 'unverified-tls', 'weak-keys'] as const;
-export type Unsafe = (typeof unsafeThings)[number];
-
-const unsafe = z
-  .string()
-  .transform((list) =>
-    list
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== ''),
-  )
-  .pipe(z.array(z.enum(unsafeThings, { error: `must be some of ${unsafeThings.join(', ')}, parted by commas` })));
-
-const addressRanges = z.string().transform((list, context) => {
-  try {
-    return list
-      .split(',')
-      .map((range) => range.trim())
-      .filter((range) => range !== '')
-      .map(parseRange);
-  } catch {
-    context.addIssue('must be addresses or ranges such as 10.0.0.0/8, parted by commas');
-    return z.NEVER;
-  }
-});
 
 /**
  * Every setting, with its default. The README's table describes them, and a test compares it with this list.
@@ -158,6 +94,10 @@ export const settings = {
     }),
   CLIENT_TOKEN_KEY: textKey.optional(),
   CLIENT_TOKEN_KEY_FALLBACKS: listOf(textKey).default([]),
+  CLUSTER: z.string().regex(clusterName, 'must be a name such as north: small letters, digits and hyphens').optional(),
+  CLUSTER_DIRECTORY: z.string().min(1).optional(),
+  CLUSTER_KEY: textKey.optional(),
+  CLUSTER_KEY_FALLBACKS: listOf(textKey).default([]),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
   INTROSPECTION: onOff.optional(),
   OPENAPI: onOff.optional(),
@@ -206,6 +146,8 @@ export const secretSettings = [
   'CLIENT_TOKEN_KEY_FALLBACKS',
   'SECRET_KEY',
   'SECRET_KEY_FALLBACKS',
+  'CLUSTER_KEY',
+  'CLUSTER_KEY_FALLBACKS',
 ] as const satisfies readonly (keyof typeof settings)[];
 
 export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
@@ -255,6 +197,11 @@ export function readConfig(environment: Environment): Config {
   }
   if (config.DATABASE_READ_URL.length > 0 && config.DATABASE_URL === undefined) {
     throw new ConfigError(['DATABASE_READ_URL needs DATABASE_URL: its servers are standbys of that one']);
+  }
+  const ofCluster = ['CLUSTER', 'CLUSTER_DIRECTORY', 'CLUSTER_KEY'] as const;
+  const missing = ofCluster.filter((name) => config[name] === undefined);
+  if (missing.length > 0 && missing.length < ofCluster.length) {
+    throw new ConfigError([`one of several clusters needs ${ofCluster.join(', ')}: ${missing.join(', ')} is not set`]);
   }
   return {
     ...config,

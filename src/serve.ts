@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { CredentialBrake } from './access/limits/credential-brake.ts';
 import { RateLimits } from './access/limits/rate-limits.ts';
@@ -9,7 +10,9 @@ import { ApiTokens } from './access/tokens/api-tokens.ts';
 import { ClientTokens } from './access/tokens/client-tokens.ts';
 import { Credentials } from './access/tokens/credentials.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
+import { instanceName } from './clusters/names.ts';
 import type { GatewaySettings } from './config.ts';
+import type { Database } from './database/database.ts';
 import type { Replicas } from './database/replicas/replicas.ts';
 import { DocumentUses } from './documents/document-uses.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
@@ -23,6 +26,7 @@ import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
+import { ClusterEndpoints } from './http/cluster-endpoints.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { ProviderWebhooks } from './http/provider-webhooks.ts';
@@ -80,8 +84,7 @@ export async function startServing(
   { payments, webhooks, feed, sessions, readiness, replicas, metricsUrl }: Served,
 ): Promise<Serving> {
   const { database } = payments;
-  const tokens = new ApiTokens(database);
-  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
+  const { tokens, clientTokens, instance } = namesOf(database, config);
   const trusted = new TrustedDocuments(database);
   const uses = new DocumentUses(database, log, pace?.usesMs);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
@@ -113,17 +116,18 @@ export async function startServing(
     graphql,
     distinctConnections: createDistinctConnections(streaming),
     tickets: createTickets({ operations, credentials, clientTokens }),
-    singleConnections: createSingleConnections({ ...streaming, takeTurn, reservations: caps.reservations }),
+    singleConnections: createSingleConnections({ ...streaming, takeTurn, instance, reservations: caps.reservations }),
     origins,
     rest: createRestServer({
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
-    providers: providersOf(payments, callers, { config, log, pace }),
+    ...callsOfOthers(payments, callers, { config, log, pace }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
     isSandbox: sandbox !== undefined,
+    instance: config.CLUSTER === undefined ? undefined : instance,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
   });
   const sockets = serveWebSockets(http.server, {
@@ -136,9 +140,24 @@ export async function startServing(
   return { http, sockets, uses, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
-function providersOf(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
-  const brake = brakeOf(config, log, callers.now);
-  return new ProviderWebhooks({ ...callers, payments, brake, log, refusalMs: pace?.webhookRefusalMs });
+/** Returns what finds tokens, and the name of this instance in the tokens of its event streams. */
+function namesOf(database: Database, config: GatewaySettings) {
+  const { CLIENT_TOKEN_KEY: key, CLIENT_TOKEN_KEY_FALLBACKS: fallbacks, CLUSTER: cluster } = config;
+  return {
+    tokens: new ApiTokens(database),
+    clientTokens: new ClientTokens(database, key, fallbacks, cluster),
+    instance: instanceName(cluster, randomBytes(6).toString('base64url')),
+  };
+}
+
+/** Returns what answers those who are no platform: providers of rails, and other clusters. Each has a brake of its own. */
+function callsOfOthers(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
+  const brake = () => brakeOf(config, log, callers.now);
+  const others = { ...callers, payments, log };
+  return {
+    providers: new ProviderWebhooks({ ...others, brake: brake(), refusalMs: pace?.webhookRefusalMs }),
+    clusters: new ClusterEndpoints({ ...others, brake: brake() }),
+  };
 }
 
 /** Returns what the pages may show. */

@@ -8,7 +8,11 @@ begin
   if new.kind = 'INTERNAL' and tg_op = 'UPDATE' and new.posted <> old.posted then
     insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, old_balance, new_balance, snapshot)
     values (new.platform_id, uuid_v7(), 'ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
-            old.posted, new.posted, account_state(new) - 'posted');
+            old.posted, new.posted,
+            -- Few internal accounts have any of it.
+            case when num_nonnulls(new.frozen_at, new.metadata, new.platform_account_id, new.status_reason,
+                                   new.beneficiary_verification_status, new.beneficiary_verified_name) > 0
+              then account_state(new) - 'posted' end);
   elsif new.kind = 'EXTERNAL' and (tg_op = 'INSERT' or (new.status, new.beneficiary_verification_status)
                                    is distinct from (old.status, old.beneficiary_verification_status)) then
     insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, reason, snapshot)

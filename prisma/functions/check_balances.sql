@@ -27,7 +27,9 @@ begin
   end if;
   -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
-    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at from account a where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
+    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at
+    from account a left join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
+    where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
   loop
     v_change := 0;
     v_gain := 0;
@@ -41,7 +43,7 @@ begin
       if v_account.frozen_at is not null then
         return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'INTERNAL', 'id', v_account.id, 'customerId', v_account.customer_id);
       end if;
-      if exists (select from customer c where c.platform_id = p_platform and c.id = v_account.customer_id and c.frozen_at is not null) then
+      if v_account.owner_frozen_at is not null then
         return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_account.customer_id);
       end if;
     end if;

@@ -4,10 +4,13 @@ create or replace function transaction_as_of(t transaction, e stored_event) retu
   language sql stable parallel safe
 as $$
   select to_jsonb(t) || (
-    '{"settled_at": null, "expected_settlement_at": null, "failure_reason": null, "refund_reference": null, "refund_amount": null,
-      "refund_initiated_at": null, "refund_settled_at": null, "counterparty_information": {}}'
+    '{"failure_reason": null, "refund_reference": null, "refund_amount": null, "refund_initiated_at": null, "refund_settled_at": null,
+      "counterparty_information": {}}'
     || case when t.type = 'INCOMING' then '{"destination_account_id": null, "destination_name": null, "destination_number": null,
          "approval_due_at": null, "requested_information": null}'::jsonb else '{}' end
-    || jsonb_build_object('status', e.status, 'status_reason', e.reason, 'version', e.version, 'updated_at', e.occurred_at)
-    || coalesce(e.snapshot, '{}'))
+    || jsonb_build_object(
+      'status', e.status, 'status_reason', e.reason, 'version', e.version, 'updated_at', e.occurred_at,
+      'settled_at', case when e.status = 'COMPLETED' then e.occurred_at end,
+      'expected_settlement_at', e.occurred_at + (e.snapshot ->> 'expected_in_ms')::bigint * interval '1 millisecond')
+    || coalesce(e.snapshot - 'expected_in_ms', '{}'))
 $$;

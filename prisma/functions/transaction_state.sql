@@ -1,13 +1,18 @@
 -- Returns what its event stores of a transaction: the columns that may change after it was made (guard_transaction), where they
--- say something. Its status, reason, version and time of change are columns of the event. transaction_as_of reads it.
+-- say something. Its status, reason, version and time of change are columns of the event: a completed payment settled at that
+-- time, and its expected time is stored as milliseconds after it. transaction_as_of reads it.
 create or replace function transaction_state(t transaction) returns jsonb
   language sql stable parallel safe
 as $$
   select nullif(
-    jsonb_strip_nulls(jsonb_build_object(
-      'settled_at', t.settled_at, 'expected_settlement_at', t.expected_settlement_at, 'failure_reason', t.failure_reason,
-      'refund_reference', t.refund_reference, 'refund_amount', t.refund_amount,
-      'refund_initiated_at', t.refund_initiated_at, 'refund_settled_at', t.refund_settled_at))
+    case when t.expected_settlement_at is null then '{}' else jsonb_build_object(
+      'expected_in_ms', (date_part('epoch', t.expected_settlement_at - t.updated_at) * 1000)::bigint) end
+    || case when num_nonnulls(t.failure_reason, t.refund_reference, t.refund_amount, t.refund_initiated_at, t.refund_settled_at) = 0
+              and (t.status = 'COMPLETED' or t.settled_at is null)
+            then '{}' else jsonb_strip_nulls(jsonb_build_object(
+              'settled_at', case when t.status <> 'COMPLETED' then t.settled_at end, 'failure_reason', t.failure_reason,
+              'refund_reference', t.refund_reference, 'refund_amount', t.refund_amount,
+              'refund_initiated_at', t.refund_initiated_at, 'refund_settled_at', t.refund_settled_at)) end
     || case when t.counterparty_information = '{}' then '{}'
             else jsonb_build_object('counterparty_information', t.counterparty_information) end
     || case when t.type = 'INCOMING' then

@@ -1,41 +1,68 @@
-import type { Command } from 'commander';
-import { audit, auditRules, recordAudit } from '../ledger/audit.ts';
-import { printError } from '../print-error.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Config } from '../config.ts';
+import { type Audit, auditRules, ReplicaUnfit, runAudit } from '../ledger/audit.ts';
+import { CommandError, printError } from '../print-error.ts';
 import type { Answer } from './answer.ts';
 import { jsonOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+
+interface Options {
+  readonly full?: true;
+  readonly replica?: number | true;
+}
 
 /** Adds the command that proves the ledger. */
 export function addAudit(program: Command): void {
   program
     .command('audit')
-    .description('check the ledger over all rows; rows that break a rule are printed, and the exit code is 1')
+    .description('check the ledger; rows that break a rule are printed, and the exit code is 1')
+    .option('--full', 'check all rows, and not only what came or may have changed since the last sound audit')
+    .option('--replica [number]', 'read on this replica of DATABASE_READ_URL: the first, if left out', numberIn)
     .action(withDatabase(run));
 }
 
-async function run({ database, progress }: Tools): Promise<Answer> {
-  let checked = 0;
-  const breaches = await audit(database, (rule) => {
-    checked += 1;
-    progress(`${checked} of ${auditRules}: ${rule}`);
+function numberIn(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError(`${text} is no number of a replica.`);
+  return Number(text);
+}
+
+async function run({ config, database, progress }: Tools, { full, replica }: Options): Promise<Answer> {
+  const result = await runAudit(database, {
+    full,
+    replica: replica === undefined ? undefined : addressOf(config, replica === true ? 1 : replica),
+    onProgress: progress,
+  }).catch((error: unknown) => {
+    throw error instanceof ReplicaUnfit ? new CommandError(error.message) : error;
   });
-  // What was found is worth more than the note about it, which a full disk refuses.
-  const stored = await recordAudit(database, breaches).then(
-    () => true,
-    (error: unknown) => {
-      printError(error);
-      return false;
-    },
-  );
+  const { breaches, storeError, isCheckpoint, ...covers } = result;
+  if (storeError !== undefined) printError(storeError);
   const sound = breaches.length === 0;
+  const stored = storeError === undefined;
   return {
-    data: { sound, rules: auditRules, breaches, stored },
+    data: { sound, rules: auditRules, breaches, stored, isCheckpoint, onReplica: replica !== undefined, ...covers },
     lines: [
       ...(sound
-        ? [`The ledger is sound: ${auditRules} rules hold over all rows.`]
+        ? [soundness(result)]
         : breaches.flatMap(({ rule, rows }) => [`BROKEN: ${rule}`, ...rows.map((row) => `  ${jsonOf(row, 0)}`)])),
+      ...(result.whyAll === null ? [] : [`It checked all rows: ${result.whyAll}.`]),
       ...(stored ? [] : ['This result could not be stored, so metrics show the one before.']),
+      ...(sound && stored && !isCheckpoint
+        ? ['Another audit has stored a checkpoint meanwhile: the next goes on from that.']
+        : []),
     ],
     exitCode: sound && stored ? 0 : 1,
   };
+}
+
+function soundness({ coversFrom, coversUntil }: Audit): string {
+  const rows = coversFrom
+    ? `what came or could change since ${coversFrom.toISOString()}, when all before was sound`
+    : 'all rows';
+  return `The ledger is sound: ${auditRules} rules hold over ${rows}. It covers what was committed before ${coversUntil.toISOString()}.`;
+}
+
+function addressOf({ DATABASE_READ_URL: urls }: Config, number: number): string {
+  const address = urls[number - 1];
+  if (address === undefined) throw new CommandError(`DATABASE_READ_URL has no replica number ${number}.`);
+  return address;
 }

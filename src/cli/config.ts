@@ -39,17 +39,20 @@ function shown(config: Config, name: keyof typeof settings): string | null {
       return config[name].map(withoutPassword).join('; ');
     case 'SECRET_KEY':
     case 'CLIENT_TOKEN_KEY':
+    case 'CLUSTER_KEY':
       return config[name] === undefined ? null : idOf(name, config[name]);
     case 'SECRET_KEY_FALLBACKS':
       return config[name].map((key) => idOf('SECRET_KEY', key)).join(', ');
     case 'CLIENT_TOKEN_KEY_FALLBACKS':
       return config[name].map((key) => idOf('CLIENT_TOKEN_KEY', key)).join(', ');
+    case 'CLUSTER_KEY_FALLBACKS':
+      return config[name].map((key) => idOf('CLUSTER_KEY', key)).join(', ');
     default:
       return textOf(config[name]);
   }
 }
 
-function idOf(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY', key: Uint8Array | string): string {
+function idOf(setting: Parameters<typeof keyId>[0], key: Uint8Array | string): string {
   return `the key with the id ${keyId(setting, key)}`;
 }
 

@@ -3,6 +3,7 @@ import { addActs } from './acts.ts';
 import { addAdjustments } from './adjustments.ts';
 import { addAudit } from './audit.ts';
 import { addCases } from './cases.ts';
+import { addClusters } from './clusters.ts';
 import { answered } from './command-line.ts';
 import { addConfig } from './config.ts';
 import { addDeposits } from './deposits.ts';
@@ -37,6 +38,7 @@ const commands = [
     addDeposits,
     addRails,
     addReconcile,
+    addClusters,
     addStatement,
     addDocuments,
   ],

@@ -59,10 +59,10 @@ interface NewToken extends Said {
   readonly permissions: Permission[];
 }
 
-async function issue({ database }: Tools, platform: string, { name, permissions, ...said }: NewToken): Promise<Answer> {
+async function issue({ payments }: Tools, platform: string, { name, permissions, ...said }: NewToken): Promise<Answer> {
   const operator = { ...operatorOf('token issue', said), after: { name, permissions } };
-  const caller = platformItself(await platformNamed(database, platform), operator);
-  const { apiToken, secret } = await issueApiToken(database, caller, { name, permissions });
+  const caller = platformItself(await platformNamed(payments.database, platform), operator);
+  const { apiToken, secret } = await issueApiToken(payments, caller, { name, permissions });
   const { clientId } = apiToken;
   const id = publicId('ApiToken', apiToken.id);
   const authorization = basicAuthorization({ clientId, secret });

@@ -66,8 +66,8 @@ export function columnsOf(model: 'Event', alias: string): string {
 }
 
 /**
- * Makes a row, as Prisma would read it, from the JSON that Postgres made of it (`to_jsonb`). Triggers of the database
- * write that JSON from whole rows; the type assertion below relies on that.
+ * Makes a row, as Prisma would read it, from the JSON that Postgres made of it (`to_jsonb`). The database makes
+ * that JSON of whole rows; the type assertion below relies on that.
  */
 export function rowFromSnapshot<M extends keyof SnapshotRows>(
   model: M,

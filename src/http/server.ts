@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { instanceHeader } from '../clusters/names.ts';
 import { outsideWait, withSlot } from '../core/outside-wait.ts';
 import { databaseAway } from '../core/refusal.ts';
 import { withoutStatus } from '../graphql/failure.ts';
@@ -15,6 +16,7 @@ import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
+import type { ClusterEndpoints } from './cluster-endpoints.ts';
 import { Connections } from './connections.ts';
 import type { Origins } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
@@ -42,11 +44,14 @@ export interface HttpOptions {
   readonly origins: Origins;
   readonly rest: RestServer;
   readonly providers: ProviderWebhooks;
+  readonly clusters: ClusterEndpoints;
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
+  /** The name of this instance, where it is one of a named cluster: a front reads it with the readiness. */
+  readonly instance: string | undefined;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
   readonly admission: AdmissionLimits;
 }
@@ -141,13 +146,15 @@ async function dispatch(
   if (isRead && (await options.pages.answer(request, response, path))) return;
   if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
-  const { rest, providers } = options;
+  const { rest, providers, clusters } = options;
   const admitJson = (service: Pick<Service, 'servesStrangers' | 'work'>) =>
     admit(admission, request, response, { api: 'REST', takesTurn: true, ...service });
   if (path === restPrefix || path.startsWith(`${restPrefix}/`))
     return admitJson({ work: (body) => rest(request, response, body) });
   if (providers.takes(path))
     return admitJson({ servesStrangers: true, work: (body) => providers.answer(request, response, body) });
+  if (clusters.takes(path))
+    return admitJson({ servesStrangers: true, work: (body) => clusters.answer(request, response, body) });
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, admission, response);
   if (await options.pages.answerWrongPath(request, response, path)) return;
@@ -288,5 +295,6 @@ async function serveReadiness(
   const readiness = await options.readiness.check();
   const ready = !connections.announcing && isReady(readiness);
   if (!ready) response.setHeader('retry-after', '1');
+  if (options.instance !== undefined) response.setHeader(instanceHeader, options.instance);
   answer(response, ready ? 200 : 503, readinessBody(readiness, ready));
 }

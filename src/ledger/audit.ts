@@ -1,9 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { DatabaseClient } from '../database/connections/hosts.ts';
 import { connectionConfig, type Database } from '../database/database.ts';
+import { sqlState } from '../database/faults.ts';
 import { transactionOn } from '../database/transaction.ts';
-import { paymentRules } from './payment-rules.ts';
-import type { Rule } from './rule.ts';
+import { type Checkpoint, findCheckpoint, storeAudit } from './checkpoint.ts';
+import { ledgerRules } from './ledger-rules.ts';
+import { type Chunk, RowsSince, rowsSince } from './rows-since.ts';
+import { allRows, type Rule } from './rule.ts';
 
 /** A broken rule of the ledger. */
 export interface Breach {
@@ -13,134 +17,205 @@ export interface Breach {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
-const rules: readonly Rule[] = [
-  {
-    rule: 'all postings of a currency sum to zero',
-    offenders:
-      'select platform_id, currency, sum(amount) as sum from posting group by platform_id, currency having sum(amount) <> 0',
-  },
-  {
-    rule: 'every journal has at least two legs and sums to zero per currency',
-    offenders: `select j.platform_id, j.id, p.currency, count(*) over (partition by j.platform_id, j.id) as currencies, sum(p.amount) as sum, sum(p.legs) as legs
-      from journal j left join (select platform_id, journal_id, currency, sum(amount) as amount, count(*) as legs from posting group by 1, 2, 3) p
-        on p.platform_id = j.platform_id and p.journal_id = j.id
-      group by j.platform_id, j.id, p.currency
-      having coalesce(sum(p.amount), 1) <> 0 or (select count(*) from posting l where l.platform_id = j.platform_id and l.journal_id = j.id) < 2`,
-  },
-  {
-    rule: "an account's balance is the sum of its postings",
-    offenders: `select a.platform_id, a.id, a.posted, coalesce(sum(p.amount), 0) as postings
-      from account a left join posting p on p.platform_id = a.platform_id and p.account_id = a.id
-      group by a.platform_id, a.id, a.posted having a.posted <> coalesce(sum(p.amount), 0)`,
-  },
-  {
-    rule: 'the chain of balances after each posting is unbroken',
-    offenders: `select * from (
-        select platform_id, account_id, account_version, amount, balance_after,
-          lag(balance_after, 1, 0::bigint) over (partition by platform_id, account_id order by account_version) as balance_before
-        from posting where account_id is not null
-      ) chain where balance_before + amount <> balance_after`,
-  },
-  {
-    rule: 'no balance was below zero after any posting',
-    offenders: 'select platform_id, account_id, account_version, balance_after from posting where balance_after < 0',
-  },
-  {
-    rule: 'a posting is in the currency of its account',
-    offenders: `select p.platform_id, p.journal_id, p.leg, p.currency, a.currency as account_currency
-      from posting p join account a on a.platform_id = p.platform_id and a.id = p.account_id where a.currency <> p.currency`,
-  },
-  {
-    rule: 'the statuses of a quote and its transaction agree',
-    offenders: `select q.platform_id, q.id, q.status, t.status as transaction_status
-      from quote q join transaction t on t.platform_id = q.platform_id and t.id = q.transaction_id
-      where t.quote_id is distinct from q.id or (q.status::text <> t.status::text
-        and not (q.status = 'FAILED' and t.status = 'REJECTED') and not (q.status = 'COMPLETED' and t.status = 'REFUNDED'))`,
-  },
-  {
-    rule: 'the feed of each platform has no gaps',
-    offenders: `select f.platform_id, f.sequence as head, count(e.sequence) as events, max(e.sequence) as last
-      from feed_head f left join event e on e.platform_id = f.platform_id
-      group by f.platform_id, f.sequence
-      having count(e.sequence) <> f.sequence - coalesce(min(e.sequence), f.sequence + 1) + 1 or max(e.sequence) is distinct from nullif(f.sequence, 0)`,
-  },
-  {
-    rule: 'each change of a transaction has one event, and they follow the allowed moves',
-    offenders: `select * from (
-        select platform_id, transaction_id, version, status, previous_status,
-          -- A refund that waited in suspense is paid after the payment has ended, and its status does not change.
-          snapshot ->> 'refund_settled_at' is not null and lag(snapshot ->> 'refund_settled_at') over w is null as refund_paid,
-          lag(status) over w as status_before, lag(version, 1, 0) over w as version_before
-        from event where type in ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT')
-        window w as (partition by platform_id, transaction_id order by sequence)
-      ) story
-      where version <> version_before + 1 or previous_status is distinct from status_before
-        or (previous_status is not null and not (previous_status = status and refund_paid) and not exists (
-          select from transaction_move m where m."from"::text = previous_status and m."to"::text = status))`,
-  },
-  {
-    rule: 'a deposit at a provider is credited by a payment of its own: as much as came in, to its account',
-    offenders: `select d.platform_id, d.id as deposit_id, d.reference, d.amount, d.currency, t.id as transaction_id, t.status
-      from rail_deposit d left join transaction t on t.platform_id = d.platform_id and t.id = d.transaction_id
-      where d.status = 'CREDITED' and ((t.type, t.status) is distinct from ('INCOMING'::transaction_type, 'COMPLETED'::transaction_status)
-        or (t.received_amount, t.received_currency, t.destination_account_id) is distinct from (d.amount, d.currency, d.account_id))`,
-  },
-  {
-    rule: 'an adjustment is booked once, as one person proposed and another approved it, and nothing else is on ADJUSTMENTS',
-    offenders: `select coalesce(d.platform_id, j.platform_id) as platform_id, d.id as adjustment_id, d.status, d.amount, j.journal_id, j.legs
-      from (
-        select b.platform_id, b.journal_id, jsonb_agg(jsonb_build_array(p.account_id, p.system, p.currency, p.amount) order by p.leg) as legs
-        from (select platform_id, journal_id from posting where system = 'ADJUSTMENTS'
-              union select platform_id, id from journal where kind = 'adjustment') b
-        join posting p on p.platform_id = b.platform_id and p.journal_id = b.journal_id group by b.platform_id, b.journal_id
-      ) j
-      full join (select * from adjustment where status = 'APPROVED') d on d.platform_id = j.platform_id and d.journal_id = j.journal_id
-      left join journal k on k.platform_id = j.platform_id and k.id = j.journal_id
-      where k.kind is distinct from 'adjustment' or k.transaction_id is not null or same_person(d.proposed_by, d.decided_by) is not false
-        or j.legs is distinct from jsonb_build_array(jsonb_build_array(d.account_id, null, d.currency, d.amount),
-          jsonb_build_array(null, 'ADJUSTMENTS', d.currency, -d.amount))`,
-  },
-  ...paymentRules,
-];
+/** The number of rules that an audit checks. */
+export const auditRules = ledgerRules.length;
+
+/** Called with a line about what an audit does now. */
+type Progress = (line: string) => void;
 
 /**
- * Checks all rows of the ledger against its rules, in one consistent snapshot of the database. Uses a connection of its
- * own, because it may take longer than any other statement is allowed to.
- * @param onRule called with the words of each rule before it is checked
+ * Checks all rows of the ledger against its rules, in one consistent snapshot of the database, and stores nothing.
  * @returns the broken rules with their rows; none for a sound ledger
  */
-export async function audit(
-  { url }: Pick<Database, 'url'>,
-  onRule: (rule: string) => void = () => undefined,
-): Promise<Breach[]> {
+export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Breach[]> {
+  return onSnapshot(url, (client) => checkAllRows(client, () => undefined));
+}
+
+/** How an audit is to run. */
+export interface AuditOptions {
+  /** Whether it checks all rows. Otherwise it goes on from the checkpoint of the last sound one, where it can. */
+  readonly full?: boolean | undefined;
+  /** The address of a standby on which it reads. */
+  readonly replica?: string | undefined;
+  /** The most milliseconds that the standby may take to replay what was committed when the audit began: a minute. For tests only. */
+  readonly replayMs?: number;
+  readonly onProgress?: Progress;
+}
+
+/** A finished audit. */
+export interface Audit {
+  readonly breaches: readonly Breach[];
+  /** The moment from which it went on; null where it checked all rows. */
+  readonly coversFrom: Date | null;
+  /** The moment that it covers: every commit that was answered before. */
+  readonly coversUntil: Date;
+  /** Why it checked all rows although it was not to; null where it did as it was told. */
+  readonly whyAll: string | null;
+  /** Why it could not be stored; undefined where it is. */
+  readonly storeError: unknown;
+  /** Whether the next audit can go on from it. */
+  readonly isCheckpoint: boolean;
+}
+
+/** Says that an audit could not read on a standby, and why, in words for an operator. */
+export class ReplicaUnfit extends Error {}
+
+/** How often an audit begins on a standby, which may cancel it. */
+const attempts = 3;
+
+/**
+ * Checks the ledger and stores the result on the primary. A sound audit becomes the checkpoint from which the next one goes on:
+ * it checks what came since or may still change (decision 94).
+ * @throws ReplicaUnfit
+ */
+export async function runAudit(database: Database, options: AuditOptions = {}): Promise<Audit> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await auditOnce(database, options);
+    } catch (error) {
+      if (options.replica === undefined || !isReplayConflict(error)) throw error;
+      if (attempt === attempts) {
+        throw new ReplicaUnfit(
+          `The replica has cancelled the audit ${attempts} times, to replay what the primary has removed or locked. Set hot_standby_feedback = on there, and max_standby_streaming_delay longer than an audit takes.`,
+        );
+      }
+      options.onProgress?.('the replica has cancelled the audit to replay the log; it begins again');
+    }
+  }
+}
+
+async function auditOnce(database: Database, options: AuditOptions): Promise<Audit> {
+  const { full, replica, replayMs = 60_000, onProgress = () => undefined } = options;
+  const moment = await momentOf(database);
+  const reads = async (client: pg.Client): Promise<Audit> => {
+    const checkpoint = await findCheckpoint(client, moment.history);
+    const coversFrom = full || checkpoint.refusal ? null : checkpoint.coversUntil;
+    const breaches = await (coversFrom ? checkRowsSince(client, onProgress) : checkAllRows(client, onProgress));
+    const covers = { coversFrom, coversUntil: moment.at };
+    const stored = await store(database, client, { breaches, checkpoint, ...covers, onReplica: replica !== undefined });
+    return { breaches, ...covers, whyAll: full ? null : checkpoint.refusal, ...stored };
+  };
+  if (replica === undefined) return onSnapshot(database.url, reads);
+  return onSnapshot(replica, reads, (client) => replay(client, moment, replayMs));
+}
+
+interface Reading extends Pick<Audit, 'breaches' | 'coversFrom' | 'coversUntil'> {
+  readonly checkpoint: Checkpoint;
+  readonly onReplica: boolean;
+}
+
+async function store(
+  database: Database,
+  client: pg.Client,
+  { breaches, checkpoint, ...reading }: Reading,
+): Promise<Pick<Audit, 'storeError' | 'isCheckpoint'>> {
+  const finished = { ...reading, rules: auditRules, broken: breaches.map(({ rule }) => rule) };
+  try {
+    return { isCheckpoint: await storeAudit(database, client, finished, checkpoint), storeError: undefined };
+  } catch (error) {
+    if (isReplayConflict(error)) throw error;
+    // What was found is worth more than the note about it, which a full disk refuses.
+    return { isCheckpoint: false, storeError: error };
+  }
+}
+
+/** A moment of the primary: where its log ends, of which history, and the time. */
+interface Moment {
+  readonly lsn: string;
+  readonly history: string | null;
+  readonly at: Date;
+}
+
+async function momentOf({ pool }: Database): Promise<Moment> {
+  const { rows } = await pool.query<Moment>('select clock_ms() as at, lsn::text, history from read_position()');
+  const [moment] = rows;
+  if (!moment) throw new Error('the position of the primary returned no row');
+  return moment;
+}
+
+/** Waits until a standby has replayed what the primary had committed at a moment. */
+async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: number): Promise<void> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    const { rows } = await client.query<{ done: boolean; follows: boolean }>(
+      `select has_replayed($1::pg_lsn, $2) as done, has_replayed('0/0', $2) as follows`,
+      [lsn, history],
+    );
+    if (rows[0]?.done) return;
+    if (!rows[0]?.follows && performance.now() > until) {
+      throw new ReplicaUnfit(
+        'This server is no standby of the primary, or follows another history than the primary has.',
+      );
+    }
+    if (performance.now() > until) {
+      throw new ReplicaUnfit(
+        `The replica has not replayed in ${withinMs / 1_000} s what was committed when the audit began.`,
+      );
+    }
+    await delay(100);
+  }
+}
+
+/** Says whether a standby has cancelled a statement or a connection, to replay the log. */
+function isReplayConflict(error: unknown): boolean {
+  return sqlState(error) === '40001' && error instanceof Error && error.message.includes('conflict with recovery');
+}
+
+/**
+ * Runs `work` in one consistent snapshot. It uses a connection of its own, because it may take longer than any other statement is
+ * allowed to.
+ * @param first runs on the connection before the snapshot is taken
+ */
+async function onSnapshot<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  first: (client: pg.Client) => Promise<void> = async () => undefined,
+): Promise<T> {
   const client = new DatabaseClient(connectionConfig({ url, role: 'gateway_work', use: 'audit' }));
   await client.connect();
   try {
-    return await transactionOn(client, () => findBreaches(client, onRule), {
-      begin: 'begin isolation level repeatable read read only',
-    });
+    await first(client);
+    const within = async () => {
+      await client.query('set local statement_timeout = 0');
+      await client.query('set local idle_in_transaction_session_timeout = 0');
+      // Grouping all rows spills to disk with the usual work_mem of a server.
+      await client.query("set local work_mem = '128MB'");
+      return work(client);
+    };
+    return await transactionOn(client, within, { begin: 'begin isolation level repeatable read read only' });
   } finally {
     await client.end();
   }
 }
 
-async function findBreaches(client: pg.Client, onRule: (rule: string) => void): Promise<Breach[]> {
-  await client.query('set local statement_timeout = 0');
-  // Grouping all rows spills to disk with the usual work_mem of a server.
-  await client.query("set local work_mem = '128MB'");
+const offendersOf = (query: string) => `select * from (${query}) offenders limit 20`;
+
+async function checkAllRows(client: pg.Client, onProgress: Progress): Promise<Breach[]> {
   const breaches: Breach[] = [];
-  for (const { rule, offenders } of rules) {
-    onRule(rule);
-    const { rows } = await client.query<Record<string, unknown>>(`select * from (${offenders}) offenders limit 20`);
+  for (const [index, { rule, offenders }] of ledgerRules.entries()) {
+    onProgress(`${index + 1} of ${auditRules}: ${rule}`);
+    const { rows } = await client.query<Record<string, unknown>>(offendersOf(offenders(allRows)));
     if (rows.length > 0) breaches.push({ rule, rows });
   }
   return breaches;
 }
 
-/** The number of rules that an audit checks. */
-export const auditRules = rules.length;
-
-/** Notes in the database that an audit has finished, and which rules it found broken: metrics of all instances show the last one. */
-export async function recordAudit({ prisma }: Pick<Database, 'prisma'>, breaches: readonly Breach[]): Promise<void> {
-  await prisma.auditRun.create({ data: { rules: auditRules, broken: breaches.map(({ rule }) => rule) } });
+/** Checks what came after the checkpoint, or may still change. */
+async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<Breach[]> {
+  const since = await RowsSince.find(client);
+  const found = new Map<string, Breach['rows']>();
+  const check = async ({ rule, offenders }: Rule, chunk?: Chunk) => {
+    const rows = await since.run(offendersOf(offenders(rowsSince)), chunk);
+    const all = [...(found.get(rule) ?? []), ...rows].slice(0, 20);
+    if (all.length > 0) found.set(rule, all);
+  };
+  for (const rule of ledgerRules.filter(({ ofPayments }) => !ofPayments)) {
+    onProgress(`since the checkpoint: ${rule.rule}`);
+    await check(rule);
+  }
+  const ofPayments = ledgerRules.filter((rule) => rule.ofPayments);
+  for await (const chunk of since.payments((done, all) => onProgress(`payments: ${done} of ${all}`))) {
+    for (const rule of ofPayments) await check(rule, chunk);
+  }
+  return ledgerRules.flatMap(({ rule }) => (found.has(rule) ? [{ rule, rows: found.get(rule) ?? [] }] : []));
 }

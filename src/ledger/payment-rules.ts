@@ -1,5 +1,5 @@
 import { maxBalance } from '../core/checks.ts';
-import type { Rule } from './rule.ts';
+import type { Rule, Scope } from './rule.ts';
 
 /**
  * The auditor's rules about payments: the journals of a payment must come to what its row and its status demand, on
@@ -10,13 +10,12 @@ import type { Rule } from './rule.ts';
  * Sums the postings of each payment. `deposited`: the amount of its deposits. `deposits`: the number of their journals.
  * `share`: how much of the platform's part of the fees has been paid out of FEES.
  */
-const booked = `booked as materialized (
+const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
   select j.platform_id, j.transaction_id, p.account_id, p.system, p.currency, sum(p.amount) as amount,
     coalesce(-sum(p.amount) filter (where j.kind = 'deposit' and p.system = 'OUTSIDE'), 0) as deposited,
     count(distinct j.id) filter (where j.kind = 'deposit' and p.system = 'OUTSIDE') as deposits,
     coalesce(-sum(p.amount) filter (where j.kind in ('delivery', 'return') and p.system = 'FEES'), 0) as share
-  from journal j join posting p on p.platform_id = j.platform_id and p.journal_id = j.id
-  where j.transaction_id is not null
+  from ${journalsOfPayments} j join posting p on p.platform_id = j.platform_id and p.journal_id = j.id
   group by j.platform_id, j.transaction_id, p.account_id, p.system, p.currency
 )`;
 
@@ -32,7 +31,7 @@ const booked = `booked as materialized (
  * - `waiting`: what waits in CLEARING until the rail has moved it.
  * - `arrives_here`: the payment itself credits an account here.
  */
-const payment = `payment as materialized (
+const payment = ({ payments }: Scope) => `payment as materialized (
   select t.*, t.debited and not (t.ended_badly and t.refund_settled_at is not null) as gone,
     coalesce(t.locked, t.received_amount) as waiting,
     case when t.locked is null then t.received_currency else t.sent_currency end as waiting_currency
@@ -53,12 +52,16 @@ const payment = `payment as materialized (
       case when s.kind = 'INTERNAL' then s.id else (
         select f.id from account f
         where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
-          and f.customer_id is not distinct from case when s.id is null then t.customer_id else s.customer_id end) end as funding_account_id,
+          -- Each of the two is a condition of the index.
+          and case when s.id is null then t.customer_id else s.customer_id end = f.customer_id
+        union all select f.id from account f
+        where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
+          and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null) end as funding_account_id,
       s.kind as source_account_kind,
       d.kind = 'INTERNAL' and (t.type = 'INCOMING' or d.customer_id is not distinct from t.customer_id) as arrives_here,
       pa.id as platform_account_id,
       coalesce(b.deposited, 0) as deposited, coalesce(b.deposits, 0) as deposits, coalesce(b.share, 0) as share
-    from transaction t
+    from ${payments} t
     left join quote q on q.platform_id = t.platform_id and q.id = t.quote_id
     left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
     left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
@@ -106,7 +109,8 @@ const expected = `expected as (
 export const paymentRules: readonly Rule[] = [
   {
     rule: "the legs of a payment come to what its row and its status require, on every account (a row's `booked` beside its `required`)",
-    offenders: `with ${booked}, ${payment}, ${expected}
+    ofPayments: true,
+    offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}, ${expected}
       select platform_id, transaction_id, account_id, system, currency, sum(booked) as booked, sum(required) as required from (
         select platform_id, transaction_id, account_id, system, currency, amount as booked, 0::numeric as required from booked
         union all select platform_id, id, account_id, system, currency, 0, amount from expected
@@ -115,7 +119,8 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     rule: 'a payment takes one deposit at most, of what it is for, or of anything where it was not executed',
-    offenders: `with ${booked}, ${payment}
+    ofPayments: true,
+    offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
       select platform_id, id as transaction_id, status, paid_from, deposits, deposited, sent_amount from payment
       where deposits > 1 or type = 'OUTGOING' and not case
         when paid_from = 'REALTIME_FUNDING' and debited then deposited in (sent_amount, 2 * sent_amount)
@@ -125,7 +130,8 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     rule: "the platform's part of the fees is paid whole when its payment is delivered, where its account can take it",
-    offenders: `with ${booked}, ${payment}
+    ofPayments: true,
+    offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
       select platform_id, id as transaction_id, status, platform_fee, share from payment p
       where share <> 0 and (share <> platform_fee or status not in ('COMPLETED', 'REFUNDED'))
         or share <> platform_fee and status = 'COMPLETED' and platform_account_id is not null and not exists (
@@ -134,8 +140,11 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     rule: 'a refund is of all that was sent, for a payment that went out and did not arrive, and is in the books once it is paid',
-    offenders: `select platform_id, id as transaction_id, type, status, sent_amount, refund_reference, refund_amount, refund_settled_at
-      from transaction t
+    ofPayments: true,
+    offenders: ({
+      payments,
+    }) => `select platform_id, id as transaction_id, type, status, sent_amount, refund_reference, refund_amount, refund_settled_at
+      from ${payments} t
       where refund_reference is not null
           and (type <> 'OUTGOING' or status not in ('FAILED', 'REJECTED', 'REFUNDED') or refund_amount is distinct from sent_amount)
         or status in ('FAILED', 'REJECTED', 'REFUNDED') and (refund_settled_at is not null) is distinct from exists (
@@ -143,9 +152,12 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     rule: 'a transfer between accounts here is one journal, is COMPLETED at once, and arrives with the same amount',
-    offenders: `select t.platform_id, t.id as transaction_id, t.type, t.status, t.sent_amount, j.journals, j.transfers,
+    ofPayments: true,
+    offenders: ({
+      payments,
+    }) => `select t.platform_id, t.id as transaction_id, t.type, t.status, t.sent_amount, j.journals, j.transfers,
         i.id as arrived_as, i.status as arrived_status, i.received_amount as arrived_amount
-      from transaction t
+      from ${payments} t
       left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
       left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
       left join arrival a on a.sender_platform_id = t.platform_id and a.sender_transaction_id = t.id
@@ -161,8 +173,11 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     rule: 'what belongs to no payment comes in from outside to an account here, or is an adjustment',
-    offenders: `select j.platform_id, j.id as journal_id, j.kind, p.leg, p.account_id, p.system, p.currency, p.amount
-      from journal j join posting p on p.platform_id = j.platform_id and p.journal_id = j.id
+    offenders: ({
+      journals,
+      postings,
+    }) => `select j.platform_id, j.id as journal_id, j.kind, p.leg, p.account_id, p.system, p.currency, p.amount
+      from ${journals} j join ${postings} p on p.platform_id = j.platform_id and p.journal_id = j.id
       where j.transaction_id is null and j.kind <> 'adjustment' and not case when p.account_id is null then p.system = 'OUTSIDE' and p.amount < 0 else p.amount > 0 end`,
   },
 ];

@@ -1,7 +1,49 @@
+/**
+ * The rows on which the auditor checks its rules. Each field is a relation with the columns of a table: the table itself, or a
+ * query in parentheses.
+ */
+export interface Scope {
+  /** Payments (`transaction`). */
+  readonly payments: string;
+  /** The journals of these payments. */
+  readonly journalsOfPayments: string;
+  /** The quotes of these payments. */
+  readonly quotes: string;
+  /** Events as they are stored, among them all of these payments. */
+  readonly eventsOfPayments: string;
+  /** The deposits at providers that these payments have credited. */
+  readonly deposits: string;
+  readonly journals: string;
+  /** The legs of these journals, and legs without a journal. */
+  readonly postings: string;
+  /** Legs on accounts: for each account all those after its balance in `balances`. */
+  readonly accountLegs: string;
+  /** What is known of accounts already (`audit_balance`): a balance, and the version that the account had then. */
+  readonly balances: string;
+  /** Up to which event the feed of each platform is known already (`audit_mark`). */
+  readonly marks: string;
+}
+
 /** A rule of the auditor. */
 export interface Rule {
   /** The rule, in words. */
   readonly rule: string;
-  /** The query for the rows that break the rule: none in a sound ledger. */
-  readonly offenders: string;
+  /** Whether it is about single payments and what belongs to them: then it can be checked for some payments at a time. */
+  readonly ofPayments?: true;
+  /** Returns the query for the rows that break the rule among those of a scope: none in a sound ledger. */
+  readonly offenders: (scope: Scope) => string;
 }
+
+/** All rows. Nothing is known already. */
+export const allRows: Scope = {
+  payments: 'transaction',
+  journalsOfPayments: '(select * from journal where transaction_id is not null)',
+  quotes: 'quote',
+  eventsOfPayments: 'stored_event',
+  deposits: 'rail_deposit',
+  journals: 'journal',
+  postings: 'posting',
+  accountLegs: '(select * from posting where account_id is not null)',
+  balances: '(select * from audit_balance where false)',
+  marks: '(select * from audit_mark where false)',
+};

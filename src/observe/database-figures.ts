@@ -31,6 +31,9 @@ const figures = `select
   ${ageOf('select due_at from rail_webhook where due_at is not null order by due_at limit 1')} as provider_webhooks_oldest_overdue_seconds,
   (select coalesce(extract(epoch from max(finished_at)), 0)::float8 from reconciliation) as reconciliation_last_timestamp_seconds,
   (select coalesce(max(extract(epoch from finished_at)), 0)::float8 from ${lastAudit}) as audit_last_timestamp_seconds,
+  (select coalesce(max(extract(epoch from finished_at)), 0)::float8 from (
+     select finished_at from audit_run where covers_from is null order by id desc limit 1) as last_full_audit)
+    as audit_full_last_timestamp_seconds,
   (select coalesce(max(cardinality(broken)), 0) from ${lastAudit}) as audit_broken_rules,
   (select extract(epoch from max(finished_at))::float8 from public._prisma_migrations where rolled_back_at is null)
     as last_migration_timestamp_seconds,
@@ -63,6 +66,8 @@ const meanings = {
   provider_webhooks_oldest_overdue_seconds: 'For how long the first webhook of a provider has waited to be worked on.',
   reconciliation_last_timestamp_seconds: 'When a comparison with a provider was finished last; 0 where none was.',
   audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) finished last; 0 where none has.',
+  audit_full_last_timestamp_seconds:
+    'When an audit of all rows (npm run ops -- audit --full) finished last; 0 where none has.',
   audit_broken_rules:
     'How many rules of the ledger did not hold at the last audit: 0 where it was sound, or there was none.',
   partitions_ahead_seconds:

@@ -209,6 +209,8 @@ export type RailOutcome =
       readonly amount?: bigint | undefined;
       /** What it took for an order with a lock, in the sending currency. */
       readonly sent?: bigint | undefined;
+      /** What the receiving side has said about the receiver of a payment to a UMA address, by field name. */
+      readonly information?: Readonly<Record<string, string>> | undefined;
     }
   /** It did not happen and will not. `explanation` is for the timeline. */
   | {

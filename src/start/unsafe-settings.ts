@@ -1,5 +1,6 @@
-import { type Config, ConfigError, type Unsafe } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import { protectionOf } from '../database/connections/tls.ts';
+import type { Unsafe } from '../setting-kinds.ts';
 import { isWeakKey } from './weak-key.ts';
 
 /** Something unsafe in the settings. */
@@ -50,6 +51,8 @@ function findWeakKeys(config: Config): Finding[] {
     CLIENT_TOKEN_KEY_FALLBACKS: config.CLIENT_TOKEN_KEY_FALLBACKS,
     SECRET_KEY: [config.SECRET_KEY],
     SECRET_KEY_FALLBACKS: config.SECRET_KEY_FALLBACKS,
+    CLUSTER_KEY: [config.CLUSTER_KEY],
+    CLUSTER_KEY_FALLBACKS: config.CLUSTER_KEY_FALLBACKS,
   };
   return Object.entries(keys)
     .filter(([, list]) => list.some((key) => key !== undefined && isWeakKey(key)))

@@ -194,6 +194,8 @@ describe('the serving role', () => {
       'account_check',
       'adjustment',
       'arrival',
+      'audit_balance',
+      'audit_mark',
       'identity_check',
       'operator_act',
       'reconciliation',

@@ -35,6 +35,15 @@ export const recordFaults: Readonly<Record<string, StagedFault>> = {
       return { end: () => ops('audit') };
     },
   },
+  'no audit of all rows': {
+    staged: 'the last audit of all rows is six weeks old, and later ones went on from it; ended by `ops audit --full`',
+    alerts: ['PaymentsFullAuditLate'],
+    async stage({ own, ops }) {
+      await own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '6 weeks', 1, '{}')`);
+      await own(`insert into audit_run (rules, broken, covers_from) values (1, '{}', now() - interval '1 day')`);
+      return { end: () => ops('audit', '--full') };
+    },
+  },
   'difference with a provider': {
     staged: 'a difference is stored, as a comparison stores it; ended by `ops reconcile close`',
     alerts: ['PaymentsReconciliationDiffers'],

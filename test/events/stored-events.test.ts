@@ -166,17 +166,21 @@ test('each event of an internal account shows its balance as it was, and whateve
     `insert into journal (platform_id, id, kind, created_at) values ($1, $2, 'test', now())`,
     values.slice(0, 2),
   );
-  await run(
-    `insert into posting (platform_id, journal_id, leg, account_id, currency, amount) values ($1, $2, 1, $3, 'USD', -4000)`,
-    values,
-  );
+  const post = (leg: number) =>
+    run(
+      `insert into posting (platform_id, journal_id, leg, account_id, currency, amount) values ($1, $2, $4, $3, 'USD', -4000)`,
+      [...values, leg],
+    );
+  await post(1);
   await run('update account set frozen_at = now() where id = $1', [id]);
+  await post(2);
   const events = await shown('account', id);
   expect(events.map(({ snapshot }) => [snapshot.posted, snapshot.frozen_at !== null])).toEqual([
     ['0', false],
     ['10000', false],
     ['6000', false],
     ['6000', true],
+    ['2000', true],
   ]);
   expect(events.at(-1)?.snapshot).toEqual(await now('account', id));
 });

@@ -1,20 +1,65 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { openDatabase } from '../../src/database/database.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { audit, auditRules } from '../../src/ledger/audit.ts';
+import { audit, auditRules, type Breach, runAudit } from '../../src/ledger/audit.ts';
 import { approveAdjustment, proposeAdjustment } from '../../src/payments/adjustments.ts';
 import { ended, quote, succeed } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { startTestGateway } from '../setup/gateway.ts';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** A sound ledger with one of everything, which each test copies and spoils. */
-let sound: ThrowawayDatabase;
+/** A sound ledger with one of everything and a checkpoint after it, which each test copies and spoils. */
+let before: ThrowawayDatabase;
+/** The same, with one of everything again after the checkpoint. */
+let after: ThrowawayDatabase;
+
 beforeAll(async () => {
-  sound = await freshDatabase();
-  const t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0 }, sound.url);
-  const platform = await t.newPlatform('audited');
+  before = await freshDatabase();
+  let t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0 }, before.url);
+  const { platformId, authorization } = await t.newPlatform('audited');
+  const scene = await oneOfEverything(t, connect(t.url, platformId, authorization));
+  expect(await runAudit(t.gateway.payments.database)).toMatchObject({
+    breaches: [],
+    coversFrom: null,
+    isCheckpoint: true,
+  });
+  // Audits, too.
+  await t.stop();
+
+  after = await copyOf(before);
+  t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0 }, after.url);
+  const again = await oneOfEverything(t, connect(t.url, platformId, authorization));
+  const input = { sourceAccountId: scene.usd, destinationAccountId: again.usd, amount: 7 };
+  await succeed(connect(t.url, platformId, authorization), 'transferInternal', input);
+  await t.stop();
+});
+afterAll(async () => {
+  await before.drop();
+  await after.drop();
+});
+
+/** Copies a ledger. The copy counts as the same database: otherwise it would be a restored one, with a new epoch. */
+async function copyOf({ url }: ThrowawayDatabase): Promise<ThrowawayDatabase> {
+  const copy = await createThrowawayDatabase(inject('server').url, new URL(url).pathname.slice(1));
+  await execute(copy.url, 'update feed_epoch set server = server_name()');
+  return copy;
+}
+
+async function execute(url: string, text: string, first = 'select') {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(first);
+    return await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Makes two customers whose payments have all kinds of journals and ends. */
+async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   const scene = await makeScene(platform, 10_000n);
   const closed = await makeScene(platform, 10_000n, '003');
   // Delivered; failed with its money back; and paid after its quote had expired.
@@ -40,10 +85,8 @@ beforeAll(async () => {
   const proposed = await proposeAdjustment(database, correction, { by: 'maker', act: 'test', reason: 'a test' });
   if (proposed.kind === 'refused') throw new Error(proposed.reason);
   await approveAdjustment(database, `Adjustment:${proposed.adjustment.id}`, { by: 'checker', act: 'test' });
-  // Audits, too.
-  await t.stop();
-});
-afterAll(() => sound.drop());
+  return scene;
+}
 
 /** Two more legs of five euro, in the journal of the delivery: from outside to a system account. */
 const moreTo = (system: string) => `insert into posting (platform_id, journal_id, leg, system, currency, amount)
@@ -57,7 +100,7 @@ const depositFor = (payments: string) => `
     select t.platform_id, t.id, 'deposit', now() from transaction t where ${payments} returning *)
   insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount, balance_after, account_version)
   select m.platform_id, m.id, s.leg, case when s.leg = 1 then a.id end, case when s.leg = 2 then 'OUTSIDE'::system_account end, 'USD',
-    s.amount, case when s.leg = 1 then 5 end, case when s.leg = 1 then 99 end
+    s.amount, case when s.leg = 1 then 5 end, case when s.leg = 1 then 99 + row_number() over () end
   from made m join lateral (select id from account a where a.platform_id = m.platform_id and a.posted > 0 limit 1) a on true,
     (values (1, 5), (2, -5)) as s(leg, amount)`;
 
@@ -66,7 +109,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   [
     /^all postings of a currency sum to zero/,
     `insert into posting (platform_id, journal_id, leg, system, currency, amount)
-     select platform_id, id, 99, 'FEES', 'USD', 5 from journal limit 1`,
+     select platform_id, id, 99, 'FEES', 'USD', 5 from journal order by id desc limit 1`,
   ],
   [
     /^every journal has at least two legs and sums to zero/,
@@ -90,7 +133,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   [
     legsOfPayments,
     `update posting p set account_id = a.id from journal j, account a
-     where j.platform_id = p.platform_id and j.id = p.journal_id and j.kind = 'refund' and p.account_id is not null
+     where j.platform_id = p.platform_id and j.id = p.journal_id and j.id = (select id from journal where kind = 'refund' order by id desc limit 1) and p.account_id is not null
        and a.platform_id = p.platform_id and a.kind = 'INTERNAL' and a.customer_id is null and a.currency = 'USD'`,
   ],
   [legsOfPayments, moreTo('CLEARING')],
@@ -127,7 +170,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     /^a deposit at a provider is credited by a payment of its own/,
     `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, transaction_id)
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
-     from transaction t where t.destination_account_id is not null limit 1`,
+     from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
   // A correction of another amount, and one that nobody has approved.
   ...[
@@ -135,7 +178,10 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     "update adjustment set status = 'PROPOSED', decided_by = null, decided_at = null, journal_id = null",
   ].map((plant) => [/^an adjustment is booked once/, plant] as const),
   [/^the statuses of a quote and its transaction agree/, `update quote set status = 'FAILED'`],
-  [/^the feed of each platform has no gaps/, 'delete from event where sequence = 3'],
+  [
+    /^the feed of each platform has no gaps/,
+    'delete from event e using feed_head f where f.platform_id = e.platform_id and e.sequence = f.sequence - 1',
+  ],
   [
     /^each change of a transaction has one event/,
     `update event set previous_status = 'CREATED' where type = 'OUTGOING_PAYMENT' and status = 'COMPLETED'`,
@@ -146,21 +192,48 @@ test('there is a planted breach for every rule', () => {
   expect(new Set(breaches.map(([rule]) => rule.source)).size).toBe(auditRules);
 });
 
-test.each(breaches)('the auditor finds a breach of: %s', async (rule, plant) => {
-  const copy = await createThrowawayDatabase(inject('server').url, new URL(sound.url).pathname.slice(1));
+/** Spoils a copy of a ledger and returns what `work` finds there. */
+async function spoiled<T>(ledger: ThrowawayDatabase, plant: string, work: (copy: ThrowawayDatabase) => Promise<T>) {
+  const copy = await copyOf(ledger);
   try {
-    const client = new pg.Client({ connectionString: copy.url });
-    await client.connect();
     // As an intruder or a bug below the triggers would do it.
-    await client.query('set session_replication_role = replica');
-    const { rowCount } = await client.query(plant);
-    await client.end();
+    const { rowCount } = await execute(copy.url, plant, 'set session_replication_role = replica');
     expect(rowCount).toBeGreaterThan(0);
-
-    const found = (await audit(copy)).find((breach) => rule.test(breach.rule));
-    expect(found?.rows.length).toBeGreaterThan(0);
-    expect(found?.rows[0]).toHaveProperty('platform_id');
+    return await work(copy);
   } finally {
     await copy.drop();
   }
+}
+
+/** Runs an audit as the command does. */
+async function run(url: string, full = false) {
+  const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
+  try {
+    return await runAudit(database, { full });
+  } finally {
+    await database.close();
+  }
+}
+
+function expectFound(found: readonly Breach[], rule: RegExp): void {
+  const breach = found.find((one) => rule.test(one.rule));
+  expect(breach?.rows.length).toBeGreaterThan(0);
+  expect(breach?.rows[0]).toHaveProperty('platform_id');
+}
+
+test.each(breaches)('an audit of all rows finds what was spoiled before the checkpoint: %s', async (rule, plant) => {
+  const { breaches: found, coversFrom, isCheckpoint } = await spoiled(before, plant, ({ url }) => run(url, true));
+  expectFound(found, rule);
+  expect({ coversFrom, isCheckpoint }).toEqual({ coversFrom: null, isCheckpoint: false });
+});
+
+test.each(breaches)('both kinds of audit find what was spoiled after the checkpoint: %s', async (rule, plant) => {
+  await spoiled(after, plant, async (copy) => {
+    const all = await audit(copy);
+    expectFound(all, rule);
+    const { breaches: since, coversFrom } = await run(copy.url);
+    expectFound(since, rule);
+    expect(coversFrom).toBeInstanceOf(Date);
+    expect(since.map((breach) => breach.rule)).toEqual(all.map((breach) => breach.rule));
+  });
 });

@@ -274,7 +274,13 @@ test('no reference crosses platforms', async () => {
   }
   const journal =
     'insert into journal (platform_id, id, transaction_id, kind, created_at) values ($1, uuid_v7(), $2, $3, now())';
-  expect(await refusalOf(journal, [other.platformId, uuidOf(quote.transaction.id), 'test'])).toBe('23503');
+  // Its first leg finds out.
+  const [foreignJournal] = await run(`${journal} returning id`, [
+    other.platformId,
+    uuidOf(quote.transaction.id),
+    'test',
+  ]);
+  expect(await refusalOf(toSystem, [other.platformId, foreignJournal?.id, 1, 'FEES', 'USD', 1])).toBe('23503');
   const leg = [t.platform.platformId, await newJournal(), 1, uuidOf(foreign.usd), 'USD', 1];
   expect(await refusalOf(toAccount, leg)).toBe('LG007');
 });

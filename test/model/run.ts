@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type pg from 'pg';
 import { expect } from 'vitest';
+import { runAudit } from '../../src/ledger/audit.ts';
 import { act } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { commands, decide, type Real } from './commands.ts';
@@ -110,6 +111,7 @@ class Lane {
   }
 
   async close(): Promise<void> {
+    if (this.#real) await expectSoundSince(this.#gateway);
     await this.#real?.world.close();
     this.#real = undefined;
   }
@@ -119,6 +121,11 @@ class Lane {
     this.#runs += 1;
     return real;
   }
+}
+
+/** Audits what has happened since the last audit, at a moment that depends on the sequences, while the other lanes go on. */
+async function expectSoundSince(gateway: TestGateway): Promise<void> {
+  expect(await runAudit(gateway.gateway.payments.database)).toMatchObject({ breaches: [], storeError: undefined });
 }
 
 async function runSequence(real: Real, sequence: Iterable<fc.AsyncCommand<Model, Real>>): Promise<void> {

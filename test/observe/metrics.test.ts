@@ -185,6 +185,16 @@ test('the last audit is seen: when it finished, and how many rules it found brok
   expect(sound.at).toBeGreaterThan(unsound.at ?? 0);
   const { rows } = await t.owner.query('select extract(epoch from now())::float8 - $1 as age', [sound.at]);
   expect(rows[0].age).toBeGreaterThanOrEqual(0);
+
+  // One that goes on from it is no audit of all rows.
+  const full = () => seriesOf('payments_database_audit_full_last_timestamp_seconds');
+  const fullAt = await full();
+  expect(fullAt).toBe(sound.at);
+  expect(await runOps(t.databaseUrl, ['audit'])).toMatchObject({ code: 0 });
+  expect((await audited()).at).toBeGreaterThan(sound.at ?? 0);
+  expect(await full()).toBe(fullAt);
+  expect(await runOps(t.databaseUrl, ['audit', '--full'])).toMatchObject({ code: 0 });
+  expect(await full()).toBeGreaterThan(fullAt ?? 0);
 });
 
 test('what an alert counts has a figure before it rises', async () => {

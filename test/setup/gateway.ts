@@ -58,6 +58,7 @@ export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
   parts: Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks' | 'findDomainProof' | 'pooler'> = {},
+  platformName = 'test',
 ): Promise<TestGateway> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;
   const url = databaseUrl ?? database?.url ?? '';
@@ -96,7 +97,7 @@ export async function startTestGateway(
     databaseUrl: url,
     owner,
     gateway,
-    platform: databaseUrl === undefined ? await newPlatform('test') : connect(address, '', ''),
+    platform: databaseUrl === undefined ? await newPlatform(platformName) : connect(address, '', ''),
     newPlatform,
     async stop(broken = []) {
       await gateway.stop();

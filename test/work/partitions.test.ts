@@ -74,7 +74,7 @@ describe('an idempotency key, whose partitions know their own rows only,', () =>
     const waiting = second.query(rowOf('race'));
     await first.query(
       `do $$ begin while not exists (select from pg_locks where locktype = 'advisory' and not granted) loop
-         perform pg_sleep(0.01); end loop; end $$`,
+         perform pg_sleep_for('10 ms'); end loop; end $$`,
     );
     await first.query('commit');
     expect((await waiting).rowCount).toBe(0);

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { z } from 'zod';
@@ -44,6 +44,8 @@ interface SingleConnectionOptions {
   readonly sessions: Sessions;
   /** How many streams each token may have reserved or open. */
   readonly reservations: TokenCap;
+  /** The name of this instance in the tokens of its streams: another one does not know them. */
+  readonly instance: string;
   readonly takeTurn: TakeTurn;
   readonly keepAliveMs: number;
   /** Whether event streams are compressed for clients that take it. */
@@ -66,8 +68,6 @@ export function createSingleConnections(options: SingleConnectionOptions): Singl
 class Handler {
   readonly #options: SingleConnectionOptions;
   readonly #streams = new Map<string, EventStream>();
-  /** The name of this instance in the tokens of its streams: another one does not know them. */
-  readonly #instance = randomBytes(6).toString('base64url');
 
   constructor(options: SingleConnectionOptions) {
     this.#options = options;
@@ -106,20 +106,20 @@ class Handler {
   #reasonOfAbsence(token: string | undefined): string {
     const [instance, id] = token?.split('.') ?? [];
     if (id === undefined) return 'no such stream: PUT reserves one';
-    return instance === this.#instance
+    return instance === this.#options.instance
       ? 'the stream has ended: PUT reserves another'
       : 'the stream was reserved on another instance, or before a restart: PUT reserves another here. All requests of a stream go to one instance; with several of them route by x-graphql-event-stream-token, or use a connection for each operation';
   }
 
   #reserve(viewer: Viewer, response: ServerResponse): void {
-    const { sessions, reservations, keepAliveMs } = this.#options;
+    const { sessions, reservations, instance, keepAliveMs } = this.#options;
     const release = reservations.open(viewer);
     if (release instanceof RateLimited) {
       response.setHeader('retry-after', String(release.retryAfter));
       answer(response, 429, { errors: [rateLimited(release)] });
       return;
     }
-    const token = `${this.#instance}.${randomUUID()}`;
+    const token = `${instance}.${randomUUID()}`;
     const onEnd = () => {
       this.#streams.delete(token);
       release();

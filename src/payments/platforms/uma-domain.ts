@@ -4,15 +4,15 @@ import { outsideWait } from '../../core/outside-wait.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Payments } from '../command.ts';
-import { isFictional, isOfService, normalDomain } from '../uma-domains.ts';
+import { isFictional, isOfService, normalDomain, requireOwnDomain } from '../uma-domains.ts';
 
 /**
  * Checks that a platform may take a UMA domain, and returns its stored form (decision 61). Who takes a domain that another
  * platform has taken before is refused only when it is stored: in production the proof comes first, so nobody learns whose a
  * domain is by asking.
  * @param path where the domain stands in the input
- * @throws Refusal INVALID_INPUT (no domain, or none for this environment), CONFLICT (a name of the service that is not this
- *   platform's; not proven), RATE_LIMITED (another domain of the platform is being looked up), SERVICE_UNAVAILABLE (the proof cannot be looked
+ * @throws Refusal INVALID_INPUT (no domain, or none for this environment), CONFLICT (of another cluster; a name of the service that
+ *   is not this platform's; not proven), RATE_LIMITED (another domain of the platform is being looked up), SERVICE_UNAVAILABLE (the proof cannot be looked
  *   up now)
  */
 export async function checkUmaDomain(
@@ -32,6 +32,7 @@ export async function checkUmaDomain(
     select: { umaDomain: true },
   });
   if (domain === umaDomain) return domain;
+  requireOwnDomain(payments, domain, path);
   if (isOfService(domain)) {
     const own = await prisma.umaDomain.findFirst({ where: { domain, platformId: caller.platformId } });
     if (!own) throw new Refusal('CONFLICT', 'this UMA domain is taken', { path });

@@ -2,7 +2,6 @@ import type { Caller } from '../../access/caller.ts';
 import { authorize } from '../../access/operations.ts';
 import { runIdempotent } from '../../access/run-idempotent.ts';
 import { forCaller, seesLookups, visibleLookups, visibleRow } from '../../access/visible.ts';
-import { maxAmount } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
@@ -12,11 +11,14 @@ import type { Lookup } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import type { RequiredField, UmaReceiver } from '../../rails/rail.ts';
+import { clusterOfAddress } from '../clusters/elsewhere.ts';
+import { lookUpElsewhere } from '../clusters/look-up.ts';
 import { type CommandResult, type Payments, type RailWith, railOf } from '../command.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
 import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
+import { ownReceiver } from './own-receiver.ts';
 
 /** The input of lookUpReceiver. */
 export interface LookUpReceiver {
@@ -34,13 +36,6 @@ export interface LookupCurrency {
   readonly minAmount: string;
   readonly maxAmount: string;
 }
-
-/** The fields that every receiver of this installation requires of a sender. */
-const payerFields: readonly RequiredField[] = [
-  { name: 'FULL_NAME', mandatory: true },
-  { name: 'BIRTH_DATE', mandatory: false },
-  { name: 'NATIONALITY', mandatory: false },
-];
 
 /**
  * The most lookups of one token that have not expired: over ten minutes, more than 16 in a second. Looking up is reading, and
@@ -148,9 +143,16 @@ async function findReceiver(
   if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 
   const rail = railOf(payments, caller, 'rate');
-  const receiver = found.receiverCustomerId
+  const elsewhere = clusterOfAddress(payments, caller, umaAddress);
+  const isHere = found.receiverCustomerId !== null && elsewhere === undefined;
+  const receiver = isHere
     ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
-    : await neededOf(payments, railOf(payments, caller, 'lookUp').lookUp(umaAddress));
+    : await neededOf(
+        payments,
+        elsewhere
+          ? lookUpElsewhere(payments, caller, elsewhere, umaAddress)
+          : railOf(payments, caller, 'lookUp').lookUp(umaAddress),
+      );
   if (!receiver) {
     throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
       path: at('umaAddress'),
@@ -163,8 +165,8 @@ async function findReceiver(
     tokenId: caller.tokenId,
     umaAddress,
     senderCustomerId: found.senderId,
-    receiverPlatformId: found.receiverPlatformId,
-    receiverCustomerId: found.receiverCustomerId,
+    receiverPlatformId: isHere ? found.receiverPlatformId : null,
+    receiverCustomerId: isHere ? found.receiverCustomerId : null,
     vaspName: receiver.vaspName,
     network: 'UMA',
     currencies: await neededOf(
@@ -173,19 +175,6 @@ async function findReceiver(
     ),
     requiredFields: receiver.requiredFields.map((field) => ({ ...field })),
     information: { ...receiver.information },
-  };
-}
-
-/** Describes a receiver of this installation, with the currency of its default deposit account first. */
-function ownReceiver(umaDomain: string, currencies: readonly string[], depositCurrency: string | null): UmaReceiver {
-  const codes = [
-    ...new Set([...(depositCurrency && currencies.includes(depositCurrency) ? [depositCurrency] : []), ...currencies]),
-  ];
-  return {
-    vaspName: umaDomain,
-    currencies: codes.map((code) => ({ code, minAmount: 1n, maxAmount })),
-    requiredFields: payerFields,
-    information: {},
   };
 }
 
@@ -269,6 +258,15 @@ export async function readLookup(
     throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { path });
   }
   return lookup;
+}
+
+/** Tells whether the rail has found the receiver of a lookup: it is no customer here, nor in another cluster. */
+export function isFoundByRail(
+  payments: Payments,
+  caller: Caller,
+  { receiverCustomerId, umaAddress }: Pick<Lookup, 'receiverCustomerId' | 'umaAddress'>,
+): boolean {
+  return receiverCustomerId === null && clusterOfAddress(payments, caller, umaAddress) === undefined;
 }
 
 /** Returns the currencies of a lookup, as lookUpReceiver stored them. */

@@ -6,12 +6,12 @@ import { inTransaction } from '../../database/transaction.ts';
 import { commitGroupsOn, type PlanRefusal } from '../../ledger/commit.ts';
 import type { PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { connectedRail, type Payments } from '../command.ts';
+import type { Payments } from '../command.ts';
 import { type DueOrder, isPull, leaseOrders, postponeOrders, renewLeases } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { railRequest } from '../orders/rail-request.ts';
 import { concludeWithoutCapacity } from './full-account.ts';
 import { planFailure } from './outcomes.ts';
+import { findAnywhere } from './perform.ts';
 
 /**
  * Ends an order by hand whose rail cannot tell any more what became of it (decision 80). The payment ends as when the
@@ -105,10 +105,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<Answer>
 }
 
 async function ask(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
-  const rail = connectedRail(payments, order);
-  const part = rail?.findOrder ?? (order.kind === 'PAYOUT' ? rail?.payOut : rail?.collect);
-  if (!rail || !part) throw new Error('no rail is connected that knows the order');
-  return railAnswer(Promise.resolve(part.call(rail, railRequest(order, false))));
+  return railAnswer(findAnywhere(payments, order));
 }
 
 /** What platforms read. The operator's reason is in the act, and no API shows it (decision 79). */

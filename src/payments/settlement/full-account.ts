@@ -1,6 +1,7 @@
 import type { PlanRefusal } from '../../ledger/commit.ts';
 import type { Journal, Plan, PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
+import { isFromCluster } from '../clusters/from-cluster.ts';
 import { type Payments, railOf } from '../command.ts';
 import { suspension } from '../movements.ts';
 import type { DueOrder } from '../orders/orders.ts';
@@ -36,7 +37,7 @@ export async function concludeWithoutCapacity(
     // Delivered nevertheless: the service keeps the part of the fees that the account of the platform cannot take.
     payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: its account cannot take it");
     const withoutShare = { ...order, platformAccount: undefined };
-    return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome.watchMs) };
+    return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };
   }
   // The sender, perhaps of another platform, reads this. So it does not show the account of the receiver or its
   // balance.
@@ -45,8 +46,12 @@ export async function concludeWithoutCapacity(
   return { order, outcome, group: planFailure(order, { to: 'FAILED', reason }) };
 }
 
-/** Asks the rail to give back what it has collected. The payment does not end until this succeeds. */
+/**
+ * Asks the rail to give back what it has collected. The payment does not end until this succeeds. What another cluster has
+ * ordered is still there.
+ */
 async function giveBack(payments: Payments, order: DueOrder): Promise<void> {
+  if (await isFromCluster(payments, order)) return;
   await railAnswer(railOf(payments, order, 'giveBack').giveBack(railRequest(order, true)));
 }
 

@@ -3,6 +3,7 @@ import type { FailureReason } from '../../database/generated/client/client.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Journal, Plan, PlanGroup, TransactionMove } from '../../ledger/plan.ts';
+import type { RailOutcome } from '../../rails/rail.ts';
 import { arrivalJournals, directArrival, receiverMove } from '../approvals/incoming.ts';
 import { bankReturn, delivery, deposit, type Flow, refund, suspension } from '../movements.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
@@ -12,15 +13,22 @@ import { planPayout, planPullFailure } from '../quotes/pull.ts';
 
 const openStatuses = ['PENDING', 'PROCESSING'] as const;
 
+/** What the rail has said of a settled order. */
+type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'information'>;
+
 /**
- * Plans the end of a delivered payment. `watchMs`: the rail says that the money may still come back within so many
- * milliseconds.
+ * Plans the end of a delivered payment.
  */
-export function planDelivery(order: DueOrder, watchMs: number | undefined): PlanGroup {
+export function planDelivery(order: DueOrder, { watchMs, information }: Settled): PlanGroup {
   if (isPull(order)) return groupOf(order, planPayout(flowOf(order), order));
   const { transaction, incoming } = order;
   const reason = 'delivered';
-  const move: TransactionMove = { id: transaction.id, from: openStatuses, to: 'COMPLETED', reason };
+  const move: TransactionMove = {
+    ...{ id: transaction.id, from: openStatuses, to: 'COMPLETED', reason },
+    ...(information && {
+      set: { counterpartyInformation: { ...readFacts(transaction.counterpartyInformation), ...information } },
+    }),
+  };
   // Only what has left this installation can come back from a bank.
   const leaves = order.kind === 'PAYOUT' && !incoming && order.destination?.kind !== 'INTERNAL';
   const orders = [{ id: order.id, dueInMs: leaves ? (watchMs ?? null) : null }];

@@ -4,7 +4,7 @@ import { inSpan } from '../../instruments/spans.ts';
 import { commitGroups, type PlanRefusal } from '../../ledger/commit.ts';
 import type { PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { type Payments, railOf } from '../command.ts';
+import type { Payments } from '../command.ts';
 import {
   type DueOrder,
   isPull,
@@ -22,6 +22,7 @@ import { type Contradiction, type CredibleOutcome, noteCase, otherAmount, otherO
 import { type Conclusion, concludeWithoutCapacity } from './full-account.ts';
 import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
+import { performAnywhere } from './perform.ts';
 import { decideBySimulation } from './simulated-approval.ts';
 
 /** How long an order waits for a person until its rail is asked again, in milliseconds. */
@@ -197,7 +198,7 @@ async function settle(
   }
   // A payment whose money is still to be pulled is not announced yet.
   if (isPull(order)) return askRail(false);
-  if (order.receiver && !incoming) return planAnnouncement(payments, order, order.receiver);
+  if (order.receiver && !incoming && !order.lock) return planAnnouncement(payments, order, order.receiver);
   if (incoming?.transaction.approvalDueAt) {
     const { status } = incoming.transaction;
     if (status === 'PENDING' && incoming.approvalLeftMs > 0) {
@@ -232,7 +233,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
     case 'pending':
       return { order, dueInMs: wholeMs(outcome.checkInMs) };
     case 'settled':
-      return order.transaction.status === 'COMPLETED' ? planClose(order) : planDelivery(order, outcome.watchMs);
+      return order.transaction.status === 'COMPLETED' ? planClose(order) : planDelivery(order, outcome);
     case 'failed':
       return planFailure(order, {
         to: 'FAILED',
@@ -254,12 +255,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
  */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   try {
-    const request = railRequest(order, settled);
-    return await railAnswer(
-      order.kind === 'PAYOUT'
-        ? railOf(payments, order, 'payOut').payOut(request)
-        : railOf(payments, order, 'collect').collect(request),
-    );
+    return await railAnswer(performAnywhere(payments, order, settled));
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };

@@ -269,8 +269,8 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'a sealed journal takes more legs',
     file: 'prisma/functions/check_legs.sql',
-    find: 'is distinct from 0\n',
-    put: 'is null\n',
+    find: '(select age(j.xmin) = 0 and',
+    put: '(select age(j.xmin) is not null and',
     caughtBy: {
       file: invariants,
       title: 'is sealed once committed: no late leg, no change, no deletion, no truncation',
@@ -356,6 +356,36 @@ export const ledgerBugs: readonly Bug[] = [
       file: 'test/rails/upstream-quotes.test.ts',
       title:
         'an order that was executed before a restore is found again, although its repetition has locked a new quote',
+    },
+  },
+  {
+    bug: 'an audit from a checkpoint takes the time of the newest journal for where the new ones begin',
+    file: 'src/ledger/rows-since.ts',
+    find: 'least(m.journal_at, e.oldest, o.oldest)',
+    put: 'm.journal_at',
+    caughtBy: {
+      file: 'test/ledger/audit-checkpoint.test.ts',
+      title: 'sees a journal that was an hour old when it committed',
+    },
+  },
+  {
+    bug: 'an audit goes on from a checkpoint although the last one has found broken rules',
+    file: 'src/ledger/checkpoint.ts',
+    find: "if (row.broken > 0) return 'the last audit found broken rules';",
+    put: '',
+    caughtBy: {
+      file: 'test/ledger/audit-checkpoint.test.ts',
+      title: 'does not make the ledger look sound after another audit has found a rule broken',
+    },
+  },
+  {
+    bug: 'an audit reads on a standby that has not replayed what it is to cover',
+    file: 'src/ledger/audit.ts',
+    find: 'if (rows[0]?.done) return;',
+    put: 'return;',
+    caughtBy: {
+      file: 'test/ledger/audit-replica.test.ts',
+      title: 'a standby that does not replay, or is none, is no base for an audit',
     },
   },
 ];

@@ -1,6 +1,7 @@
 import type { Bug } from './plant.ts';
 
 const changes = (title: string) => ({ file: 'test/payments/external-account-changes.test.ts', title });
+const ofEvents = (title: string) => ({ file: 'test/events/stored-events.test.ts', title });
 const noted = (title: string) => ({ file: 'test/payments/metadata.test.ts', title });
 
 const resent = (title: string) => ({ file: 'test/webhooks/endpoints.test.ts', title });
@@ -49,6 +50,34 @@ export const recordBugs: readonly Bug[] = [
     find: 'new.source_name, new.source_number, new.metadata,',
     put: 'new.source_name, new.source_number, old.metadata,',
     caughtBy: { file: 'test/ledger/invariants.test.ts', title: 'what was quoted and agreed cannot change with it' },
+  },
+  {
+    bug: 'the description of a payment can change, which its events do not store',
+    file: 'prisma/functions/guard_transaction.sql',
+    find: 'new.rate_details, new.description)',
+    put: 'new.rate_details, old.description)',
+    caughtBy: ofEvents('each event of an outgoing payment shows the payment as it was, whatever may change later'),
+  },
+  {
+    bug: 'an event of a payment shows that it failed later',
+    file: 'prisma/functions/transaction_as_of.sql',
+    find: '"failure_reason": null, ',
+    put: '',
+    caughtBy: ofEvents('each event of an outgoing payment shows the payment as it was, whatever may change later'),
+  },
+  {
+    bug: 'an event of an account does not store since when it is frozen',
+    file: 'prisma/functions/account_state.sql',
+    find: `      'frozen_at', a.frozen_at))`,
+    put: `      'frozen_at', null))`,
+    caughtBy: ofEvents('each event of an internal account shows its balance as it was, and whatever else may change'),
+  },
+  {
+    bug: 'an event of before is shown as its row is now',
+    file: 'prisma/migrations',
+    find: 'WHEN e."snapshot" ? \'id\' THEN e."snapshot"',
+    put: 'WHEN e."snapshot" ? \'never\' THEN e."snapshot"',
+    caughtBy: ofEvents('an event of before, which has the whole row, is shown as it is'),
   },
   {
     bug: 'only deliveries that wait are sent again',

@@ -77,7 +77,7 @@ mutation('createApiToken', {
     },
   },
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    issueApiToken(payments.database, viewer, input, idempotencyKey),
+    issueApiToken(payments, viewer, input, idempotencyKey),
 });
 
 mutation('revokeApiToken', {

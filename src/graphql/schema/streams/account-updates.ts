@@ -61,7 +61,7 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
 
 function updateOf(event: Event): AccountUpdate {
   const { oldBalance, newBalance, previousStatus, occurredAt } = event;
-  // The database's triggers wrote the snapshot in this form.
+  // The database makes the snapshot in this form.
   const account = rowFromSnapshot('Account', event.snapshot);
   const { currency } = account;
   return {

@@ -43,7 +43,7 @@ const CustomerUpdateType = builder.objectRef<CustomerUpdate>('CustomerUpdate').i
 
 function updateOf(event: Event): CustomerUpdate {
   const { snapshot, previousStatus, occurredAt } = event;
-  // The database's triggers wrote the snapshot in this form.
+  // The database makes the snapshot in this form.
   const customer = rowFromSnapshot('Customer', snapshot);
   return {
     ...currentState(customer, feedCursor(event.platformId, event)),

@@ -15,7 +15,7 @@ export const modelOf = {
   TEST: undefined,
 } as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
 
-/** Returns the row that changed, as of the change, when it is of this model. The database's triggers wrote the snapshot in this form. */
+/** Returns the row that changed, as of the change, when it is of this model. The database makes the snapshot in this form. */
 export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
   return modelOf[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
 }

@@ -45,7 +45,7 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
 function updateOf(event: Event): QuoteUpdate {
   return {
     cursor: feedCursor(event.platformId, event),
-    // The database's triggers wrote the snapshot in this form.
+    // The database makes the snapshot in this form.
     quote: rowFromSnapshot('Quote', event.snapshot),
     previousStatus: event.previousStatus as Status | null,
     status: event.status as Status,

@@ -72,7 +72,7 @@ async function isFinal(database: Database, { platformId, id, version }: Transact
 function updateOf(event: Event): TransactionUpdate {
   return {
     cursor: feedCursor(event.platformId, event),
-    // The database's triggers wrote the snapshot in this form.
+    // The database makes the snapshot in this form.
     transaction: rowFromSnapshot('Transaction', event.snapshot),
     previousStatus: event.previousStatus as Status | null,
     status: event.status as Status,

@@ -183,7 +183,7 @@ const cursorOf = (event: Event) => feedCursor(event.platformId, event);
 
 const rows = new WeakMap<Event, Row>();
 
-/** Returns the row of an event: the same object for all who follow it. The database's triggers wrote the snapshot in this form. */
+/** Returns the row of an event: the same object for all who follow it. The database makes the snapshot in this form. */
 function rowOf(noun: FollowedNoun, event: Event): Row {
   const row: Row = rows.get(event) ?? { ...rowFromSnapshot(noun, event.snapshot) };
   rows.set(event, row);

@@ -1,0 +1,116 @@
+import { paymentRules } from './payment-rules.ts';
+import type { Rule } from './rule.ts';
+
+/** All rules of the auditor. */
+export const ledgerRules: readonly Rule[] = [
+  {
+    rule: 'all postings of a currency sum to zero',
+    offenders: ({ postings }) =>
+      `select platform_id, currency, sum(amount) as sum from ${postings} p group by platform_id, currency having sum(amount) <> 0`,
+  },
+  {
+    rule: 'every journal has at least two legs and sums to zero per currency',
+    offenders: ({
+      journals,
+      postings,
+    }) => `select j.platform_id, j.id, coalesce(sum(p.legs), 0) as legs, jsonb_object_agg(p.currency, p.amount) filter (where p.amount <> 0) as sums
+      from ${journals} j left join (select platform_id, journal_id, currency, sum(amount) as amount, count(*) as legs from ${postings} p group by 1, 2, 3) p
+        on p.platform_id = j.platform_id and p.journal_id = j.id
+      group by j.platform_id, j.id having coalesce(sum(p.legs), 0) < 2 or bool_or(p.amount <> 0)`,
+  },
+  {
+    rule: "an account's balance is the sum of its postings",
+    offenders: ({
+      accountLegs,
+      balances,
+    }) => `select a.platform_id, a.id, a.posted, coalesce(b.posted, 0) + coalesce(p.amount, 0) as postings
+      from account a
+      left join ${balances} b on b.platform_id = a.platform_id and b.account_id = a.id
+      left join (select platform_id, account_id, sum(amount) as amount from ${accountLegs} p group by platform_id, account_id) p
+        on p.platform_id = a.platform_id and p.account_id = a.id
+      where a.posted <> coalesce(b.posted, 0) + coalesce(p.amount, 0)`,
+  },
+  {
+    rule: 'the chain of balances after each posting is unbroken',
+    offenders: ({ accountLegs, balances }) => `select * from (
+        select p.platform_id, p.account_id, p.account_version, p.amount, p.balance_after,
+          lag(p.balance_after, 1, coalesce(b.posted, 0)) over (partition by p.platform_id, p.account_id order by p.account_version) as balance_before
+        from ${accountLegs} p left join ${balances} b on b.platform_id = p.platform_id and b.account_id = p.account_id
+      ) chain where balance_before + amount <> balance_after`,
+  },
+  {
+    rule: 'no balance was below zero after any posting',
+    offenders: ({ postings }) =>
+      `select platform_id, account_id, account_version, balance_after from ${postings} p where balance_after < 0`,
+  },
+  {
+    rule: 'a posting is in the currency of its account',
+    offenders: ({ postings }) => `select p.platform_id, p.journal_id, p.leg, p.currency, a.currency as account_currency
+      from ${postings} p join account a on a.platform_id = p.platform_id and a.id = p.account_id where a.currency <> p.currency`,
+  },
+  {
+    rule: 'the statuses of a quote and its transaction agree',
+    ofPayments: true,
+    offenders: ({ quotes }) => `select q.platform_id, q.id, q.status, t.status as transaction_status
+      from ${quotes} q join transaction t on t.platform_id = q.platform_id and t.id = q.transaction_id
+      where t.quote_id is distinct from q.id or (q.status::text <> t.status::text
+        and not (q.status = 'FAILED' and t.status = 'REJECTED') and not (q.status = 'COMPLETED' and t.status = 'REFUNDED'))`,
+  },
+  {
+    rule: 'the feed of each platform has no gaps',
+    offenders: ({
+      marks,
+    }) => `select f.platform_id, f.sequence as head, m.sequence as known, count(e.sequence) as events, max(e.sequence) as last
+      from feed_head f
+      left join ${marks} m on m.platform_id = f.platform_id
+      left join stored_event e on e.platform_id = f.platform_id and e.sequence > coalesce(m.sequence, 0)
+      group by f.platform_id, f.sequence, m.sequence
+      having count(e.sequence) <> f.sequence - coalesce(m.sequence, min(e.sequence) - 1, f.sequence)
+        or f.sequence > coalesce(m.sequence, 0) and max(e.sequence) is distinct from f.sequence`,
+  },
+  {
+    rule: 'each change of a transaction has one event, and they follow the allowed moves',
+    ofPayments: true,
+    offenders: ({ eventsOfPayments }) => `select * from (
+        select platform_id, transaction_id, version, status, previous_status,
+          -- A refund that waited in suspense is paid after the payment has ended, and its status does not change.
+          snapshot ->> 'refund_settled_at' is not null and lag(snapshot ->> 'refund_settled_at') over w is null as refund_paid,
+          lag(status) over w as status_before, lag(version, 1, 0) over w as version_before
+        from ${eventsOfPayments} e where type in ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT')
+        window w as (partition by platform_id, transaction_id order by sequence)
+      ) story
+      where version <> version_before + 1 or previous_status is distinct from status_before
+        or (previous_status is not null and not (previous_status = status and refund_paid) and not exists (
+          select from transaction_move m where m."from"::text = previous_status and m."to"::text = status))`,
+  },
+  {
+    rule: 'a deposit at a provider is credited by a payment of its own: as much as came in, to its account',
+    ofPayments: true,
+    offenders: ({
+      deposits,
+    }) => `select d.platform_id, d.id as deposit_id, d.reference, d.amount, d.currency, t.id as transaction_id, t.status
+      from ${deposits} d left join transaction t on t.platform_id = d.platform_id and t.id = d.transaction_id
+      where d.status = 'CREDITED' and ((t.type, t.status) is distinct from ('INCOMING'::transaction_type, 'COMPLETED'::transaction_status)
+        or (t.received_amount, t.received_currency, t.destination_account_id) is distinct from (d.amount, d.currency, d.account_id))`,
+  },
+  {
+    rule: 'an adjustment is booked once, as one person proposed and another approved it, and nothing else is on ADJUSTMENTS',
+    offenders: ({
+      journals,
+      postings,
+    }) => `select coalesce(d.platform_id, j.platform_id) as platform_id, d.id as adjustment_id, d.status, d.amount, j.journal_id, j.legs
+      from (
+        select b.platform_id, b.journal_id, jsonb_agg(jsonb_build_array(p.account_id, p.system, p.currency, p.amount) order by p.leg) as legs
+        from (select platform_id, journal_id from ${postings} p where system = 'ADJUSTMENTS'
+              union select platform_id, id from ${journals} j where kind = 'adjustment'
+              union select platform_id, journal_id from adjustment where status = 'APPROVED') b
+        join posting p on p.platform_id = b.platform_id and p.journal_id = b.journal_id group by b.platform_id, b.journal_id
+      ) j
+      full join (select * from adjustment where status = 'APPROVED') d on d.platform_id = j.platform_id and d.journal_id = j.journal_id
+      left join journal k on k.platform_id = j.platform_id and k.id = j.journal_id
+      where k.kind is distinct from 'adjustment' or k.transaction_id is not null or same_person(d.proposed_by, d.decided_by) is not false
+        or j.legs is distinct from jsonb_build_array(jsonb_build_array(d.account_id, null, d.currency, d.amount),
+          jsonb_build_array(null, 'ADJUSTMENTS', d.currency, -d.amount))`,
+  },
+  ...paymentRules,
+];

@@ -1,0 +1,138 @@
+import type pg from 'pg';
+import type { Scope } from './rule.ts';
+
+/**
+ * The rows that came after a checkpoint, or may still change (decision 94).
+ *
+ * What is exact: the events after the number that a platform's feed had, and the legs of an account after the version that it had.
+ * Both are given under a lock, so nothing can commit late behind them. Journals have only their ids. Each belongs to a change of a
+ * payment or of a balance, whose event is written in the same transaction, soon after the journal. So a journal that came since is
+ * not older than the oldest event that came since, however late it was committed, and also where the clock was set back.
+ */
+
+/** How much older than its first event a journal may be: a hundred times what a transaction of the service takes. */
+const margin = '5 minutes';
+
+/** The parameters of each query: for each platform where its rows since begin, and the payments to check now. */
+const parameters = `
+  since as (select * from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as s(platform_id, sequence, first_journal)),
+  chunk as (select * from unnest($4::uuid[], $5::uuid[]) as c(platform_id, id))`;
+
+const journalsSince =
+  '(select j.* from since s join journal j on j.platform_id = s.platform_id and j.id >= s.first_journal)';
+const postingsSince =
+  '(select p.* from since s join posting p on p.platform_id = s.platform_id and p.journal_id >= s.first_journal)';
+const ofChunk = (table: string, column: string) =>
+  `(select r.* from chunk c join ${table} r on r.platform_id = c.platform_id and r.${column} = c.id)`;
+
+/** The scope of an audit from a checkpoint. Its queries run with `parameters`. */
+export const rowsSince: Scope = {
+  payments: ofChunk('transaction', 'id'),
+  journalsOfPayments: ofChunk('journal', 'transaction_id'),
+  quotes: ofChunk('quote', 'transaction_id'),
+  eventsOfPayments: ofChunk('stored_event', 'transaction_id'),
+  deposits: ofChunk('rail_deposit', 'transaction_id'),
+  journals: journalsSince,
+  postings: postingsSince,
+  // The accounts that have changed, and those on which a leg was put past the functions of the ledger.
+  accountLegs: `(select p.* from (
+      select a.platform_id, a.id, coalesce(b.version, 0) as version
+      from account a left join audit_balance b on b.platform_id = a.platform_id and b.account_id = a.id
+      where a.kind = 'INTERNAL' and a.version is distinct from b.version
+      union
+      select l.platform_id, l.account_id, coalesce(b.version, 0)
+      from ${postingsSince} l left join audit_balance b on b.platform_id = l.platform_id and b.account_id = l.account_id
+      where l.account_id is not null
+    ) a join posting p on p.platform_id = a.platform_id and p.account_id = a.id and p.account_version > a.version)`,
+  balances: 'audit_balance',
+  marks: 'audit_mark',
+};
+
+/** Payments that changed since, or can still change: with events or journals since, with new rows, and without an end. */
+const paymentsSince = `seen as materialized (
+    select e.platform_id, e.transaction_id as id from since s
+      join stored_event e on e.platform_id = s.platform_id and e.sequence > s.sequence where e.transaction_id is not null
+    union select platform_id, transaction_id from outbox where transaction_id is not null
+    union select platform_id, transaction_id from ${journalsSince} j where transaction_id is not null
+    union select t.platform_id, t.id from since s join transaction t on t.platform_id = s.platform_id and t.id >= s.first_journal
+    union select q.platform_id, q.transaction_id from since s join quote q on q.platform_id = s.platform_id and q.id >= s.first_journal
+  )
+  select platform_id, id from seen
+  -- What arrives here is checked with the payment that sent it.
+  union select a.sender_platform_id, a.sender_transaction_id from seen s
+    join arrival a on a.platform_id = s.platform_id and a.transaction_id = s.id
+  union select t.platform_id, t.id from since s
+    join transaction t on t.platform_id = s.platform_id and t.status in ('CREATED', 'PENDING', 'PROCESSING')
+  union select q.platform_id, q.transaction_id from since s
+    join quote q on q.platform_id = s.platform_id and q.status in ('PENDING', 'PROCESSING')
+  union select platform_id, id from transaction where refund_reference is not null and refund_settled_at is null
+  union select platform_id, transaction_id from rail_order where due_at is not null
+  order by 1, 2`;
+
+/** Where the rows since the checkpoint begin, for each platform. One that the checkpoint does not know begins with its first rows. */
+const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequence::text) as sequences, array_agg(first_journal) as journals
+  from (
+    select p.id as platform_id, coalesce(m.sequence, 0) as sequence, case when m.journal_at is null
+      then '00000000-0000-0000-0000-000000000000'
+      else (lpad(to_hex((extract(epoch from least(m.journal_at, e.oldest, o.oldest) - interval '${margin}') * 1000)::bigint), 12, '0')
+        || repeat('0', 20))::uuid end as first_journal
+    from platform p
+    left join audit_mark m on m.platform_id = p.id
+    left join lateral (select min(e.occurred_at) as oldest from stored_event e where e.platform_id = p.id and e.sequence > m.sequence) e on true
+    left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
+  ) beginnings`;
+
+/** How many payments are checked at a time. Postgres expects fewer rows than there are, and joins each with each. */
+const chunkSize = 500;
+
+/** The rows since the checkpoint, in the present transaction of a connection. */
+export class RowsSince {
+  readonly #client: pg.Client;
+  readonly #beginnings: readonly unknown[];
+
+  private constructor(client: pg.Client, beginnings: readonly unknown[]) {
+    this.#client = client;
+    this.#beginnings = beginnings;
+  }
+
+  /** Finds where they begin. From then on the transaction reads by keys: a plan that reads a whole table would never pay. */
+  static async find(client: pg.Client): Promise<RowsSince> {
+    await client.query('set local enable_seqscan = off');
+    const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);
+    const { platforms, sequences, journals } = rows[0] ?? { platforms: null, sequences: null, journals: null };
+    return new RowsSince(client, [platforms ?? [], sequences ?? [], journals ?? []]);
+  }
+
+  /** Runs a query over rows since: of all rules but those of payments, or of the payments of one chunk. */
+  async run(query: string, { platforms, ids }: Chunk = { platforms: [], ids: [] }): Promise<Record<string, unknown>[]> {
+    const text = `with ${parameters} ${query}`;
+    return (await this.#client.query({ text, values: [...this.#beginnings, platforms, ids] })).rows;
+  }
+
+  /**
+   * Returns the payments that changed since or may still change, some at a time.
+   * @param onChunk called before each chunk with how many payments there are before its end, and in all
+   */
+  async *payments(onChunk: (done: number, all: number) => void): AsyncGenerator<Chunk> {
+    const text = `declare payments_since scroll cursor for with ${parameters}, ${paymentsSince}`;
+    await this.#client.query({ text, values: [...this.#beginnings, [], []] });
+    const { rowCount: all } = await this.#client.query('move forward all in payments_since');
+    await this.#client.query('move absolute 0 in payments_since');
+    for (let done = 0; ; ) {
+      const { rows } = await this.#client.query<{ platform_id: string; id: string }>(
+        `fetch forward ${chunkSize} from payments_since`,
+      );
+      if (rows.length === 0) break;
+      done += rows.length;
+      onChunk(done, all ?? done);
+      yield { platforms: rows.map((row) => row.platform_id), ids: rows.map(({ id }) => id) };
+    }
+    await this.#client.query('close payments_since');
+  }
+}
+
+/** Some payments: the ids of their platforms, and their own. */
+export interface Chunk {
+  readonly platforms: readonly string[];
+  readonly ids: readonly string[];
+}

@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runAudit } from '../../src/ledger/audit.ts';
+import { ended, pay } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// Which rows an audit checks that goes on from a checkpoint, and when it checks all rows.
+
+let t: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+beforeEach(async () => {
+  t = await startTestGateway();
+  platform = t.platform;
+  scene = await makeScene(platform);
+});
+
+const strange = /^what belongs to no payment comes in from outside/;
+const run = (full = false) => runAudit(t.gateway.payments.database, { full });
+const allRows = { breaches: [], coversFrom: null, isCheckpoint: true };
+const since = { breaches: [], coversFrom: expect.any(Date), isCheckpoint: true };
+
+/** Sets by how much the clock of the ledger's functions differs from that of the machine. */
+async function setClock(by: string): Promise<void> {
+  for (const name of ['clock_ms', 'uuid_v7']) {
+    const text = await readFile(path.join('prisma/functions', `${name}.sql`), 'utf8');
+    await t.owner.query(text.replace('clock_timestamp()', `(clock_timestamp() + interval '${by}')`));
+  }
+}
+
+/** Begins a journal that the database takes and a rule forbids, a fee that belongs to no payment, and returns what commits it. */
+async function moveStrangely(): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: t.databaseUrl });
+  await client.connect();
+  const account = scene.usd.replace('InternalAccount:', '');
+  await client.query('begin');
+  const { rows } = await client.query(
+    `insert into journal (platform_id, kind, created_at) select platform_id, 'deposit', clock_ms() from account where id = $1
+     returning platform_id, id`,
+    [account],
+  );
+  await client.query(
+    `insert into posting (platform_id, journal_id, leg, account_id, system, currency, amount)
+     values ($1, $2, 1, $3, null, 'USD', -5), ($1, $2, 2, null, 'FEES', 'USD', 5)`,
+    [rows[0].platform_id, rows[0].id, account],
+  );
+  return async () => {
+    await client.query('commit');
+    await client.end();
+  };
+}
+
+async function payOnce(from = scene): Promise<void> {
+  await ended(platform, (await pay(platform, from)).id);
+}
+
+describe('an audit that goes on from a checkpoint', () => {
+  afterEach(() => t.stop([strange]));
+
+  const expectFound = async () => {
+    const { breaches, coversFrom } = await run();
+    expect(coversFrom).toBeInstanceOf(Date);
+    expect(breaches.map(({ rule }) => rule)).toEqual([expect.stringMatching(strange)]);
+  };
+
+  test('sees a journal that was an hour old when it committed', async () => {
+    const other = await makeScene(platform);
+    await setClock('-1 hour');
+    const commit = await moveStrangely();
+    await setClock('0 hours');
+    await payOnce(other);
+    expect(await run()).toMatchObject(allRows);
+    await commit();
+    await expectFound();
+  });
+
+  test('sees what was committed after the clock was set back by an hour', async () => {
+    await payOnce();
+    expect(await run()).toMatchObject(allRows);
+    await setClock('-1 hour');
+    await (await moveStrangely())();
+    await expectFound();
+  });
+
+  test('does not make the ledger look sound after another audit has found a rule broken', async () => {
+    await (await moveStrangely())();
+    const found = [{ rule: expect.stringMatching(strange) }];
+    expect(await run()).toMatchObject({ breaches: found, coversFrom: null, isCheckpoint: false });
+    // As if the checkpoint before had been written after the breach.
+    await t.owner.query("insert into audit_run (rules, broken) values (1, '{}')");
+    await t.owner.query(
+      `insert into audit_checkpoint select true, id, now(), '', null from audit_run where broken = '{}'`,
+    );
+    expect(await run()).toMatchObject({ breaches: found, coversFrom: null });
+  });
+});
+
+describe('a checkpoint', () => {
+  afterEach(() => t.stop());
+
+  test('is gone on from, also by an audit while payments are under way', async () => {
+    expect(await run()).toMatchObject({ ...allRows, whyAll: 'there is no checkpoint yet' });
+    const paying = Promise.all(Array.from({ length: 5 }, () => payOnce()));
+    const first = await run();
+    expect(first).toMatchObject(since);
+    await paying;
+    expect(await run()).toMatchObject({ ...since, coversFrom: first.coversUntil });
+    expect(await run(true)).toMatchObject({ ...allRows, whyAll: null });
+    expect(await run()).toMatchObject(since);
+  });
+
+  test('is refused where the database was restored', async () => {
+    await run();
+    await t.owner.query('select mark_restore()');
+    expect(await run()).toMatchObject({ ...allRows, whyAll: expect.stringContaining('restored') });
+    expect(await run()).toMatchObject(since);
+    // Another server, whose epoch no sequencer has begun yet.
+    await t.owner.query(`update feed_epoch set server = '1/00000001/1'`);
+    expect(await run()).toMatchObject({ ...allRows, whyAll: expect.stringContaining('restored') });
+  });
+
+  test('is refused where the rules have changed', async () => {
+    await run();
+    await t.owner.query(`update audit_checkpoint set rules_digest = 'other'`);
+    expect(await run()).toMatchObject({ ...allRows, whyAll: 'the rules have changed since' });
+  });
+
+  test('is that of one of several audits at once', async () => {
+    const results = await Promise.all([run(), run(), run()]);
+    expect(results.map(({ breaches }) => breaches)).toEqual([[], [], []]);
+    const { rows } = await t.owner.query(
+      'select c.covers_until, count(*) from audit_checkpoint c, audit_run group by 1',
+    );
+    expect(rows).toEqual([{ covers_until: expect.any(Date), count: '3' }]);
+    expect(results.filter(({ isCheckpoint }) => isCheckpoint).map(({ coversUntil }) => coversUntil)).toContainEqual(
+      rows[0].covers_until,
+    );
+  });
+});

@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { runAudit } from '../../src/ledger/audit.ts';
+import { createPlatform } from '../../src/payments/platforms/platforms.ts';
+import { query } from '../setup/embedded-servers.ts';
+import { connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
+import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { type ReplicatedServers, type Standby, startReplicated } from '../setup/standby.ts';
+
+// Audits that read on a real standby and are stored on its primary.
+
+let servers: ReplicatedServers;
+let standby: Standby;
+let t: TestGateway;
+let scene: Scene;
+let deposit: () => Promise<void>;
+
+beforeAll(async () => {
+  servers = await startReplicated(1);
+  [standby = expect.fail()] = servers.standbys;
+  t = await startTestGateway({}, servers.primary.url);
+  const made = await createPlatform(t.gateway.payments, { name: 'audited', environment: 'SANDBOX' });
+  const platform = connect(t.url, made.platformId, basicAuthorization(made));
+  scene = await makeScene(platform);
+  deposit = () => fund(platform, scene.usd, 5n);
+});
+afterAll(async () => {
+  await t?.stop();
+  await servers?.stop();
+});
+
+const answer = async (...args: string[]) => {
+  const { out, code } = await runOps(servers.primary.url, ['--json', 'audit', ...args], {
+    DATABASE_READ_URL: standby.url,
+  });
+  return { code, ...JSON.parse(out) };
+};
+const audits = async () =>
+  (
+    await t.owner.query(`select a.on_replica, a.covers_from, a.covers_until, c.run_id is not null as checkpoint
+      from audit_run a left join audit_checkpoint c on c.run_id = a.id order by a.id desc`)
+  ).rows;
+
+test('the result and the checkpoint of an audit on a standby are stored on the primary, with the moment that they cover', async () => {
+  expect(await answer('--replica')).toMatchObject({ code: 0, sound: true, onReplica: true, isCheckpoint: true });
+  const [{ covers_until: first, ...stored }] = await audits();
+  expect(stored).toEqual({ on_replica: true, covers_from: null, checkpoint: true });
+
+  await deposit();
+  const { rows } = await t.owner.query('select clock_ms() as now');
+  expect(await answer('--replica', '1')).toMatchObject({ code: 0, coversFrom: first.toISOString() });
+  const [second] = await audits();
+  expect(second).toMatchObject({ on_replica: true, covers_from: first, checkpoint: true });
+  expect(second.covers_until.getTime()).toBeGreaterThanOrEqual(rows[0].now.getTime());
+  const { rows: known } = await t.owner.query(
+    'select a.posted = b.posted and a.version = b.version as same from account a join audit_balance b on b.account_id = a.id where a.id = $1',
+    [scene.usd.replace('InternalAccount:', '')],
+  );
+  expect(known).toEqual([{ same: true }]);
+  expect(await answer()).toMatchObject({ code: 0, onReplica: false, coversFrom: second.covers_until.toISOString() });
+});
+
+test('a breach that is on the standby is found there', async () => {
+  const spoil = (by: number) =>
+    t.owner.query(`begin; set local session_replication_role = replica;
+      update account set posted = posted + ${by} where posted > 0; commit`);
+  await spoil(1);
+  expect(await answer('--replica')).toMatchObject({ code: 1, sound: false });
+  await spoil(-1);
+  expect(await answer('--replica')).toMatchObject({ code: 0, sound: true, coversFrom: null });
+});
+
+test('a number that no replica has is refused', async () => {
+  expect(await answer('--replica', '2')).toEqual({ code: 1, error: 'DATABASE_READ_URL has no replica number 2.' });
+});
+
+test('a standby that does not replay, or is none, is no base for an audit', async () => {
+  const database = openDatabase({ url: servingUrl(servers.primary.url), role: 'gateway_work', poolSize: 2 });
+  try {
+    await standby.pause();
+    await deposit();
+    await expect(runAudit(database, { replica: standby.url, replayMs: 300 })).rejects.toThrow('has not replayed');
+    await standby.resume();
+    const primary = servingUrl(servers.primary.url);
+    await expect(runAudit(database, { replica: primary, replayMs: 300 })).rejects.toThrow(
+      'is no standby of the primary',
+    );
+  } finally {
+    await standby.resume();
+    await database.close();
+  }
+});
+
+/** Removes dead rows on the primary, and waits until the standby has replayed that, while this process stands still. */
+function vacuum(): void {
+  const script = `
+    import pg from 'pg';
+    const run = async (url, ...texts) => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      let last;
+      for (const text of texts) last = await client.query(text);
+      await client.end();
+      return last;
+    };
+    const { rows: [{ lsn }] } = await run(process.env.PRIMARY,
+      'create table bump (n int)', 'insert into bump select generate_series(1, 1000)', 'delete from bump', 'vacuum bump', 'drop table bump',
+      'select pg_current_wal_flush_lsn() as lsn');
+    while (!(await run(process.env.STANDBY, \`select pg_last_wal_replay_lsn() >= '\${lsn}' as done\`)).rows[0].done);`;
+  const env = { ...process.env, PRIMARY: servers.primary.url, STANDBY: standby.server.url };
+  execFileSync(process.execPath, ['--input-type=module', '-e', script], { env });
+}
+
+test('an audit that the standby cancels to replay the log begins again, and ends when that does not help', async () => {
+  await query(standby.server.url, 'alter system set max_standby_streaming_delay = 0');
+  await query(standby.server.url, 'select pg_reload_conf()');
+  const database = openDatabase({ url: servingUrl(servers.primary.url), role: 'gateway_work', poolSize: 2 });
+  try {
+    const lines: string[] = [];
+    const disturb = (times: number) => (line: string) => {
+      lines.push(line);
+      if (line.startsWith('3 of') && lines.filter((one) => one.startsWith('3 of')).length <= times) vacuum();
+    };
+    const options = { replica: standby.url, full: true };
+    expect(await runAudit(database, { ...options, onProgress: disturb(1) })).toMatchObject({ breaches: [] });
+    expect(lines.filter((line) => line.includes('begins again'))).toHaveLength(1);
+    lines.length = 0;
+    await expect(runAudit(database, { ...options, onProgress: disturb(9) })).rejects.toThrow('hot_standby_feedback');
+    expect(lines.filter((line) => line.startsWith('3 of'))).toHaveLength(3);
+  } finally {
+    await database.close();
+  }
+});
