@@ -1,4 +1,5 @@
 import type { Currency } from '../core/currencies.ts';
+import type { IdentityRequest } from './identity-request.ts';
 import type { RailAccount } from './rail-account.ts';
 
 /** The part of a rail that converts money itself, at a rate that its provider has promised (decision 83). */
@@ -25,6 +26,17 @@ export interface LockRequest {
   readonly amount: bigint;
   /** The external account to pay; undefined where the money stays here, and the rail converts it for the platform. */
   readonly account: RailAccount | undefined;
+  /** The receiver at a UMA address, whom `lookUp` has found; undefined for any other. Its currency may be the one sent. */
+  readonly uma?: UmaPayment | undefined;
+}
+
+/** A payment to a UMA address that the rail has looked up. */
+export interface UmaPayment {
+  readonly address: string;
+  readonly sender: Omit<IdentityRequest, 'attempts'> & {
+    /** What the receiver requires to know about the sender, by the name of the field. */
+    readonly information: Readonly<Record<string, string>>;
+  };
 }
 
 /** A rate that the provider has promised. Amounts in smallest units. */
@@ -49,5 +61,12 @@ export type LockAnswer =
       /** How long it holds from the call on, in milliseconds. An order that is sent until then gets it. */
       readonly validMs: number;
     }
-  /** The provider does not convert this: the amount is out of its range, the account cannot be paid, or the pair is none. */
-  | { readonly kind: 'refused'; readonly because: 'AMOUNT' | 'ACCOUNT' | 'PAIR'; readonly explanation: string };
+  /**
+   * The provider does not convert this: the amount is out of its range, the account or the receiver at a UMA address cannot be
+   * paid, the pair is none, or the sender may not pay there.
+   */
+  | {
+      readonly kind: 'refused';
+      readonly because: 'AMOUNT' | 'ACCOUNT' | 'PAIR' | 'RECEIVER' | 'SENDER';
+      readonly explanation: string;
+    };

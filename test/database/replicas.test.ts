@@ -219,8 +219,10 @@ describe('with a token', () => {
     await caughtUp();
     await standby.pause();
     const newest = await newCustomer(atTwo);
+    // Whoever has read the first page after this must not read the second one from before.
+    const { value } = await write(atTwo);
     const headers = { 'payments-read-after': token };
-    type Page = { data: { id: string }[]; nextCursor: string };
+    type Page = { data: { id: string; metadata?: { n: string } }[]; nextCursor: string };
     const first = (await rest(atTwo, '/customers?limit=1')) as unknown as Page;
     expect(first.data[0]?.id).toBe(newest);
     const next = (await rest(
@@ -228,7 +230,21 @@ describe('with a token', () => {
       `/customers?limit=1&sortOrder=desc&cursor=${first.nextCursor}`,
       headers,
     )) as unknown as Page;
-    expect(next.data[0]?.id).toBe(customerId);
+    expect(next.data[0]).toMatchObject({ id: customerId, metadata: { n: value } });
+    const page =
+      'customers(first: 1, after: $after) { edges { node { id metadata { value } } } pageInfo { endCursor } }';
+    const { customers } = await atTwo.ask(`query ($after: String) { ${page} }`);
+    expect(customers.edges[0].node.id).toBe(newest);
+    const answer = await fetch(`${one.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: atOne.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query: `query ($after: String) { ${page} }`,
+        variables: { after: customers.pageInfo.endCursor },
+        extensions: { readAfter: token },
+      }),
+    });
+    expect((await answer.json()).data.customers.edges).toEqual([{ node: { id: customerId, metadata: [{ value }] } }]);
     await standby.resume();
     await caughtUp();
     customerId = newest;

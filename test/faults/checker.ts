@@ -48,7 +48,7 @@ export function check(evidence: Evidence): Violation[] {
 }
 
 /** Acknowledged commands happened once, refused ones never, unknown ones at most once and as their receipts say. */
-function checkCommands(evidence: Evidence): Violation[] {
+export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 'feed' | 'receipts'>): Violation[] {
   const made = Map.groupBy(evidence.payments, ({ description }) => description ?? '');
   const executed = new Set(
     evidence.feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])),
@@ -88,7 +88,7 @@ function checkPayments({ history, payments, feed }: Evidence): Violation[] {
     if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
     const violations: Violation[] = [];
     const waits = command.operation === 'createQuote' && !executed.has(id);
-    if (!waits && status !== 'COMPLETED')
+    if (!waits && !(command.ends ?? ['COMPLETED']).includes(status))
       violations.push({ kind: 'unfinished', words: `${command.operation} ${id} is ${status}`, during: command.during });
     if (latest.get(id) !== status)
       violations.push({ kind: 'feed', words: `${id} is ${status}, and the feed ends with ${latest.get(id)}` });

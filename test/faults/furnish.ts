@@ -16,9 +16,9 @@ interface Furnished {
   readonly before?: Version;
 }
 
-const secretKey = Buffer.alloc(32, 7).toString('base64');
+export const secretKey = Buffer.alloc(32, 7).toString('base64');
 /** The settings of all instances. */
-const environment = {
+export const environment = {
   SANDBOX_PACE_MS: '20',
   SECRET_KEY: secretKey,
   // No quote that a client has left expires by itself while the evidence is read.

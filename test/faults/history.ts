@@ -23,6 +23,8 @@ export interface Command {
   readonly accountId: string;
   /** How the completed payment changes the balance of the account, in smallest units. */
   readonly change: bigint;
+  /** The statuses in which its payment may end; COMPLETED, if left out. */
+  readonly ends?: readonly string[];
   readonly outcome: Outcome;
   /** The code of the refusal. */
   readonly code?: string;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { usdToEur } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { Scene } from '../setup/scene.ts';
 import type { Command, Outcome } from './history.ts';
+import { type Act, type Expected, type LoadClient, usualActs } from './load-acts.ts';
 import { Random } from './random.ts';
 
 /** What one attempt of a command came to. */
@@ -26,6 +26,8 @@ export interface LoadOptions {
   readonly seed: number;
   /** The latest fault that was injected. */
   readonly during: () => string;
+  /** What a client does, one of them after the other, as its numbers choose. */
+  readonly acts?: readonly Act[];
 }
 
 /** Clients that move money, and note the answers. */
@@ -42,6 +44,11 @@ export interface Load {
   more(count: number): Promise<void>;
   /** Waits until so many more attempts are disturbed. */
   moreDisturbed(count: number): Promise<void>;
+  /**
+   * Sends an acknowledged command again with its key, until it is answered, and notes the payment that the answer names: the one
+   * before it is gone.
+   */
+  repeat(key: string): Promise<void>;
   /** Waits until each client has ended the command that it is at. */
   stop(): Promise<void>;
 }
@@ -50,9 +57,6 @@ export interface Load {
 const attemptMs = 8_000;
 /** A client whose attempt came to nothing waits so long before the next one, so that it does not only make noise. */
 const pauseMs = 20;
-const amount = 1_000n;
-/** More than any account has. */
-const tooMuch = 9_000_000_000_000_000n;
 
 /** Starts the load. */
 export function startLoad(options: LoadOptions): Load {
@@ -77,6 +81,9 @@ export function startLoad(options: LoadOptions): Load {
     },
     more: (count: number) => grown(() => load.acknowledged, count, latest),
     moreDisturbed: (count: number) => grown(() => load.disturbed, count, latest),
+    async repeat(key: string) {
+      await Promise.all(clients.map((client) => client.repeat(key)));
+    },
     async stop() {
       for (const client of clients) client.stop();
       await running;
@@ -99,8 +106,14 @@ async function grown(figure: () => number, by: number, latest: () => string): Pr
   }
 }
 
+/** A command as it was sent. */
+interface SentCommand {
+  readonly send: () => Promise<Attempt>;
+  readonly transactionOf: (data: Data) => string;
+}
+
 /** One caller, who does one thing after the other with the accounts of one customer. */
-class Client {
+class Client implements LoadClient {
   readonly history: Command[] = [];
   readonly internalErrors: string[] = [];
   readonly troubles: string[] = [];
@@ -108,18 +121,19 @@ class Client {
   disturbed = 0;
   /** What the latest attempt came to, for whoever asks why nothing goes on. */
   latest = 'no answer yet';
+  readonly scene: Scene;
+  readonly index: number;
+  readonly random: Random;
   readonly #options: LoadOptions;
-  readonly #scene: Scene;
-  readonly #index: number;
-  readonly #random: Random;
+  readonly #sent = new Map<string, SentCommand>();
   #count = 0;
   #isStopping = false;
 
   constructor(options: LoadOptions, scene: Scene, index: number) {
     this.#options = options;
-    this.#scene = scene;
-    this.#index = index;
-    this.#random = new Random(options.seed + 1 + index);
+    this.scene = scene;
+    this.index = index;
+    this.random = new Random(options.seed + 1 + index);
   }
 
   stop(): void {
@@ -127,55 +141,65 @@ class Client {
   }
 
   async run(): Promise<void> {
-    const { usd, outsideUsd } = this.#scene;
-    const random = this.#random;
-    while (!this.#isStopping) {
-      const out = { sourceAccountId: usd, destinationAccountId: outsideUsd };
-      await random.oneOf([
-        () => this.#payment('transferOut', { ...out, amount }, -amount),
-        () => this.#payment('transferIn', { sourceAccountId: outsideUsd, destinationAccountId: usd, amount }, amount),
-        () => this.#quote(),
-        () => this.#quote(),
-        () => this.#payment('transferOut', { ...out, amount: tooMuch }, -tooMuch),
-      ])();
-    }
+    while (!this.#isStopping) await this.random.oneOf(this.#options.acts ?? usualActs)(this);
   }
 
-  async #payment(operation: 'transferOut' | 'transferIn', input: object, change: bigint): Promise<void> {
-    await this.#run(operation, input, change, 'transaction { id }', (data) => data.transaction.id);
-  }
+  readonly transfer: LoadClient['transfer'] = async (operation, input, expected) => {
+    await this.#run(operation, input, expected, 'transaction { id }', (data) => data.transaction.id);
+  };
 
-  /** Makes a quote and, if that is acknowledged, executes it. */
-  async #quote(): Promise<void> {
-    const quote = usdToEur(this.#scene, { lockedCurrencyAmount: amount });
+  readonly quote: LoadClient['quote'] = async (input, expected) => {
     const selection = 'quote { id transaction { id } }';
     const transactionOf = (data: Data) => data.quote.transaction.id;
-    const made = await this.#run('createQuote', quote, -amount, selection, transactionOf);
-    if (made)
-      await this.#run('executeQuote', { quoteId: made.quote.id }, 0n, selection, transactionOf, transactionOf(made));
+    const made = await this.#run('createQuote', input, expected, selection, transactionOf);
+    if (made && !('immediatelyExecute' in input))
+      await this.#run(
+        'executeQuote',
+        { quoteId: made.quote.id },
+        { change: 0n },
+        selection,
+        transactionOf,
+        transactionOf(made),
+      );
+  };
+
+  async repeat(key: string): Promise<void> {
+    const at = this.history.findIndex((command) => command.key === key);
+    const [command, sent] = [this.history[at], this.#sent.get(key)];
+    if (!command || !sent) return;
+    for (;;) {
+      const attempt = await sent.send();
+      if (attempt.kind === 'succeeded') {
+        this.history[at] = { ...command, transactionIds: [sent.transactionOf(attempt.data)] };
+        return;
+      }
+      if (attempt.kind === 'refused') return;
+      await delay(pauseMs);
+    }
   }
 
   /** Sends a command until its outcome is known or the client gives up, and notes it. Returns its success. */
   async #run(
     operation: Command['operation'],
     input: object,
-    change: bigint,
+    expected: Expected,
     selection: string,
     transactionOf: (data: Data) => string,
     quoteTransactionId?: string,
   ): Promise<Data> {
-    const random = this.#random;
+    const random = this.random;
     this.#count += 1;
-    const key = `${operation}-${this.#index}-${this.#count}`;
+    const key = `${operation}-${this.index}-${this.#count}`;
     const described = { ...input, idempotencyKey: key, ...(operation !== 'executeQuote' && { description: key }) };
     const send = () => this.#attempt(operation, selection, described);
+    this.#sent.set(key, { send, transactionOf });
     const transactionIds = new Set<string>();
     const note = (outcome: Outcome, code?: string) =>
       this.history.push({
         key,
         operation,
-        accountId: this.#scene.usd,
-        change,
+        accountId: this.scene.usd,
+        ...expected,
         outcome,
         transactionIds: [...transactionIds],
         during: this.#options.during(),
@@ -222,7 +246,7 @@ class Client {
       (_key, value) => (typeof value === 'bigint' ? value.toString() : value),
     );
     try {
-      const response = await fetch(`${this.#random.oneOf(urls())}/graphql`, {
+      const response = await fetch(`${this.random.oneOf(urls())}/graphql`, {
         method: 'POST',
         headers: { authorization, 'content-type': 'application/json', accept: 'application/graphql-response+json' },
         body,

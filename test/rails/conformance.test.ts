@@ -21,14 +21,14 @@ async function resultsOf(trial: RailTrial, times = quickTimes) {
 test('a rail that keeps the promises of the port passes all of them, for payouts and collections', async () => {
   expect(await resultsOf(providerTrial())).toEqual({
     failed: [],
-    passed: 24,
+    passed: 27,
     notTried: ['PAYOUT answers failed for what it has given back'],
   });
 });
 
 test('the sandbox passes what can be tried without a provider', async () => {
   const { failed, passed, notTried } = await resultsOf(sandboxTrial);
-  expect({ failed, passed, notTried: notTried.length }).toEqual({ failed: [], passed: 14, notTried: 6 });
+  expect({ failed, passed, notTried: notTried.length }).toEqual({ failed: [], passed: 15, notTried: 7 });
 });
 
 test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
@@ -64,6 +64,23 @@ test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
   expect(found[0]?.reason).toMatch(reason);
 });
 
+test.for<readonly [mistake: Mistake, check: string, reason: string]>([
+  [
+    'finds everybody',
+    'finds who receives at a UMA address, and nobody at another',
+    'nobody receives at $nobody@provider.example, and it found somebody',
+  ],
+  [
+    'guesses receivers',
+    'takes a provider that says nothing for no answer about a receiver',
+    'the provider said nothing, and the rail found nobody',
+  ],
+])('a rail with the mistake “%s” about receivers is found out', async ([mistake, check, reason]) => {
+  expect((await resultsOf(providerTrial(mistake))).failed).toEqual([
+    { kind: 'RECEIVER', check, result: 'failed', reason },
+  ]);
+});
+
 test('a rail that keeps the promises about what comes in passes them', async () => {
   expect(await resultsOf(incomingTrial())).toEqual({ failed: [], passed: 4, notTried: [] });
 });
@@ -82,7 +99,7 @@ test('the command tries a module by its path, and says what is no rail', async (
   const command = ['--disable-warning=ExperimentalWarning', 'src/cli/rail-conformance.ts'];
   const { stdout } = await run(process.execPath, [...command, './src/rails/sandbox/sandbox-trial']);
   expect(stdout).toContain('passed     PAYOUT      settles an order, and moves its money once\n');
-  expect(stdout).toMatch(/\n14 passed, 0 failed, 6 not tried\n$/);
+  expect(stdout).toMatch(/\n15 passed, 0 failed, 7 not tried\n$/);
   await expect(run(process.execPath, [...command, './src/rails/port.ts'])).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringContaining('./src/rails/port.ts exports no trial.'),

@@ -37,6 +37,12 @@ export class Provider {
     return this.fault === 'contradicts' && payment.state === 'settled' ? 'failed' : payment.state;
   }
 
+  /** Answers a question, or not. */
+  async answer(): Promise<void> {
+    if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
+    if (this.fault === 'loses-answers') throw new Error('socket hang up');
+  }
+
   /** Locks a conversion at 1.25, with a fee of 10. */
   async lock({ lockedSide, amount }: LockRequest): Promise<RateLock> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
@@ -83,8 +89,9 @@ const answers: Readonly<Record<State, RailOutcome>> = {
 };
 
 /** The fault of a rail's author. */
-export type Mistake = OrderMistake | LockMistake;
+export type Mistake = OrderMistake | LockMistake | ReceiverMistake;
 type OrderMistake = 'new keys' | 'guesses' | 'throws refusals' | 'forgets' | 'believes the last' | 'asks never';
+type ReceiverMistake = 'finds everybody' | 'guesses receivers';
 type LockMistake = (typeof lockMistakes)[number];
 
 const lockMistakes = [
@@ -132,10 +139,26 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
     expectedMs: () => 5,
     rate: async () => undefined,
     lockRate: (request) => lockAt(provider, request, mistake),
+    lookUp: (address) => lookUpAt(provider, address, mistake),
     payOut,
     collect: perform,
     giveBack: ({ id }) => provider.giveBack(id),
   };
+}
+
+const receivers = { known: '$ana@provider.example', unknown: '$nobody@provider.example' };
+
+/** Looks a receiver up at the provider, as it should be or with a mistake. */
+async function lookUpAt(provider: Provider, address: string, mistake: Mistake | undefined) {
+  try {
+    await provider.answer();
+  } catch (error) {
+    if (mistake === 'guesses receivers') return undefined;
+    throw error;
+  }
+  if (address !== receivers.known && mistake !== 'finds everybody') return undefined;
+  const currencies = [{ code: 'EUR', minAmount: 1n, maxAmount: 100_000n }];
+  return { vaspName: 'Provider', currencies, requiredFields: [], information: {} };
 }
 
 /** Locks a rate at the provider, as it should be or with a mistake. */
@@ -175,6 +198,17 @@ export function providerTrial(mistake?: Mistake): RailTrial {
             ...{ lockedSide, amount: 1_000n, account: { type: 'IBAN', identifier: 'settles' } },
           }
         : undefined,
+    receivers: {
+      ...receivers,
+      lock: (lockedSide) => ({
+        ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), lockedSide, amount: 1_000n },
+        account: undefined,
+        uma: {
+          address: receivers.known,
+          sender: { customerId: randomUUID(), customerType: 'INDIVIDUAL', name: 'Grace Hopper', information: {} },
+        },
+      }),
+    },
     provider: {
       moved: (orderId) => provider.moved(orderId),
       setFault: async (fault) => {

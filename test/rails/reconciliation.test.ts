@@ -36,7 +36,13 @@ const environment = {
   SECRET_KEY: key.toString('base64'),
   RAILS: rails,
 };
-const ops = (...args: string[]) => runOps(gateway.databaseUrl, ['--json', ...args], environment);
+/** All that commands have printed. */
+const printed: string[] = [];
+async function ops(...args: string[]) {
+  const result = await runOps(gateway.databaseUrl, ['--json', ...args], environment);
+  printed.push(result.out, result.err);
+  return result;
+}
 async function answer(...args: string[]): Promise<Data> {
   const { code, out, err } = await ops(...args);
   expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
@@ -185,6 +191,31 @@ test('a difference that a later comparison finds no more is gone, and one that c
   }
 });
 
+test('a payment that failed here, and came back there before anybody saw it arrive, is no difference', async () => {
+  const failing = await makeScene(books, 0n, '003');
+  const input = { sourceAccountId: scene.usd, destinationAccountId: failing.outsideUsd, amount: 250n };
+  const { transaction } = await actOn(books, 'transferOut', input);
+  expect(await ended(books, transaction.id)).toMatchObject({ status: 'FAILED' });
+  const spoil = new pg.Client({
+    connectionString: upstream.databaseUrl,
+    options: '-c session_replication_role=replica',
+  });
+  await spoil.connect();
+  const write = (status: string) =>
+    spoil.query(
+      'update transaction set status = $1::transaction_status where platform_id = $2 and received_amount = 250',
+      [status, account.platformId],
+    );
+  try {
+    expect((await write('REFUNDED')).rowCount).toBe(1);
+    expect(faults(await compare())).not.toContain('OTHER_OUTCOME');
+    await write('FAILED');
+    await compare();
+  } finally {
+    await spoil.end();
+  }
+});
+
 test('a provider that cannot be asked leaves what was found, and says why', async () => {
   await connectWith(`Basic ${Buffer.from('nobody:wrong').toString('base64')}`);
   const { code, out } = await ops('rails', 'reconcile', 'books', '--from', from, '--to', to, ...by);
@@ -206,4 +237,17 @@ test('a provider that cannot be asked leaves what was found, and says why', asyn
   expect(await compareToday()).toBe(1);
   const wrong = await ops('rails', 'reconcile', 'books', '--from', to, '--to', from, ...by);
   expect(wrong.out).toContain('The period ends before it begins.');
+});
+
+test('no command shows the credentials of a connection, also not after a failure', async () => {
+  const secret = Buffer.from(account.authorization.replace('Basic ', ''), 'base64').toString().split(':')[1] ?? '';
+  expect(secret.length).toBeGreaterThan(20);
+  await answer('rails', 'check', 'books');
+  await answer('acts');
+  await answer('config', 'print');
+  const said = printed.join('');
+  expect(said).toContain('rails connect');
+  expect(said).toContain('upstream answered 401');
+  expect(said).not.toContain(secret);
+  expect(said).not.toContain(Buffer.from(`nobody:wrong`).toString('base64'));
 });

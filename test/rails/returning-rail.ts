@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { RailModule, RailOrder, RailOutcome } from '../../src/rails/port.ts';
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
 import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
@@ -8,11 +9,17 @@ export const returnedAmount = 777n;
 export const slowAmount = 4_321n;
 const slowMs = 1_000;
 
-/** A sandbox whose banks return payments of one amount, an hour after their delivery, and take their time with another. */
+const settingsSchema = z.object({ returnMs: z.int().default(3_600_000) }).prefault({});
+
+/**
+ * A sandbox whose banks return payments of one amount, an hour after their delivery or as the settings say (`returnMs`), and take
+ * their time with another.
+ */
 const module: RailModule = {
   railPort: 1,
   name: 'returning',
-  open() {
+  open(settings) {
+    const { returnMs: watchMs } = settingsSchema.parse(settings);
     const sandbox = sandboxRail({ paceMs: 5, rates: sandboxRates() });
     const slow = async ({ ageMs }: RailOrder): Promise<RailOutcome> =>
       ageMs < slowMs ? { kind: 'pending', checkInMs: slowMs - ageMs } : { kind: 'settled' };
@@ -22,9 +29,7 @@ const module: RailModule = {
       payOut: async (order) => {
         if (order.amount === slowAmount) return slow(order);
         if (order.amount !== returnedAmount) return sandbox.payOut(order);
-        return order.settled
-          ? { kind: 'returned', explanation: 'returned by the bank' }
-          : { kind: 'settled', watchMs: 3_600_000 };
+        return order.settled ? { kind: 'returned', explanation: 'returned by the bank' } : { kind: 'settled', watchMs };
       },
     };
   },

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ProviderFault } from '../../src/rails/conformance/trial.ts';
+import { bodyOf, passOn } from '../setup/pass-on.ts';
 
 /** A proxy in front of an upstream service, with the faults of a network and of a service that contradicts itself. */
 export interface UpstreamProxy {
@@ -23,24 +24,12 @@ export async function startUpstreamProxy(target: string): Promise<UpstreamProxy>
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (fault === 'is-down') return void request.socket.destroy();
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { authorization = '', 'idempotency-key': key, 'content-type': type } = request.headers;
-    const answer = await fetch(`${target}${request.url}`, {
-      method: request.method ?? 'GET',
-      headers: {
-        authorization,
-        ...(typeof key === 'string' && { 'idempotency-key': key }),
-        ...(type && { 'content-type': type }),
-      },
-      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
-    });
-    const given = await answer.text();
+    const { status, type, text: given } = await passOn(target, request, await bodyOf(request));
     const text = request.method === 'GET' ? changed(given) : given;
     if (fault === 'loses-answers') return void request.socket.destroy();
     if (fault === 'is-slow') await new Promise<void>((resolve) => held.add(resolve));
     const isCourse = request.method === 'GET' && request.url?.includes('/transactions/');
-    response.writeHead(answer.status, { 'content-type': 'application/json' });
+    response.writeHead(status, { 'content-type': type });
     response.end(fault === 'contradicts' && isCourse ? text.replace('"COMPLETED"', '"FAILED"') : text);
   }
 

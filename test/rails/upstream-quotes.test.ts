@@ -17,6 +17,7 @@ import { connect, type Data, startTestGateway, type TestGateway, type TestPlatfo
 import { runOps } from '../setup/ops.ts';
 import { balanceOf, fund, internalAccount, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 
 /**
@@ -96,11 +97,9 @@ async function spoil(text: string, values: unknown[]): Promise<void> {
   await client.end();
 }
 
-/** Makes all orders due now, here and there. */
-async function passTime(): Promise<void> {
-  for (const { owner } of [upstream, gateway]) {
-    await owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
-  }
+/** Makes all orders of a service due now. */
+async function passTime({ owner }: TestGateway): Promise<void> {
+  await owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
 }
 
 const amountOf = (money: Data) => BigInt(money.amount);
@@ -240,7 +239,7 @@ test('a payment for which upstream took another amount waits for a person, until
   });
   expect(await transactionOf(platform, made.transaction.id)).toMatchObject({ status: 'PROCESSING' });
   await take(-1n);
-  await passTime();
+  await passTime(gateway);
   expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
 });
 
@@ -252,12 +251,12 @@ test('a locked payment that its bank returns is refunded on both sides', async (
   );
   await execute(platform, made.id);
   expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  await passTime();
+  await passTime(upstream);
   await vi.waitFor(async () => {
     const { rows } = await upstream.owner.query("select from transaction where status = 'REFUNDED'");
     expect(rows).toHaveLength(1);
   }, 20_000);
-  await passTime();
+  await passTime(gateway);
   await vi.waitFor(
     async () => expect((await transactionOf(platform, made.transaction.id)).status).toBe('REFUNDED'),
     20_000,
@@ -353,8 +352,35 @@ test('an order that was executed before a restore is found again, although its r
   });
 });
 
+test('a quote that upstream has locked and does not know any more says nothing of its order: a person must look', async () => {
+  const id = randomUUID();
+  const known = await lock(id);
+  const order = {
+    ...({
+      id,
+      step: 'SETTLEMENT',
+      kind: 'PAYOUT',
+      currency: 'EUR',
+      account: undefined,
+      umaAddress: undefined,
+    } as const),
+    ...{ amount: known.received, settled: false, ageMs: 0, attempts: 0, scenario: null },
+    // As after a restore of upstream's database to a moment before its quote.
+    lock: { ...known, reference: `Quote:${randomUUID()}` },
+  };
+  await expect(rail()?.payOut?.(order)).rejects.toThrow(
+    'the upstream service does not know the quote that it has locked',
+  );
+  expect(await rail()?.findOrder?.(order)).toBe(undefined);
+});
+
 /** The part of docs/rails.md that says how the gateway is put in front of an upstream: its commands, and the setting RAILS. */
-function pageCommands(): { readonly rails: string; readonly commands: readonly { args: string[]; input: string }[] } {
+function pageCommands(): {
+  readonly rails: string;
+  /** Where upstream posts its webhooks. */
+  readonly address: string;
+  readonly commands: readonly { args: string[]; input: string }[];
+} {
   const [, part = ''] = readFileSync('docs/rails.md', 'utf8').split(
     '\n## How do I put the gateway in front of a live upstream?\n',
   );
@@ -363,16 +389,18 @@ function pageCommands(): { readonly rails: string; readonly commands: readonly {
   const commands = lines.matchAll(/^npm run ops -- (.*?)(?: <<'(\w+)'\n(.*?)\n\2)?$/gms);
   return {
     rails: /^RAILS='(.*)'$/m.exec(lines)?.[1] ?? '',
+    address: /^https:\S+\/webhooks$/m.exec(lines)?.[0] ?? '',
     commands: [...commands].map(([, words = '', , input = '']) => ({ args: words.split(' '), input })),
   };
 }
 
 test('the page on rails, followed to the letter, puts a gateway in front of an upstream', async () => {
-  const { rails, commands } = pageCommands();
+  const { rails, address, commands } = pageCommands();
   expect(commands.map(({ args }) => args.join(' '))).toEqual([
     'platform create acme',
     'rails connect acme',
     'rails check acme',
+    'rails connect acme',
   ]);
   // Step 1: a token upstream, and money there.
   const own = await upstream.newPlatform('acme');
@@ -384,11 +412,19 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
   const front = await startTestGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: secretKey });
   try {
     const said: Data[] = [];
+    let webhookSecret = '';
     for (const { args, input } of commands) {
+      // Step 5: upstream reports to the address that the page names.
+      if (input.includes('webhookSecret')) {
+        const { hostname } = new URL(address);
+        const url = address.replace(`https://${hostname}`, front.url).replace(/Platform:[0-9a-f-]+/, said[0].id);
+        webhookSecret = (await createEndpoint(own, { url })).secret;
+      }
       const given = input
         .replace(/"baseUrl": "[^"]*"/, `"baseUrl": "${upstream.url}/2025-10-13"`)
         .replace(/"clientId": "[^"]*"/, `"clientId": "${clientId}"`)
-        .replace(/"secret": "[^"]*"/, `"secret": "${secret}"`);
+        .replace(/"secret": "[^"]*"/, `"secret": "${secret}"`)
+        .replace(/"webhookSecret": "[^"]*"/, `"webhookSecret": "${webhookSecret}"`);
       vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([given]) as typeof process.stdin);
       const { code, out, err } = await runOps(front.databaseUrl, ['--json', ...args], {
         CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
@@ -400,7 +436,7 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
     }
     const [made, , checked] = said;
     expect(checked.found).toContain('USD 70000');
-    // Step 5: the platform pays, and converts.
+    // Step 6: the platform pays, and converts.
     const acme = connect(front.url, made.id.replace('Platform:', ''), made.authorization);
     const mine = await makeScene(acme, 0n);
     const pull = { sourceAccountId: mine.outsideUsd, destinationAccountId: mine.usd, amount: 3_000n };
@@ -409,6 +445,13 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
     const converted = await quote(acme, usdToEur(mine, { immediatelyExecute: true }));
     expect(await ended(acme, converted.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await balanceOf(own, await ownAccount(own, 'USD'))).toBe(72_000n);
+    // Upstream has reported each of them.
+    await vi.waitFor(async () => {
+      const { rows } = await front.owner.query(
+        'select count(*)::int as worked_on from rail_webhook where due_at is null',
+      );
+      expect(rows[0].worked_on).toBeGreaterThanOrEqual(4);
+    }, 20_000);
   } finally {
     await front.stop();
   }

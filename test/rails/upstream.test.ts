@@ -169,6 +169,25 @@ test('a payment that its bank returns upstream is refunded here', async () => {
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
+test('what has settled is not sent again where upstream does not have it any more: a person must look', async () => {
+  await fund(account, await ownAccount(account, 'USD'), 10_000n);
+  const before = await held('USD');
+  const rail = connectedRail(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' });
+  const { rows } = await gateway.owner.query('select identifier from account where id = $1', [
+    scene.outsideUsd.replace('ExternalAccount:', ''),
+  ]);
+  // As after a restore of upstream's database to a moment before this order.
+  const order = {
+    ...({ id: randomUUID(), step: 'SETTLEMENT', amount: 2_000n, currency: 'USD', umaAddress: undefined } as const),
+    ...{ account: { type: 'US_ACCOUNT', identifier: rows[0].identifier } as const, settled: true },
+    ...{ ageMs: 60_000, attempts: 2, scenario: null },
+  };
+  const contradiction = { kind: 'contradiction', explanation: 'the upstream service does not have it any more' };
+  expect(await rail?.payOut?.({ ...order, kind: 'PAYOUT' })).toEqual(contradiction);
+  expect(await rail?.collect?.({ ...order, kind: 'COLLECTION' })).toEqual(contradiction);
+  expect(await held('USD')).toBe(before);
+});
+
 test('the identity of a customer is checked upstream', async () => {
   const statusOf = async (name: string) => {
     const query = 'query ($id: ID!) { customer(id: $id) { kycStatus } }';
@@ -364,6 +383,25 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
       ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), lockedSide, amount: 2_000n },
       account: { type: 'IBAN', identifier: euros },
     }),
+    receivers: {
+      known: '$success.eur@sandbox.uma.money',
+      unknown: '$nobody@sandbox.uma.money',
+      lock: (lockedSide) => ({
+        ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), lockedSide, amount: 2_000n },
+        account: undefined,
+        uma: {
+          address: '$success.eur@sandbox.uma.money',
+          sender: {
+            ...{
+              customerId: scene.customerId.replace('Customer:', ''),
+              customerType: 'INDIVIDUAL',
+              name: 'Grace Hopper',
+            },
+            information: { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1986-12-09' },
+          },
+        },
+      }),
+    },
     incoming: await upstreamIncoming(),
     provider: {
       setFault: proxy.setFault,
@@ -390,7 +428,7 @@ test('the rail passes the conformance suite, with the upstream service behind a 
       { result: 'not tried', kind: 'PAYOUT', check: 'answers failed for what it has given back' },
       { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock as long as it says' },
     ]);
-    expect(results).toHaveLength(29);
+    expect(results).toHaveLength(32);
   } finally {
     await proxy.close();
   }

@@ -16,9 +16,10 @@ const noteStatement = statement<object>(
    on conflict (platform_id, order_id) do update set cluster = excluded.cluster where o.cluster <> excluded.cluster`,
 );
 
-/** Returns the cluster that an order pays to; undefined where it is paid here or by a rail. */
+/** Returns the cluster that an order pays to; undefined where it is paid here or by a rail, as what that has locked is. */
 export function clusterOfOrder(payments: Payments, order: DueOrder): string | undefined {
-  const address = order.kind === 'PAYOUT' && !order.receiver ? order.transaction.destinationUmaAddress : null;
+  const address =
+    order.kind === 'PAYOUT' && !order.receiver && !order.lock ? order.transaction.destinationUmaAddress : null;
   return address === null ? undefined : clusterOfAddress(payments, order, address);
 }
 

@@ -11,7 +11,8 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
     kind: order.kind,
     ...moneyOf(order),
     account: externalAccount(order),
-    umaAddress: order.receiver ? undefined : counterpartyAddress(order),
+    // What the rail has locked for a receiver elsewhere goes there, also where the address is a customer's here by now.
+    umaAddress: order.receiver && !order.lock ? undefined : counterpartyAddress(order),
     lock: order.lock,
     settled,
     ageMs: order.ageMs,

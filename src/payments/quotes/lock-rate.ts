@@ -1,8 +1,9 @@
 import type { Caller } from '../../access/caller.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { statement } from '../../database/statement.ts';
-import type { RateLock } from '../../rails/rate-lock.ts';
+import type { RateLock, UmaPayment } from '../../rails/rate-lock.ts';
 import { connectedRail, type Payments } from '../command.ts';
+import type { Information } from '../information.ts';
 import { orderIdOfKey, orderIdOfQuote } from '../orders/order-ids.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { idAt, type Parties } from '../parties.ts';
@@ -25,6 +26,8 @@ export interface ToLock {
   readonly input: CreateQuote;
   readonly parties: Parties;
   readonly to: Destination;
+  /** The information about the sender. */
+  readonly sender: Information;
   readonly request: PricingRequest;
   /** The price by the rail's list of rates. */
   readonly listed: Pricing;
@@ -36,19 +39,18 @@ export interface ToLock {
  * Locks the rate of a quote at its rail, before the quote is stored (decision 83). Nothing moves, so there is nothing to
  * undo when the quote is refused afterwards: its lock ends unused.
  * @returns undefined for a quote that is not locked: the rail locks none, nothing is converted, or the money does not
- *   come from an account here to a known account
+ *   come from an account here to one that the rail knows
  * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE
  */
 export async function lockRate(payments: Payments, caller: Caller, quote: ToLock): Promise<LockedPrice | undefined> {
   const { request, parties, to, listed, input } = quote;
   const rail = connectedRail(payments, caller);
   const { sending, receiving, lockedSide } = request;
-  const isLockable = parties.source?.kind === 'INTERNAL' && to.columns.destinationKind === 'ACCOUNT';
-  if (!rail?.lockRate || sending.code === receiving.code || !isLockable) return undefined;
+  if (!rail?.lockRate || !isLockable(quote)) return undefined;
   const id = idAt(parties, 0);
   const orderId = await freeOrderId(payments, caller.platformId, quote.orderId);
   const amount = amountToLock(request, listed);
-  const asked = { id, orderId, sending, receiving, lockedSide, amount, account: to.target.account };
+  const asked = { id, orderId, sending, receiving, lockedSide, amount, account: to.target.account, uma: umaOf(quote) };
   const answer = await neededOf(
     payments,
     rail.lockRate(asked).then((given) => {
@@ -66,11 +68,37 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
         throw new Refusal('INVALID_BANK_ACCOUNT', answer.explanation, { path: at('destination', 'accountId') });
       case 'PAIR':
         throw new Refusal('INVALID_CURRENCY', answer.explanation, { path: to.path });
+      case 'RECEIVER':
+        throw new Refusal('INVALID_UMA_ADDRESS', answer.explanation, { path: at('destination', 'umaAddress') });
+      case 'SENDER':
+        throw new Refusal('INVALID_INPUT', answer.explanation, { path: at('senderCustomerInfo') });
     }
   }
   const price = priceByLock(request, listed, answer.lock);
   if ('code' in price) throw new Refusal(price.code, price.reason, { path, value });
   return { price, lock: answer.lock, validMs: answer.validMs };
+}
+
+/**
+ * Tells whether the rail locks a quote: one that converts money of an account here for a known account, and each to a UMA address
+ * that the rail has found.
+ * @throws Refusal INVALID_INPUT (such an address is paid from elsewhere: a pull outlasts a lock)
+ */
+function isLockable({ request, parties, to }: ToLock): boolean {
+  const isFromHere = parties.source?.kind === 'INTERNAL';
+  if (to.elsewhere === undefined) {
+    return isFromHere && to.columns.destinationKind === 'ACCOUNT' && request.sending.code !== request.receiving.code;
+  }
+  if (isFromHere) return true;
+  throw new Refusal('INVALID_INPUT', 'this UMA address is paid from an account here', { path: at('source') });
+}
+
+/** Returns the payment to a UMA address that the rail is to lock. */
+function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
+  const { customer } = parties;
+  if (to.elsewhere === undefined || !customer) return undefined;
+  const { id: customerId, customerType, name } = customer;
+  return { address: to.elsewhere, sender: { customerId, customerType, name, information: sender } };
 }
 
 /** Returns the id of the order that will execute a quote: known before the quote, since the rail's lock names it. */

@@ -9,7 +9,7 @@ import type { RailAccount } from '../../rails/rail-account.ts';
 import type { Payments } from '../command.ts';
 import { checkApplicable, type Information, type InformationField, missingFields } from '../information.ts';
 import { accountNotFound, currencyOfAccount, type Parties, toRailAccount } from '../parties.ts';
-import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
+import { isFoundByRail, lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 import { at, type DestinationInput } from './quote-input.ts';
 
@@ -30,6 +30,8 @@ export interface Destination {
         readonly destinationUmaAddress: string;
       };
   readonly lookupId: string | null;
+  /** The UMA address of a receiver whom the rail has found; undefined for everybody else. */
+  readonly elsewhere: string | undefined;
   readonly target: Target;
   /** The customers who must be able to receive, and the accounts that must be ACTIVE: the destination and its owner. */
   readonly receivers: readonly string[];
@@ -68,6 +70,7 @@ export function accountDestination(
     receiving: currencyOfAccount(account),
     columns: { destinationKind: 'ACCOUNT', destinationAccountId: account.id },
     lookupId: null,
+    elsewhere: undefined,
     ...routeTo(account),
     limits: undefined,
     information: {},
@@ -130,6 +133,7 @@ export async function umaDestination(
     receiving,
     columns: { destinationKind: 'UMA_ADDRESS', destinationAccountId: null, destinationUmaAddress: umaAddress },
     lookupId: lookup.id,
+    elsewhere: isFoundByRail(payments, caller, lookup) ? umaAddress : undefined,
     target: { account: undefined, umaAddress },
     receivers: [],
     accounts: [],

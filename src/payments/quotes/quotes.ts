@@ -10,7 +10,7 @@ import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { NewRow } from '../../ledger/plan.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
-import { checkInformation } from '../information.ts';
+import { checkInformation, type Information } from '../information.ts';
 import { checkMetadata } from '../metadata.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
@@ -92,7 +92,7 @@ async function planQuote(
       : await umaDestination(payments, caller, destination, { ...input, parties }, sender);
 
   const orderId = orderOfQuote(caller, input, parties, idempotencyKey);
-  const { price, lock } = await quotePrice(payments, caller, input, parties, { sending, to, orderId });
+  const { price, lock } = await quotePrice(payments, caller, input, parties, { sending, to, sender, orderId });
   const rows = newRows(payments, caller, input, parties, { sending, price, lock, to, sender, scenario, metadata });
   const { quote, transaction } = rows;
   if (source.kind === 'REALTIME_FUNDING') {
@@ -150,12 +150,20 @@ async function readQuoteParties(
   return readParties(payments.database.pool, caller, { ...from, destination: to, ids: 3 });
 }
 
+/** What a price depends on beside its parties. */
+interface QuoteSides {
+  readonly sending: Currency;
+  readonly to: Destination;
+  readonly sender: Information;
+  readonly orderId: string;
+}
+
 async function quotePrice(
   payments: Payments,
   caller: Caller,
   input: CreateQuote,
   parties: Parties,
-  { sending, to, orderId }: { readonly sending: Currency; readonly to: Destination; readonly orderId: string },
+  { sending, to, sender, orderId }: QuoteSides,
 ): Promise<{ readonly price: Pricing; readonly lock?: LockedPrice }> {
   const rate = await neededOf(payments, railOf(payments, caller, 'rate').rate(sending, to.receiving));
   if (!rate) {
@@ -188,7 +196,7 @@ async function quotePrice(
       { path, value },
     );
   }
-  const lock = await lockRate(payments, caller, { input, parties, to, request, listed: price, orderId });
+  const lock = await lockRate(payments, caller, { input, parties, to, sender, request, listed: price, orderId });
   return lock ? { price: lock.price, lock } : { price };
 }
 

@@ -260,6 +260,15 @@ export async function readLookup(
   return lookup;
 }
 
+/** Tells whether the rail has found the receiver of a lookup: it is no customer here, nor in another cluster. */
+export function isFoundByRail(
+  payments: Payments,
+  caller: Caller,
+  { receiverCustomerId, umaAddress }: Pick<Lookup, 'receiverCustomerId' | 'umaAddress'>,
+): boolean {
+  return receiverCustomerId === null && clusterOfAddress(payments, caller, umaAddress) === undefined;
+}
+
 /** Returns the currencies of a lookup, as lookUpReceiver stored them. */
 export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
   return trustedJson<readonly LookupCurrency[]>(lookup.currencies);

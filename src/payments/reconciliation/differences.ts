@@ -53,10 +53,10 @@ const ordersStatement = statement<OrderHere>(
      o.created_at >= $2 and o.created_at < $3 as in_period
    from rail_order o
    join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
-   join account a on a.platform_id = t.platform_id and (a.kind = 'EXTERNAL' or o.rate_lock is not null)
+   left join account a on a.platform_id = t.platform_id
      and a.id = case when o.kind = 'PAYOUT' then t.destination_account_id else t.source_account_id end,
    lateral (select o.kind = 'COLLECTION' and t.type = 'OUTGOING' as is_pull) p
-   where o.platform_id = $1 and (o.created_at >= $2 and o.created_at < $3 or o.id = any ($4::uuid[]))
+   where o.platform_id = $1 and (a.kind = 'EXTERNAL' or o.rate_lock is not null) and (o.created_at >= $2 and o.created_at < $3 or o.id = any ($4::uuid[]))
    order by o.id`,
 );
 
@@ -128,7 +128,9 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     }
     // What was collected and given back has failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    if (order.state !== state) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
+    // What came back before anybody here saw it arrive has failed: on both sides the money is back.
+    const isBack = order.state === 'FAILED' && state === 'RETURNED';
+    if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
     return doubled;
   });
 }

@@ -198,7 +198,7 @@ async function settle(
   }
   // A payment whose money is still to be pulled is not announced yet.
   if (isPull(order)) return askRail(false);
-  if (order.receiver && !incoming) return planAnnouncement(payments, order, order.receiver);
+  if (order.receiver && !incoming && !order.lock) return planAnnouncement(payments, order, order.receiver);
   if (incoming?.transaction.approvalDueAt) {
     const { status } = incoming.transaction;
     if (status === 'PENDING' && incoming.approvalLeftMs > 0) {

@@ -110,18 +110,22 @@ function requestOf({ trial }: Tried, side: Side): TrialLock {
   return request;
 }
 
-async function lockFor(tried: Tried, rail: Rail, side: Side): Promise<Locked> {
-  const request = requestOf(tried, side);
+function lockFor(tried: Tried, rail: Rail, side: Side): Promise<Locked> {
+  return lockOf(tried, rail, requestOf(tried, side));
+}
+
+/** Locks what is asked, and returns it with the order that uses the lock. */
+export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, request: TrialLock): Promise<Locked> {
   const orderId = randomUUID();
   const answer = await rail.lockRate?.({ ...request, id: randomUUID(), orderId });
   if (answer?.kind !== 'locked') throw new Breach(`it was to lock a rate, and answered ${JSON.stringify(answer)}`);
   const { lock, validMs } = answer;
   const order = { amount: lock.received, currency: request.receiving.code, account: request.account, lock };
-  const drive = new TrialDrive({ ...order, umaAddress: undefined }, 'PAYOUT', tried.times, orderId);
+  const drive = new TrialDrive({ ...order, umaAddress: request.uma?.address }, 'PAYOUT', times, orderId);
   return { lock, validMs, drive };
 }
 
-function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
+export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
   if (outcome.kind !== 'settled') {
     throw new Breach(`the lock held, and the rail answered ${words(outcome)}`);
   }

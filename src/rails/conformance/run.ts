@@ -3,13 +3,15 @@ import { checks } from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
 import { incomingChecks } from './incoming-checks.ts';
 import { lockChecks } from './lock-checks.ts';
+import { receiverChecks } from './receiver-checks.ts';
 import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 
 /** The usual times: those of the gateway. */
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
 /**
- * Tries all promises of the port on a rail, for payouts, collections, rate locks, webhooks and deposits where it has them.
+ * Tries all promises of the port on a rail, for payouts, collections, rate locks, receivers, webhooks and deposits where it has
+ * them.
  * One after the other, since they share the provider.
  */
 export async function runConformance(trial: RailTrial, times: TrialTimes = usualTimes): Promise<CheckResult[]> {
@@ -21,9 +23,15 @@ export async function runConformance(trial: RailTrial, times: TrialTimes = usual
   const ofOrders = [
     ...kinds.flatMap((kind) => checks.map((check) => ({ ...check, kind }))),
     ...locks.map((check) => ({ ...check, kind: 'PAYOUT' as const })),
+    ...receiverChecks(rail).map((check) => ({ ...check, kind: 'RECEIVER' as const })),
   ];
   for (const { name, kind, run } of ofOrders) {
-    results.push(await runCheck({ name, kind, run: (open) => run({ trial, kind, times, open }) }, trial));
+    results.push(
+      await runCheck(
+        { name, kind, run: (open) => run({ trial, kind: kind === 'RECEIVER' ? 'PAYOUT' : kind, times, open }) },
+        trial,
+      ),
+    );
   }
   for (const { name, kind, run } of incomingChecks(rail)) {
     results.push(await runCheck({ name, kind, run: (open) => run({ trial, times, open }) }, trial));

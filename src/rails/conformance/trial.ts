@@ -24,6 +24,9 @@ export interface RailTrial {
   /** The provider, with faults on request; undefined for a rail that calls nobody outside its process. */
   readonly provider?: TrialProvider;
 
+  /** Receivers at UMA addresses; undefined where the rail looks none up. */
+  readonly receivers?: TrialReceivers;
+
   /** What comes in by itself at the provider; undefined where the rail has no such parts, or they cannot be tried. */
   readonly incoming?: TrialIncoming;
 
@@ -38,6 +41,15 @@ export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'um
 
 /** A conversion to lock. */
 export type TrialLock = Omit<LockRequest, 'id' | 'orderId'>;
+
+/** Receivers at UMA addresses, for a rail with `lookUp`. */
+export interface TrialReceivers {
+  /** An address at which somebody receives, and one at which nobody does. */
+  readonly known: string;
+  readonly unknown: string;
+  /** Returns a payment to the known one that settles, for a rail that locks rates. */
+  lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
+}
 
 /** What comes in by itself, for a rail with `receiveWebhook` or `deposits`. Each is left out where the rail lacks the part. */
 export interface TrialIncoming {
@@ -80,7 +92,7 @@ export interface TrialTimes {
 /** The result of one check. */
 export interface CheckResult {
   readonly check: string;
-  readonly kind: RailOrder['kind'] | 'WEBHOOK' | 'DEPOSIT';
+  readonly kind: RailOrder['kind'] | 'WEBHOOK' | 'DEPOSIT' | 'RECEIVER';
   readonly result: 'passed' | 'failed' | 'not tried';
   /** What was wrong, or why it was not tried. */
   readonly reason?: string;

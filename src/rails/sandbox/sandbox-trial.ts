@@ -14,4 +14,5 @@ export const trial: RailTrial = {
     account: { type: 'US_ACCOUNT', identifier: course === 'refused' ? '12345003' : '12345678' },
     umaAddress: undefined,
   }),
+  receivers: { known: '$success.usd@sandbox.uma.money', unknown: '$nobody@sandbox.uma.money' },
 };

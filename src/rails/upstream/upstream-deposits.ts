@@ -5,13 +5,12 @@ import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDe
 import type { UpstreamAccounts } from './upstream-accounts.ts';
 import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
 import { customerIn } from './upstream-identity.ts';
-import { isSweep, orderIdIn, stateOf, sweepMemo } from './upstream-movements.ts';
+import { isWithin, orderIdIn, stateOf, sweepMemo } from './upstream-movements.ts';
 import { transactionRecord } from './upstream-records.ts';
 
 const incomingRecord = transactionRecord.extend({
   createdAt: z.iso.datetime({ offset: true }),
   platformCustomerId: z.string().nullish(),
-  source: z.object({ umaAddress: z.string().optional() }).optional(),
   destination: z.object({ accountId: z.string() }),
 });
 type IncomingRecord = z.infer<typeof incomingRecord>;
@@ -99,9 +98,9 @@ export class UpstreamDeposits {
 }
 
 /** What is for a customer is a deposit, whatever its payer wrote. What orders and sweeps bring is for the platform. */
-function isDeposit({ platformCustomerId, description }: IncomingRecord): boolean {
-  if (platformCustomerId) return true;
-  return orderIdIn(description) === undefined && !isSweep(description);
+function isDeposit(record: IncomingRecord): boolean {
+  if (isWithin(record)) return false;
+  return Boolean(record.platformCustomerId) || orderIdIn(record.description) === undefined;
 }
 
 function depositOf(record: IncomingRecord): RailDeposit {

@@ -13,19 +13,27 @@ export async function checkIdentity(
   customer: IdentityRequest,
   checkInMs: number,
 ): Promise<IdentityCheck & { readonly upstreamId: string }> {
-  const { id, kycStatus } = (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
+  const known = customer.attempts > 0 ? await readCustomer(client, customer) : undefined;
+  const { id, kycStatus } = known ?? (await makeCustomer(client, customer));
   const status = kycStatuses.find((known) => known === kycStatus) ?? 'PENDING_REVIEW';
   return { upstreamId: id, status, ...(status === 'PENDING_REVIEW' && { checkInMs }) };
 }
 
+/** A customer by its name. */
+type Named = Omit<IdentityRequest, 'attempts'>;
+
+/** Returns the customer there of one of ours. One who was made before the rail was connected is made there now. */
+export async function customerThere(client: UpstreamClient, customer: Named): Promise<{ readonly id: string }> {
+  return (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
+}
+
 /** Reads the customer there of one who was asked about before: the same request again would get the first answer. */
-async function readCustomer(client: UpstreamClient, customer: IdentityRequest) {
-  if (customer.attempts === 0) return undefined;
+async function readCustomer(client: UpstreamClient, customer: Named) {
   const query = new URLSearchParams({ platformCustomerId: nameThere(customer) });
   return (await client.get(`/customers?${query}`, customerPage)).data[0];
 }
 
-function makeCustomer(client: UpstreamClient, customer: IdentityRequest) {
+function makeCustomer(client: UpstreamClient, customer: Named) {
   const { customerType, name } = customer;
   const platformCustomerId = nameThere(customer);
   const body = {
@@ -39,7 +47,7 @@ function makeCustomer(client: UpstreamClient, customer: IdentityRequest) {
 }
 
 /** Returns what upstream knows the customer by: our uuid, and a part that changes with the name. */
-function nameThere({ customerId, name }: IdentityRequest): string {
+function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }
 

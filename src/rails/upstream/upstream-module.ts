@@ -10,6 +10,7 @@ import { readMovements } from './upstream-movements.ts';
 import { UpstreamOrders } from './upstream-orders.ts';
 import { lockRate } from './upstream-quotes.ts';
 import { readTerms } from './upstream-rates.ts';
+import { UpstreamUma } from './upstream-uma.ts';
 import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
 
 const milliseconds = (max: number) =>
@@ -112,11 +113,16 @@ function platformRail(
 ): Rail {
   const accounts = new UpstreamAccounts(client);
   const deposits = new UpstreamDeposits(client, accounts);
-  const orders = new UpstreamOrders(client, accounts, settings);
+  const uma = new UpstreamUma(client, accounts);
+  const orders = new UpstreamOrders(client, { accounts, uma }, settings);
   return {
     name: 'upstream',
     rate: (sending, receiving) => readTerms(client, sending, receiving),
-    ...(settings.lockQuotes && { lockRate: (request) => lockRate(client, accounts, request) }),
+    // What is paid to a UMA address is locked, too.
+    ...(settings.lockQuotes && {
+      lockRate: (request) => lockRate(client, { accounts, uma }, request),
+      lookUp: (umaAddress) => uma.lookUp(umaAddress),
+    }),
     checkAccount: (account) => accounts.check(account),
     checkIdentity: async (customer) => {
       const { upstreamId, ...check } = await checkIdentity(client, customer, settings.identityMs);

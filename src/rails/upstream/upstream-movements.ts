@@ -14,9 +14,27 @@ export function sweepMemo(depositId: string): string {
   return `deposit ${depositId}`;
 }
 
-/** Says whether a memo is that of such a transfer. It is within the account: nothing came in, and nothing left. */
-export function isSweep(description: string | undefined): boolean {
-  return /^deposit [0-9a-f-]{36}$/.test(description ?? '');
+/** The memo of a transfer upstream that gives an order to a UMA address its money, and of what it did not use. */
+export function fundingMemo(orderId: string): string {
+  return `funding of ${orderId}`;
+}
+export function unusedMemo(orderId: string): string {
+  return `unused of ${orderId}`;
+}
+
+/**
+ * Says whether a payment only moves money between two accounts of the platform there, for a deposit or an order: nothing came
+ * in, and nothing left. Whoever pays in from outside may write any memo, but pays from no such account.
+ */
+export function isWithin({
+  description,
+  source,
+  destination,
+}: Pick<TransactionRecord, 'description' | 'source' | 'destination'>): boolean {
+  const isOwn = (end: TransactionRecord['source']) => end?.accountId?.startsWith('InternalAccount:') === true;
+  return (
+    /^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description ?? '') && isOwn(source) && isOwn(destination)
+  );
 }
 
 /** Returns the state of a payment. */
@@ -34,7 +52,7 @@ export async function readMovements(client: UpstreamClient, request: MovementsRe
     ...(request.cursor !== undefined && { cursor: request.cursor }),
   });
   const { data, nextCursor } = await client.get(`/transactions?${query}`, transactionPage);
-  const movements = data.filter((one) => hasBegun(one) && !isSweep(one.description)).map(movementOf);
+  const movements = data.filter((one) => hasBegun(one) && !isWithin(one)).map(movementOf);
   return { movements, ...(nextCursor !== undefined && { nextCursor }) };
 }
 

@@ -5,6 +5,7 @@ import type { UpstreamAccounts } from './upstream-accounts.ts';
 import { type UpstreamClient, UpstreamFault, UpstreamRefusal } from './upstream-client.ts';
 import { hasBegun } from './upstream-movements.ts';
 import { quoteRecord, type TransactionRecord, transactionPage, transactionRecord } from './upstream-records.ts';
+import type { UpstreamUma } from './upstream-uma.ts';
 
 /** The times of the orders of an upstream rail, in milliseconds. */
 export interface UpstreamTimes {
@@ -26,24 +27,50 @@ const clocksDifferMs = 3_600_000;
 /** What upstream says at once of a payment. Its record may name what it takes, and need not (specification 2.6). */
 type Sent = Pick<TransactionRecord, 'id' | 'sentAmount'>;
 
+/** What orders are carried out with. */
+export interface UpstreamParts {
+  readonly accounts: UpstreamAccounts;
+  readonly uma: UpstreamUma;
+}
+
 /** Sends the orders of a platform to its upstream service, and asks about them. It has no state of its own. */
 export class UpstreamOrders {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
+  readonly #uma: UpstreamUma;
   readonly #times: UpstreamTimes;
 
-  constructor(client: UpstreamClient, accounts: UpstreamAccounts, times: UpstreamTimes) {
+  constructor(client: UpstreamClient, { accounts, uma }: UpstreamParts, times: UpstreamTimes) {
     this.#client = client;
     this.#accounts = accounts;
+    this.#uma = uma;
     this.#times = times;
   }
 
   /** Pays out of the platform's internal account upstream. Money that stays here moves nothing there. */
   async payOut(order: RailOrder): Promise<RailOutcome> {
     const { account, lock } = order;
+    if (lock && order.umaAddress !== undefined) return this.#payUma(order, lock);
     if (lock) return this.#perform(order, () => this.#execute(order, lock));
     if (!account) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
+  }
+
+  /**
+   * Pays to a UMA address: the quote upstream is paid from a customer's account there, which gets the money first. Where it was
+   * not delivered, the money is there again, and is moved back before the outcome is said.
+   */
+  async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
+    let isFunded = order.settled;
+    const fund = async () => {
+      await this.#uma.fund(order, lock);
+      isFunded = true;
+    };
+    const outcome = await this.#perform(order, () => this.#execute(order, lock, fund));
+    const hasFailed = outcome.kind === 'failed' && outcome.moneyStuck !== true;
+    const isBack = hasFailed || outcome.kind === 'rejected' || outcome.kind === 'returned';
+    if (isFunded && isBack) await this.#uma.takeBack(order, lock);
+    return outcome;
   }
 
   /** Pulls into the platform's internal account upstream. */
@@ -69,9 +96,11 @@ export class UpstreamOrders {
     return found && this.#outcomeOfOrder(order, found);
   }
 
+  /** Finds the payment of an order there by its memo, among those of its account outside where it has one. */
   async #findTransaction(order: RailOrder): Promise<TransactionRecord | undefined> {
     const query = new URLSearchParams({
       type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
+      ...(await this.#counterpartyOf(order)),
       // The clocks of both services may differ.
       startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
       limit: '100',
@@ -85,6 +114,18 @@ export class UpstreamOrders {
     }
   }
 
+  /** The filter for payments to or from the account outside of an order. */
+  async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
+    if (!account) return umaAddress === undefined ? {} : { receiverAccountIdentifier: umaAddress };
+    const id = await this.#accounts.externalId(account, currency).catch((error: unknown) => {
+      // Upstream does not know the account any more: what it knows of the order is looked for among all.
+      if (error instanceof UpstreamRefusal) return undefined;
+      throw error;
+    });
+    if (id === undefined) return {};
+    return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
+  }
+
   /** Sends back to its source what was collected. */
   async giveBack(order: RailOrder): Promise<void> {
     if (!order.account) throw new Error('only what was pulled from an account is given back');
@@ -92,6 +133,7 @@ export class UpstreamOrders {
   }
 
   async #perform(order: RailOrder, send: () => Promise<Sent>): Promise<RailOutcome> {
+    if (order.settled) return this.#lookAgain(order);
     if (order.ageMs > maxSendAgeMs)
       throw new Error('the order is too old to be sent under its key: a person must look');
     try {
@@ -107,19 +149,37 @@ export class UpstreamOrders {
     }
   }
 
-  /** Executes the quote upstream that has locked the rate of an order. */
-  async #execute(order: RailOrder, { reference }: RateLock): Promise<Sent> {
+  /**
+   * Says what has become of an order that has settled. It is not sent again: upstream may have been restored to an earlier
+   * moment and know nothing of it, and its bank would pay it a second time.
+   */
+  async #lookAgain(order: RailOrder): Promise<RailOutcome> {
+    const found = await this.#findTransaction(order);
+    if (found) return this.#outcomeOfOrder(order, found);
+    return { kind: 'contradiction', explanation: 'the upstream service does not have it any more' };
+  }
+
+  /**
+   * Executes the quote upstream that has locked the rate of an order.
+   * @param prepare comes first
+   */
+  async #execute(order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>): Promise<Sent> {
     try {
+      await prepare?.();
       const path = `/quotes/${encodeURIComponent(reference)}/execute`;
       const quote = await this.#client.post(path, quoteRecord, { key: order.id });
       const { transactionId, totalSendingAmount, sendingCurrency } = quote;
       return { id: transactionId, sentAmount: { amount: totalSendingAmount, currency: sendingCurrency } };
     } catch (error) {
-      if (!(error instanceof UpstreamFault) || !executedBefore.has(error.code)) throw error;
+      const isUnknown = error instanceof UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
+      if (!isUnknown && !(error instanceof UpstreamFault && executedBefore.has(error.code))) throw error;
       // The order was executed before with another quote: the database here was restored to an earlier moment.
       const found = await this.#findTransaction(order);
-      if (!found) throw error;
-      return found;
+      if (found) return found;
+      // Upstream was restored to an earlier moment. It may have paid by then, so this is no refusal.
+      if (isUnknown)
+        throw new Error('the upstream service does not know the quote that it has locked: a person must look');
+      throw error;
     }
   }
 

@@ -3,6 +3,7 @@ import type { UpstreamAccounts } from './upstream-accounts.ts';
 import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
 import { decimalOf } from './upstream-rates.ts';
 import { type QuoteRecord, quoteRecord } from './upstream-records.ts';
+import type { UpstreamUma } from './upstream-uma.ts';
 
 /**
  * The share of its life for which a quote upstream is promised on: the rest is for the way of its execution, from the
@@ -17,18 +18,13 @@ const promisedShare = 0.9;
  */
 export async function lockRate(
   client: UpstreamClient,
-  accounts: UpstreamAccounts,
+  { accounts, uma }: { readonly accounts: UpstreamAccounts; readonly uma: UpstreamUma },
   request: LockRequest,
 ): Promise<LockAnswer> {
-  const { id, orderId, sending, receiving, lockedSide, amount, account } = request;
+  const { id, orderId, lockedSide, amount } = request;
   try {
-    const source = await accounts.internalId(sending.code).catch(noAccount);
-    const destination = account
-      ? await accounts.externalId(account, receiving.code)
-      : await accounts.internalId(receiving.code).catch(noAccount);
     const body = {
-      source: { sourceType: 'ACCOUNT', accountId: source },
-      destination: { destinationType: 'ACCOUNT', accountId: destination },
+      ...(request.uma ? await uma.parties(request.uma, request) : await parties(accounts, request)),
       lockedCurrencySide: lockedSide,
       lockedCurrencyAmount: Number(amount),
       description: `order ${orderId}`,
@@ -41,12 +37,28 @@ export async function lockRate(
   }
 }
 
+/** Returns the parties of a quote there from the platform's own account, to an account outside or to another one of its own. */
+async function parties(accounts: UpstreamAccounts, { sending, receiving, account }: LockRequest) {
+  const source = await accounts.internalId(sending.code).catch(noAccount);
+  const destination = account
+    ? await accounts.externalId(account, receiving.code)
+    : await accounts.internalId(receiving.code).catch(noAccount);
+  return {
+    source: { sourceType: 'ACCOUNT', accountId: source },
+    destination: { destinationType: 'ACCOUNT', accountId: destination },
+  };
+}
+
 const causes: ReadonlyMap<string, Extract<LockAnswer, { kind: 'refused' }>['because']> = new Map([
   ['AMOUNT_OUT_OF_RANGE', 'AMOUNT'],
   ['INVALID_AMOUNT', 'AMOUNT'],
   ['ACCOUNT_NOT_FOUND', 'ACCOUNT'],
   ['INVALID_BANK_ACCOUNT', 'ACCOUNT'],
   ['INVALID_CURRENCY', 'PAIR'],
+  ['UMA_NOT_FOUND', 'RECEIVER'],
+  ['INVALID_UMA_ADDRESS', 'RECEIVER'],
+  ['MISSING_MANDATORY_USER_INFO', 'SENDER'],
+  ['SELF_PAYMENT', 'SENDER'],
 ]);
 
 /** A currency that the platform has no account in upstream cannot be converted. */

@@ -6,6 +6,9 @@ const wholeAmount = z.number().int().nonnegative();
 
 const amount = z.object({ amount: wholeAmount, currency: z.object({ code: z.string() }) });
 
+/** An end of a payment there: an account, or a UMA address. */
+const end = z.object({ accountId: z.string().optional(), umaAddress: z.string().optional() });
+
 export const transactionRecord = z.object({
   id: z.string(),
   status: z.enum(['CREATED', 'PENDING', 'PROCESSING', 'COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']),
@@ -14,6 +17,8 @@ export const transactionRecord = z.object({
   description: z.string().optional(),
   receivedAmount: amount,
   sentAmount: amount.optional(),
+  source: end.optional(),
+  destination: end.optional(),
   quoteId: z.string().optional(),
   failureReason: z.string().optional(),
   refund: z.object({ settledAt: z.string().nullish() }).optional(),
@@ -59,6 +64,19 @@ export const quoteRecord = z.object({
   transactionId: z.string(),
 });
 export type QuoteRecord = z.infer<typeof quoteRecord>;
+
+/** A quote that an account there pays. */
+export const paidFromQuote = z.object({
+  source: z.object({ accountId: z.string() }),
+  sendingCurrency: z.object({ code: z.string() }),
+});
+
+export const receiverRecord = z.object({
+  id: z.string(),
+  receiver: z.object({ vaspName: z.string().optional() }),
+  supportedCurrencies: z.array(z.object({ code: z.string(), min: wholeAmount, max: wholeAmount })),
+  requiredPayerFields: z.array(z.string()),
+});
 
 export const rateList = z.object({
   data: z.array(

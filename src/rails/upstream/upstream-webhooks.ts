@@ -2,7 +2,7 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
 import type { RailNews, RailWebhook, ReceivedWebhook } from '../rail-webhooks.ts';
 import { customerIn } from './upstream-identity.ts';
-import { isSweep, orderIdIn } from './upstream-movements.ts';
+import { isWithin, orderIdIn } from './upstream-movements.ts';
 
 /** The part of a webhook that the rail reads. Webhooks of other types, and other fields, may be there. */
 const messageSchema = z.object({
@@ -13,6 +13,8 @@ const messageSchema = z.object({
       status: z.string(),
       description: z.string().optional(),
       platformCustomerId: z.string().nullish(),
+      source: z.object({ accountId: z.string().optional() }).optional(),
+      destination: z.object({ accountId: z.string().optional() }).optional(),
     })
     .optional(),
 });
@@ -70,11 +72,11 @@ export function newsIn(body: Uint8Array): readonly RailNews[] {
   const { description, status, platformCustomerId } = transaction;
   const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
   const orderId = orderIdIn(description);
-  // What is for a customer there is no order of ours, whatever its payer wrote.
-  if (orderId !== undefined && !platformCustomerId) {
+  // What comes in for a customer there is no order of ours, whatever its payer wrote.
+  if (orderId !== undefined && !(isIncoming && platformCustomerId)) {
     return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(status) }];
   }
-  return isIncoming && !isSweep(description) ? [{ kind: 'deposit' }] : [];
+  return isIncoming && !isWithin(transaction) ? [{ kind: 'deposit' }] : [];
 }
 
 function jsonIn(body: Uint8Array): unknown {

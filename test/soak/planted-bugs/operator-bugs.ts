@@ -1,4 +1,4 @@
-import type { Bug } from './plant.ts';
+import type { Bug, Change } from './plant.ts';
 
 const adjusted = (title: string) => ({ file: 'test/payments/adjustments.test.ts', title });
 const ended = (title: string) => ({ file: 'test/payments/failing-orders.test.ts', title });
@@ -11,6 +11,13 @@ const neverBehind = 'never reads behind a write, on whichever instance, while th
 const content = 'a replica that is behind answers what it has replayed, and never less than the token names';
 const decides = 'what the rail says once more decides: what has settled or failed is refused, and the workers book it';
 
+/** The check in TypeScript that stands in front of the database's. */
+const withoutNames: Change = {
+  file: 'src/payments/adjustments.ts',
+  find: 'if (isSamePerson(found.proposedBy, operator.by))',
+  put: 'if (false)',
+};
+
 /** Bugs in what operators do, and in what they set up: adjustments, orders that end by hand, replicas. */
 export const operatorBugs: readonly Bug[] = [
   {
@@ -18,6 +25,7 @@ export const operatorBugs: readonly Bug[] = [
     file: 'prisma/functions/check_adjustment.sql',
     find: "when same_person(v_proposed.proposed_by, v_move ->> 'by') then",
     put: 'when v_proposed.amount is null then',
+    also: [withoutNames],
     caughtBy: adjusted(approval),
   },
   {
@@ -25,13 +33,16 @@ export const operatorBugs: readonly Bug[] = [
     file: 'prisma/functions/same_person.sql',
     find: "lower(regexp_replace(p_one, '\\s', '', 'g')) = lower(regexp_replace(p_other, '\\s', '', 'g'))",
     put: 'p_one = p_other',
+    also: [withoutNames],
     caughtBy: adjusted(approval),
   },
   {
     bug: 'an adjustment moves another amount than was proposed',
     file: 'prisma/functions/check_adjustment.sql',
-    find: "'amount', v_proposed.amount::text)",
-    put: "'amount', p_plan #>> '{journals,0,legs,0,amount}')",
+    find: `'amount', v_proposed.amount::text),
+         jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text)`,
+    put: `'amount', p_plan #>> '{journals,0,legs,0,amount}'),
+         jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', p_plan #>> '{journals,0,legs,1,amount}')`,
     caughtBy: adjusted(once),
   },
   {
@@ -110,6 +121,13 @@ export const operatorBugs: readonly Bug[] = [
     file: 'src/graphql/server/replica-reads.ts',
     find: 'namesCursor(args.document) ? undefined : readAfter',
     put: 'readAfter',
+    caughtBy: read('a page after a cursor is not older than the page before it'),
+  },
+  {
+    bug: 'a page of REST may be older than the page before it',
+    file: 'src/rest/replica-reads.ts',
+    find: 'isPage ? undefined : token',
+    put: 'token',
     caughtBy: read('a page after a cursor is not older than the page before it'),
   },
 ];

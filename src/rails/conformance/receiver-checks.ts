@@ -1,0 +1,71 @@
+import type { Rail, UmaReceiver } from '../rail.ts';
+import { type Check, expectMoved, providerOf, type Tried, withFault } from './checks.ts';
+import { Breach, NotTried } from './driver.ts';
+import { expectLocked, lockOf } from './lock-checks.ts';
+import type { TrialReceivers } from './trial.ts';
+
+const lookUpChecks: readonly Check[] = [
+  { name: 'finds who receives at a UMA address, and nobody at another', run: finds },
+  { name: 'takes a provider that says nothing for no answer about a receiver', run: isDown },
+];
+const paymentChecks: readonly Check[] = [
+  { name: 'pays a UMA address what it has locked, once, also where the answer is lost', run: pays },
+];
+
+/** Returns the promises of the port about receivers at UMA addresses, of the parts that a rail has. */
+export function receiverChecks(rail: Rail): readonly Check[] {
+  if (!rail.lookUp) return [];
+  return [...lookUpChecks, ...(rail.lockRate ? paymentChecks : [])];
+}
+
+async function finds(tried: Tried): Promise<void> {
+  const { known, unknown } = receiversOf(tried);
+  const rail = await tried.open();
+  const found = await rail.lookUp?.(known);
+  if (!found) throw new Breach(`somebody receives at ${known}, and it found nobody`);
+  checkReceiver(found);
+  if (await rail.lookUp?.(unknown)) throw new Breach(`nobody receives at ${unknown}, and it found somebody`);
+}
+
+/** Nobody is an answer, too: it would refuse a payment that can be made. */
+async function isDown(tried: Tried): Promise<void> {
+  providerOf(tried);
+  const { known } = receiversOf(tried);
+  const rail = await tried.open();
+  for (const fault of ['is-down', 'loses-answers'] as const) {
+    await withFault(tried, fault, async () => {
+      const answer = await rail.lookUp?.(known).then(
+        (found) => (found ? 'somebody' : 'nobody'),
+        () => undefined,
+      );
+      if (answer) throw new Breach(`the provider said nothing, and the rail found ${answer}`);
+    });
+  }
+}
+
+async function pays(tried: Tried): Promise<void> {
+  const { lock } = receiversOf(tried);
+  if (!lock) throw new NotTried('the trial has no payment to a UMA address');
+  const rail = await tried.open();
+  for (const side of ['SENDING', 'RECEIVING'] as const) {
+    const locked = await lockOf(tried, rail, lock(side));
+    await withFault(tried, 'loses-answers', () => locked.drive.ask(rail));
+    expectLocked(locked, await locked.drive.outcome(await tried.open()));
+    await expectMoved(tried, locked.drive, 1n);
+  }
+}
+
+function receiversOf({ trial }: Tried): TrialReceivers {
+  if (!trial.receivers) throw new NotTried('the trial has no receivers');
+  return trial.receivers;
+}
+
+function checkReceiver({ currencies, requiredFields }: UmaReceiver): void {
+  if (currencies.length === 0) throw new Breach('a receiver must take some currency');
+  for (const { code, minAmount, maxAmount } of currencies) {
+    if (!(minAmount >= 0n && minAmount <= maxAmount)) {
+      throw new Breach(`a receiver cannot take from ${minAmount} to ${maxAmount} ${code}`);
+    }
+  }
+  for (const { name } of requiredFields) if (name === '') throw new Breach('a required field must have a name');
+}

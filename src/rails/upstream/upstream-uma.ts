@@ -1,0 +1,98 @@
+import type { RailOrder, UmaReceiver } from '../rail.ts';
+import type { LockRequest, RateLock, UmaPayment } from '../rate-lock.ts';
+import type { UpstreamAccounts } from './upstream-accounts.ts';
+import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
+import { customerThere } from './upstream-identity.ts';
+import { fundingMemo, unusedMemo } from './upstream-movements.ts';
+import { internalAccountList, paidFromQuote, receiverRecord, transactionRecord } from './upstream-records.ts';
+
+/**
+ * Payments to UMA addresses that the upstream service finds (decision 92). There a customer sends them, so each is paid from
+ * the account of our customer's customer there, which gets the money for it first.
+ */
+export class UpstreamUma {
+  readonly #client: UpstreamClient;
+  readonly #accounts: UpstreamAccounts;
+
+  constructor(client: UpstreamClient, accounts: UpstreamAccounts) {
+    this.#client = client;
+    this.#accounts = accounts;
+  }
+
+  /** Looks a receiver up there. Undefined where nobody receives at the address. */
+  async lookUp(umaAddress: string): Promise<UmaReceiver | undefined> {
+    const found = await this.#receiver(umaAddress).catch((error: unknown) => {
+      if (error instanceof UpstreamRefusal) return undefined;
+      throw error;
+    });
+    return (
+      found && {
+        vaspName: found.receiver.vaspName ?? umaAddress.replace(/^.*@/, ''),
+        currencies: found.supportedCurrencies.map(({ code, min, max }) => ({
+          ...{ code, minAmount: BigInt(min), maxAmount: BigInt(max) },
+        })),
+        requiredFields: found.requiredPayerFields.map((name) => ({ name, mandatory: true })),
+        information: {},
+      }
+    );
+  }
+
+  /** Returns the parties of a quote there to a UMA address: the customer of the sender, and the receiver, looked up anew. */
+  async parties({ address, sender }: UmaPayment, { sending, receiving }: Pick<LockRequest, 'sending' | 'receiving'>) {
+    const { id: customerId } = await customerThere(this.#client, sender);
+    const query = new URLSearchParams({ customerId, currency: sending.code });
+    const [account] = (await this.#client.get(`/customers/internal-accounts?${query}`, internalAccountList)).data;
+    if (!account) throw new UpstreamRefusal('INVALID_CURRENCY', `the customer has no ${sending.code} account upstream`);
+    const lookup = await this.#receiver(address, customerId);
+    return {
+      source: { sourceType: 'ACCOUNT', accountId: account.id },
+      destination: { destinationType: 'UMA_ADDRESS', umaAddress: address, currency: receiving.code },
+      lookupId: lookup.id,
+      senderCustomerInfo: sender.information,
+    };
+  }
+
+  /** Moves what an order takes to the account that its quote there is paid from, once. */
+  async fund(order: RailOrder, lock: RateLock): Promise<void> {
+    const { own, customers } = await this.#accountsOf(lock);
+    await this.#move({ from: own, to: customers, amount: lock.sent, memo: fundingMemo(order.id) });
+  }
+
+  /** Moves back what an order has not used: its payment has ended there, and the money is where it came from. Once. */
+  async takeBack(order: RailOrder, lock: RateLock): Promise<void> {
+    const { own, customers } = await this.#accountsOf(lock);
+    await this.#move({ from: customers, to: own, amount: lock.sent, memo: unusedMemo(order.id) });
+  }
+
+  /** Returns the account that pays a quote there, and the platform's own in the same currency. */
+  async #accountsOf({ reference }: RateLock) {
+    const { source, sendingCurrency } = await this.#client.get(
+      `/quotes/${encodeURIComponent(reference)}`,
+      paidFromQuote,
+    );
+    return { own: await this.#accounts.internalId(sendingCurrency.code), customers: source.accountId };
+  }
+
+  #receiver(umaAddress: string, customerId?: string) {
+    const query = customerId === undefined ? '' : `?customerId=${encodeURIComponent(customerId)}`;
+    return this.#client.get(`/receiver/${encodeURIComponent(umaAddress)}${query}`, receiverRecord);
+  }
+
+  /** Moves money between two accounts there. Its memo is also its key. */
+  async #move({ from, to, amount, memo }: Move): Promise<void> {
+    const body = {
+      source: { accountId: from },
+      destination: { accountId: to },
+      amount: Number(amount),
+      description: memo,
+    };
+    await this.#client.post('/transfer-internal', transactionRecord, { body, key: memo.replaceAll(' ', '-') });
+  }
+}
+
+interface Move {
+  readonly from: string;
+  readonly to: string;
+  readonly amount: bigint;
+  readonly memo: string;
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { returnedAmount, slowAmount } from '../../rails/returning-rail.ts';
+import { act, lookUp, sender, usdToEur } from '../../setup/acts.ts';
+import type { TestPlatform } from '../../setup/gateway.ts';
+import type { Scene } from '../../setup/scene.ts';
+import type { Act, Expected, LoadClient } from '../load-acts.ts';
+
+/** What a client of the gateway has beside its scene. */
+export interface Payer {
+  readonly scene: Scene;
+  /** Its accounts in USD whose bank refuses what comes and goes. */
+  readonly failing: readonly string[];
+  /** The account upstream that takes in its deposits. */
+  readonly depositsTo: string;
+}
+
+/** Who asks whom: the platform here, the account of the gateway upstream, which pays in there, and its account at a bank. */
+export interface Ways {
+  /** Undefined while nobody serves. */
+  readonly platform: () => TestPlatform | undefined;
+  /** Undefined while upstream does not serve. */
+  readonly account: () => TestPlatform | undefined;
+  readonly bank: string;
+}
+
+const completed = { change: 0n };
+const failed = { change: 0n, ends: ['FAILED'] };
+const rejected = { change: 0n, ends: ['REJECTED'] };
+/** Where the bank returns it before its delivery was seen, it has failed. */
+const returned = { change: 0n, ends: ['REFUNDED', 'FAILED'] };
+
+/** Every way in which a payment goes through an upstream service. */
+export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act[] {
+  const payerOf = ({ index }: LoadClient): Payer => {
+    const payer = payers[index];
+    if (!payer) throw new Error('there is no such payer');
+    return payer;
+  };
+  const amountOf = ({ random }: LoadClient) => BigInt(1_000 + random.below(3_000));
+  const out = (client: LoadClient, amount: bigint) => ({
+    ...{ sourceAccountId: client.scene.usd, destinationAccountId: client.scene.outsideUsd, amount },
+  });
+  const into = (client: LoadClient, sourceAccountId: string) => ({
+    ...{ sourceAccountId, destinationAccountId: client.scene.usd, amount: amountOf(client) },
+  });
+  const quoteOf = (client: LoadClient, rest: object = {}) =>
+    usdToEur(client.scene, { lockedCurrencyAmount: amountOf(client), ...rest });
+  const transferOut: Act = (client) => client.transfer('transferOut', out(client, amountOf(client)), completed);
+  const transferIn: Act = (client) => client.transfer('transferIn', into(client, client.scene.outsideUsd), completed);
+  const lockedQuote: Act = (client) => client.quote(quoteOf(client), completed);
+  const deposit: Act = (client) => payInto(ways, payerOf(client).depositsTo, amountOf(client));
+  return [
+    ...[transferOut, transferOut, transferIn, transferIn, lockedQuote, lockedQuote, lockedQuote, deposit, deposit],
+    (client) => client.transfer('transferOut', out(client, slowAmount), completed),
+    (client) => client.transfer('transferOut', out(client, returnedAmount), returned),
+    (client) => {
+      const destinationAccountId = client.random.oneOf(payerOf(client).failing);
+      return client.transfer('transferOut', { ...out(client, amountOf(client)), destinationAccountId }, failed);
+    },
+    (client) => client.transfer('transferIn', into(client, client.random.oneOf(payerOf(client).failing)), failed),
+    (client) => client.quote(quoteOf(client, { immediatelyExecute: true }), completed),
+    // Its money is pulled first: two orders, one after the other.
+    (client) =>
+      client.quote(
+        quoteOf(client, { source: { account: { accountId: client.scene.outsideUsd } }, immediatelyExecute: true }),
+        completed,
+      ),
+    (client) => payUma(ways, client, '$success.eur@sandbox.uma.money', completed),
+    (client) => payUma(ways, client, '$fail.compliance.usd@sandbox.uma.money', rejected),
+    // The money stays here, and is converted upstream.
+    (client) => client.quote(quoteOf(client, { destination: { account: { accountId: client.scene.eur } } }), completed),
+  ];
+}
+
+/** Pays to a UMA address that upstream finds. Without an answer to the lookup, the client does something else. */
+async function payUma({ platform }: Ways, client: LoadClient, umaAddress: string, expected: Expected): Promise<void> {
+  const asking = platform();
+  const lookup = asking && (await lookUp(asking, umaAddress).catch(() => undefined));
+  if (!lookup?.id) return delay(20);
+  const { code: currency } = lookup.supportedCurrencies[0].currency;
+  await client.quote(
+    {
+      source: { account: { accountId: client.scene.usd } },
+      destination: { uma: { umaAddress, currency } },
+      ...{ lookupId: lookup.id, senderCustomerInfo: sender, lockedCurrencySide: 'SENDING' },
+      lockedCurrencyAmount: 1_000 + client.random.below(3_000),
+    },
+    expected,
+  );
+}
+
+/** Pays in upstream, until that is answered. */
+async function payInto({ account, bank }: Ways, destinationAccountId: string, amount: bigint): Promise<void> {
+  const input = { sourceAccountId: bank, destinationAccountId, amount, idempotencyKey: randomUUID() };
+  for (;;) {
+    const platform = account();
+    const answered = platform && (await act(platform, 'transferIn', input).catch(() => undefined));
+    if (answered && !unanswered.has(answered.code)) return;
+    await delay(50);
+  }
+}
+
+/** What says that the same request is to be sent again. */
+const unanswered: ReadonlySet<string> = new Set(['SERVICE_UNAVAILABLE', 'OUTCOME_UNKNOWN', 'CONFLICT']);

@@ -1,0 +1,204 @@
+import { formatMajor, requiredCurrency } from '../../../src/core/currencies.ts';
+import { checkCommands } from '../checker.ts';
+import type { Command } from '../history.ts';
+import type { Amount, BookedOrder, Books, Movement, Named } from './books.ts';
+
+/** What a promise came to that was broken. */
+export interface BooksViolation {
+  readonly kind:
+    | 'lost'
+    | 'doubled'
+    | 'refused but happened'
+    | 'wrong receipt'
+    | 'internal error'
+    | 'unfinished'
+    | 'from nowhere'
+    | 'other amount'
+    | 'other outcome'
+    | 'sent again'
+    | 'not named'
+    | 'named without cause'
+    | 'audit';
+  readonly words: string;
+}
+
+/** A difference between the books that the checker has found by itself. */
+interface Found extends Named {
+  /** What it breaks; undefined where a restore explains it. */
+  readonly breaks?: BooksViolation['kind'] | undefined;
+}
+
+/**
+ * Holds the books of a gateway against those of its upstream service: what was lost or doubled between them, and whether the
+ * reconciliation has named every difference and no other. Returns what was broken.
+ */
+export function checkBooks(books: Books): BooksViolation[] {
+  const found = [
+    ...differencesOfOrders(books),
+    ...differencesOfDeposits(books),
+    ...strangers(books),
+    ...balances(books),
+  ];
+  return [
+    ...books.internalErrors.map((words): BooksViolation => ({ kind: 'internal error', words })),
+    ...commands(books),
+    ...payments(books),
+    ...found.flatMap((difference): BooksViolation[] =>
+      difference.breaks ? [{ kind: difference.breaks, words: wordsOf(difference) }] : [],
+    ),
+    ...sentAgain(books),
+    ...naming(found, books.named),
+    ...(['here', 'upstream'] as const).flatMap((side) =>
+      books.breaches[side].map(
+        ({ rule, rows }): BooksViolation => ({ kind: 'audit', words: `${side}: ${rule}, ${rows.length} rows` }),
+      ),
+    ),
+  ];
+}
+
+/** Commands happened as they were answered. What a restore has undone has not happened. */
+function commands({ history, restores: { undonePayments }, ...books }: Books): BooksViolation[] {
+  const standing = history.map((command): Command => {
+    const transactionIds = command.transactionIds.filter((id) => !undonePayments.has(id));
+    const isUndone = transactionIds.length < command.transactionIds.length;
+    return { ...command, transactionIds, ...(isUndone && { outcome: 'unknown' }) };
+  });
+  return checkCommands({ ...books, history: standing }).map(({ kind, words }) => {
+    if (kind === 'lost' || kind === 'doubled' || kind === 'refused but happened' || kind === 'wrong receipt')
+      return { kind, words };
+    throw new Error(`a command cannot be ${kind}`);
+  });
+}
+
+/** Every payment is one that somebody ordered or paid in, and has ended as it was to. */
+function payments({ payments: all, history, feed, deposits, restores }: Books): BooksViolation[] {
+  const byKey = new Map<string | null, Command>(history.map((command) => [command.key, command]));
+  const executed = new Set(feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])));
+  const credited = new Set(deposits.map(({ transactionId }) => transactionId));
+  return all.flatMap(({ id, description, status }): BooksViolation[] => {
+    if (credited.has(id)) return [];
+    const command = byKey.get(description);
+    if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
+    if (command.operation === 'createQuote' && !executed.has(id)) return [];
+    const ends = restores.endedByHand.has(id) ? ['FAILED'] : (command.ends ?? ['COMPLETED']);
+    if (ends.includes(status)) return [];
+    return [{ kind: 'unfinished', words: `${command.key} ${id} is ${status}` }];
+  });
+}
+
+/** Each order that has moved money here has one movement there, of the same amount and with the same end. */
+function differencesOfOrders({ orders, movements, restores: { vanished } }: Books): Found[] {
+  const byOrder = Map.groupBy(movements, ({ orderId }) => orderId);
+  const gone = new Set(vanished.map(({ orderId }) => orderId));
+  return orders.flatMap((order): Found[] => {
+    const [movement, ...more] = byOrder.get(order.id) ?? [];
+    const about = { transaction: order.transactionId, here: `${order.status} ${words(order)}` };
+    if (!movement) {
+      if (order.state !== 'SETTLED' && order.state !== 'RETURNED') return [];
+      return [{ ...about, fault: 'MISSING_THERE', breaks: gone.has(order.id) ? undefined : 'lost' }];
+    }
+    const thereOf = (one: Movement) => ({ reference: one.reference, there: `${one.state} ${words(one)}` });
+    const doubled = more.map((one): Found => ({ ...about, ...thereOf(one), fault: 'TWICE', breaks: 'doubled' }));
+    const differs = { ...about, ...thereOf(movement) };
+    if (words(order) !== words(movement))
+      return [{ ...differs, fault: 'OTHER_AMOUNT', breaks: 'other amount' }, ...doubled];
+    // What came back before anybody here saw it arrive has failed.
+    const isBack = order.state === 'FAILED' && movement.state === 'RETURNED';
+    if (order.state !== movement.state && !isBack)
+      return [{ ...differs, fault: 'OTHER_OUTCOME', breaks: 'other outcome' }, ...doubled];
+    return doubled;
+  });
+}
+
+/** Each deposit that was credited here is there. */
+function differencesOfDeposits({ deposits, movements, restores: { vanished } }: Books): Found[] {
+  const there = new Set(movements.map(({ reference }) => reference));
+  const gone = new Set(vanished.map(({ reference }) => reference));
+  return deposits.flatMap((deposit): Found[] => {
+    const { reference, transactionId } = deposit;
+    if (transactionId === undefined || there.has(reference)) return [];
+    const here = `COMPLETED ${words(deposit)}`;
+    return [
+      { fault: 'MISSING_THERE', transaction: transactionId, here, breaks: gone.has(reference) ? undefined : 'lost' },
+    ];
+  });
+}
+
+/** What has moved there belongs to an order here, or was credited here. */
+function strangers({ orders, deposits, movements, restores: { undoneOrders } }: Books): Found[] {
+  const known = new Set(orders.map(({ id }) => id));
+  const credited = new Set(
+    deposits.flatMap(({ transactionId, reference }) => (transactionId === undefined ? [] : [reference])),
+  );
+  return movements.flatMap((movement): Found[] => {
+    const { orderId = '', isDeposit, reference, state, direction } = movement;
+    if (isDeposit ? credited.has(reference) : known.has(orderId)) return [];
+    if (state === 'FAILED' || (state === 'UNDER_WAY' && direction === 'IN')) return [];
+    const isUndone = !isDeposit && undoneOrders.has(orderId);
+    const breaks = isUndone ? undefined : isDeposit ? 'lost' : 'from nowhere';
+    return [{ fault: 'MISSING_HERE', reference, there: `${state} ${words(movement)}`, breaks }];
+  });
+}
+
+/** The account holds upstream what the payments here say. A difference of it has its cause in those of payments. */
+function balances({ orders, deposits, held, restores }: Books): Found[] {
+  const booked = new Map<string, bigint>();
+  const add = ({ amount, currency }: Amount, sign: 1n | -1n) =>
+    booked.set(currency, (booked.get(currency) ?? 0n) + sign * amount);
+  for (const order of orders.filter(({ state }) => state === 'SETTLED')) {
+    add(order, order.direction === 'IN' ? 1n : -1n);
+    if (order.converted) add(order.converted, 1n);
+  }
+  for (const deposit of deposits) if (deposit.transactionId !== undefined) add(deposit, 1n);
+  const isRestored = restores.vanished.length > 0 || restores.undoneOrders.size > 0;
+  return [...held].flatMap(([currency, there]): Found[] =>
+    there === (booked.get(currency) ?? 0n)
+      ? []
+      : [
+          {
+            fault: 'OTHER_BALANCE',
+            reference: currency,
+            there: String(there),
+            breaks: isRestored ? undefined : 'other amount',
+          },
+        ],
+  );
+}
+
+/** What had settled here is not sent again after upstream has lost it: its bank has paid it. */
+function sentAgain({ movements, restores: { vanished, settledBefore } }: Books): BooksViolation[] {
+  const gone = new Set(vanished.flatMap(({ orderId }) => (orderId === undefined ? [] : [orderId])));
+  return movements.flatMap(({ orderId = '', reference }): BooksViolation[] =>
+    gone.has(orderId) && settledBefore.has(orderId)
+      ? [{ kind: 'sent again', words: `order ${orderId} had settled, and is there again: ${reference}` }]
+      : [],
+  );
+}
+
+/** The reconciliation has named each difference with both sides, and nothing else. */
+function naming(found: readonly Found[], named: readonly Named[]): BooksViolation[] {
+  const left = named.map(nameOf);
+  const missing = found.map(nameOf).filter((name) => {
+    const at = left.indexOf(name);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+  return [
+    ...missing.map((name): BooksViolation => ({ kind: 'not named', words: name })),
+    ...left.map((name): BooksViolation => ({ kind: 'named without cause', words: name })),
+  ];
+}
+
+/** What makes two differences the same one. Of a balance it is the currency, since its sides are those of the moment. */
+function nameOf({ fault, transaction, reference, here, there }: Named): string {
+  if (fault === 'OTHER_BALANCE') return `${fault} ${/([A-Z]{3,4}) in the books/.exec(here ?? '')?.[1] ?? reference}`;
+  return [fault, transaction ?? reference, here ?? 'nothing', there ?? 'nothing'].join(' | ');
+}
+
+function wordsOf(difference: Found): string {
+  return nameOf(difference);
+}
+
+function words({ amount, currency }: Pick<BookedOrder, 'amount' | 'currency'>): string {
+  return formatMajor(amount, requiredCurrency(currency));
+}

@@ -1,0 +1,162 @@
+import { Readable } from 'node:stream';
+import { inject, vi } from 'vitest';
+import { actOn, ended, feedEnd, succeed } from '../../setup/acts.ts';
+import { freshDatabase } from '../../setup/database.ts';
+import { query } from '../../setup/embedded-servers.ts';
+import { connect, type Data, type TestPlatform } from '../../setup/gateway.ts';
+import { externalAccount, fund, internalAccount, makeScene, ownAccount } from '../../setup/scene.ts';
+import { createEndpoint } from '../../webhooks/endpoint.ts';
+import type { Random } from '../random.ts';
+import type { Payer, Ways } from './acts.ts';
+import { paymentIds, present } from './read-books.ts';
+import { type Side, startSide } from './sides.ts';
+import { startTroubledProxy, type TroubledProxy } from './troubled-proxy.ts';
+
+/** A gateway and its upstream service, with troubled ways between them. */
+export interface TwoSides {
+  readonly here: Side;
+  readonly upstream: Side;
+  /** The platform here; undefined while no instance serves. */
+  readonly platform: () => TestPlatform | undefined;
+  /** Its account upstream; undefined while no instance serves. */
+  readonly account: () => TestPlatform | undefined;
+  /** The same upstream at another address. */
+  readonly accountAt: (url: string) => TestPlatform;
+  /** The way from the gateway to upstream, and that of upstream's webhooks. */
+  readonly ways: readonly TroubledProxy[];
+  readonly payers: readonly Payer[];
+  /** How clients ask, and payers. */
+  readonly asking: Ways;
+  /** The payments that were there before the clients began. */
+  readonly first: ReadonlySet<string>;
+  /** The end of the platform's feed when everything was there, and when that was. */
+  readonly start: string;
+  readonly begin: Date;
+  stop(): Promise<void>;
+}
+
+/** The name of the platform, here and upstream. */
+export const platformName = 'gateway';
+
+/** More than all payments of a client together. */
+const money = 1_000_000_000n;
+
+const rails = {
+  here: {
+    PRODUCTION: {
+      module: 'upstream',
+      settings: { pollMs: 1_000, watchMs: 10_000, identityMs: 1_000, expectedMs: 100 },
+    },
+  },
+  upstream: { SANDBOX: { module: './test/rails/returning-rail.ts', settings: { returnMs: 2_000 } } },
+};
+
+/**
+ * Starts both sides, each on a database of its own, connects them as docs/rails.md says, and makes a customer for each client.
+ * @param oneIn one in so many messages between them meets a trouble
+ */
+export async function startTwoSides(
+  { clients, instances, oneIn }: { readonly clients: number; readonly instances: number; readonly oneIn: number },
+  random: Random,
+): Promise<TwoSides> {
+  const server = inject('server').url;
+  const databases = [await freshDatabase(), await freshDatabase()] as const;
+  const [here, upstream] = await Promise.all([
+    startSide(server, databases[0], { RAILS: JSON.stringify(rails.here) }, instances),
+    startSide(server, databases[1], { RAILS: JSON.stringify(rails.upstream) }, 1),
+  ]);
+  const toUpstream = await startTroubledProxy(() => upstream.url, random, oneIn);
+  const toHere = await startTroubledProxy(() => here.url, random, oneIn);
+  const by = ['--by', 'Ada', '--reason', 'a trial'];
+  const account = await upstream.ops('platform', 'create', platformName, '--sandbox', ...by);
+  const platform = await here.ops('platform', 'create', platformName, ...by);
+  const of =
+    (side: Side, { id, authorization }: Data) =>
+    () =>
+      side.url === undefined ? undefined : connect(side.url, id.replace('Platform:', ''), authorization);
+  const [asAccount, asPlatform] = [of(upstream, account), of(here, platform)];
+  const [there, mine] = [present(asAccount()), present(asPlatform())];
+
+  for (const currency of ['USD', 'EUR']) await fund(there, await ownAccount(there, currency), money);
+  const { secret } = await createEndpoint(there, { url: `${toHere.url}/rails/${platform.id}/webhooks` });
+  await connectRail(here, { ...account, webhookSecret: secret, baseUrl: `${toUpstream.url}/2025-10-13` });
+  toUpstream.pause();
+  const bank = (
+    await succeed(
+      there,
+      'createExternalAccount',
+      {
+        currency: 'USD',
+        accountInfo: {
+          usAccount: { accountNumber: '7654321000', routingNumber: '021000021', accountCategory: 'CHECKING' },
+        },
+        beneficiary: { individual: { fullName: 'Grace Hopper' } },
+      },
+      'account { id }',
+    )
+  ).account.id;
+  const payers: Payer[] = [];
+  for (let made = 0; made < clients; made += 1) payers.push(await makePayer(upstream, there, mine, made));
+  await nameOwnMoney(here);
+  toUpstream.goOn();
+  return {
+    ...{ here, upstream, platform: asPlatform, account: asAccount, ways: [toUpstream, toHere], payers },
+    accountAt: (url) => connect(url, there.platformId, there.authorization),
+    asking: { platform: asPlatform, account: asAccount, bank },
+    first: await paymentIds(here.databaseUrl),
+    start: await feedEnd(mine),
+    begin: new Date(Date.now() - 3_600_000),
+    async stop() {
+      await Promise.all([here.stop(), upstream.stop()]);
+      await Promise.all([toUpstream.close(), toHere.close()]);
+      for (const database of databases) await database.drop();
+    },
+  };
+}
+
+/** Stores how the platform reaches its account upstream. */
+async function connectRail(here: Side, { baseUrl, clientId, secret, webhookSecret }: Data): Promise<void> {
+  const connection = JSON.stringify({ baseUrl, clientId, secret, webhookSecret });
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
+  await here.ops('rails', 'connect', platformName);
+}
+
+/** The suffixes of accounts whose payments fail (src/rails/sandbox/README.md). */
+const failing = ['002', '003', '004', '006'];
+
+async function makePayer(
+  upstream: Side,
+  account: TestPlatform,
+  platform: TestPlatform,
+  number: number,
+): Promise<Payer> {
+  const scene = await makeScene(platform, 0n);
+  const { transaction } = await actOn(platform, 'transferIn', {
+    ...{ sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: money },
+  });
+  await ended(platform, transaction.id);
+  const accounts: string[] = [];
+  for (const suffix of failing) {
+    const usAccount = { accountNumber: `${8_000_000 + number}${suffix}`, routingNumber: '021000021' };
+    accounts.push(
+      await externalAccount(platform, scene.customerId, 'USD', {
+        usAccount: { ...usAccount, accountCategory: 'CHECKING' },
+      }),
+    );
+  }
+  const [customer] = await query<{ id: string }>(
+    upstream.databaseUrl,
+    `select id from customer where platform_customer_id like '${scene.customerId.replace('Customer:', '')}-%'`,
+  );
+  const depositsTo = await internalAccount(account, `Customer:${customer?.id}`, 'USD');
+  return { scene, failing: accounts, depositsTo };
+}
+
+/** A person says that what the account holds upstream beyond the books is the operator's own. */
+async function nameOwnMoney(here: Side): Promise<void> {
+  const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
+  await here.ops('rails', 'reconcile', platformName, ...period);
+  for (const { difference } of await here.ops('reconcile', 'list')) {
+    await here.ops('reconcile', 'close', difference, '--by', 'Ada', '--reason', 'our own money');
+  }
+}

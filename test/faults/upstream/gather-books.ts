@@ -1,0 +1,136 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { audit } from '../../../src/ledger/audit.ts';
+import { query } from '../../setup/embedded-servers.ts';
+import { type Data, startTestGateway } from '../../setup/gateway.ts';
+import { readFeed, readPayments, readReceipts } from '../evidence.ts';
+import { secretKey } from '../furnish.ts';
+import type { Load } from '../load.ts';
+import type { Books, Movement, Restores } from './books.ts';
+import { platformName, type TwoSides } from './furnish-sides.ts';
+import { paymentIds, present, readDeposits, readHeld, readMovements, readOrders } from './read-books.ts';
+import type { Side } from './sides.ts';
+
+/** What was there before each restore. */
+export interface Before {
+  /** Of upstream: its payments, and the orders here that had settled. */
+  readonly upstream: { readonly movements: readonly Movement[]; readonly settled: ReadonlySet<string> };
+  /** Of the gateway: its payments and orders. */
+  readonly here: { readonly payments: ReadonlySet<string>; readonly orders: ReadonlySet<string> };
+}
+
+/** Reads what the restore of upstream will undo. Nobody serves there meanwhile, but an instance of its own. */
+export async function beforeUpstream({ here, upstream, accountAt }: TwoSides): Promise<Before['upstream']> {
+  const settings = { ROLE: 'serve', SECRET_KEY: Buffer.from(secretKey, 'base64') } as const;
+  const gateway = await startTestGateway(settings, upstream.databaseUrl);
+  const movements = await readMovements(accountAt(gateway.url), gateway.url);
+  await gateway.stop();
+  const orders = await readOrders(here.databaseUrl);
+  const settled = new Set(orders.flatMap(({ id, state }) => (state === 'SETTLED' || state === 'RETURNED' ? [id] : [])));
+  return { movements, settled };
+}
+
+/** Reads what the restore of the gateway will undo. */
+export async function beforeHere({ here }: TwoSides): Promise<Before['here']> {
+  const orders = await readOrders(here.databaseUrl);
+  return { payments: await paymentIds(here.databaseUrl), orders: new Set(orders.map(({ id }) => id)) };
+}
+
+/**
+ * Waits until nothing is under way any more, and reads both books.
+ * @param opening what the account held upstream before there were payments
+ */
+export async function gatherBooks(
+  sides: TwoSides,
+  load: Load,
+  before: Before,
+  opening: ReadonlyMap<string, bigint>,
+): Promise<Books> {
+  const { here, upstream, start, begin } = sides;
+  await atRest(sides);
+  const endedByHand = await endUnknown(sides);
+  await atRest(sides);
+  const [platform, account] = [present(sides.platform()), present(sides.account())];
+  const { history, internalErrors } = load;
+  const movements = await readMovements(account, present(upstream.url));
+  const held = await readHeld(account, present(upstream.url));
+  const period = ['--from', begin.toISOString(), '--to', new Date(Date.now() + 3_600_000).toISOString()];
+  const { differences } = await here.ops('rails', 'reconcile', platformName, ...period);
+  const orders = await readOrders(here.databaseUrl);
+  return {
+    ...{ history, internalErrors, orders, movements, named: differences },
+    receipts: await readReceipts(platform, history),
+    feed: await readFeed(platform, start),
+    payments: (await readPayments(platform)).filter(({ id }) => !sides.first.has(id)),
+    deposits: await readDeposits(here.databaseUrl),
+    held: new Map([...held].map(([currency, amount]) => [currency, amount - (opening.get(currency) ?? 0n)])),
+    breaches: { here: await audit({ url: here.databaseUrl }), upstream: await audit({ url: upstream.databaseUrl }) },
+    restores: await restoresOf(here.databaseUrl, before, movements, endedByHand),
+  };
+}
+
+async function restoresOf(
+  databaseUrl: string,
+  before: Before,
+  movements: readonly Movement[],
+  endedByHand: ReadonlySet<string>,
+): Promise<Restores> {
+  const references = new Set(movements.map(({ reference }) => reference));
+  const payments = await paymentIds(databaseUrl);
+  const orders = new Set((await readOrders(databaseUrl)).map(({ id }) => id));
+  return {
+    vanished: before.upstream.movements.filter(({ reference }) => !references.has(reference)),
+    settledBefore: before.upstream.settled,
+    undonePayments: new Set([...before.here.payments].filter((id) => !payments.has(id))),
+    undoneOrders: new Set([...before.here.orders].filter((id) => !orders.has(id))),
+    endedByHand,
+  };
+}
+
+/** When nothing has moved for so long, nothing moves any more, in milliseconds. */
+const silenceMs = 20_000;
+
+/** An order with an open case waits for a person, and is asked about each minute. */
+const waitingHere = `select ((select count(*) from outbox) + (select count(*) from rail_order o where due_at is not null
+    and not exists (select from rail_case c where c.platform_id = o.platform_id and c.order_id = o.id and c.closed_at is null))
+  + (select count(*) from rail_webhook where due_at is not null)
+  + (select count(*) from rail_deposit where status = 'RECEIVED'))::int as waiting`;
+const waitingUpstream = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
+  + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
+/** The question for deposits is due, or under way: its lease is shorter. */
+const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
+/** Nobody waits until what a fault has postponed is tried again. */
+const depositsNow = `update rail_deposit set due_at = clock_ms() where status = 'RECEIVED'`;
+const webhooksNow = 'update rail_webhook set due_at = clock_ms() where due_at is not null';
+const ordersNow = `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
+  and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`;
+
+/** Waits until no payment, deposit or message is under way, or nothing moves any more. */
+async function atRest({ here, upstream }: TwoSides): Promise<void> {
+  const waiting = async ({ databaseUrl }: Side, text: string) =>
+    (await query<{ waiting: number }>(databaseUrl, text))[0]?.waiting;
+  for (const text of [ordersNow, depositsNow, webhooksNow]) await query(here.databaseUrl, text);
+  let asked = false;
+  for (let last = '', deadline = 0; ; await delay(250)) {
+    const counts = [await waiting(here, waitingHere), await waiting(upstream, waitingUpstream)];
+    if (String(counts) !== last) deadline = performance.now() + silenceMs;
+    last = String(counts);
+    const isAtRest = counts.every((count) => count === 0) || performance.now() > deadline;
+    if (!isAtRest) continue;
+    if (asked && (await waiting(here, asking)) === 0) return;
+    // What no message has reported is found by asking: nobody waits a minute for it.
+    if (!asked) await query(here.databaseUrl, 'update rail_connection set deposits_due_at = clock_ms()');
+    asked = true;
+  }
+}
+
+/** A person ends the payments whose quotes upstream does not know any more: it was restored. Returns their ids. */
+async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
+  const ended = new Set<string>();
+  const waiting = (await here.ops('order', 'list')).filter(({ status }: Data) => status !== 'COMPLETED');
+  for (const { transaction } of waiting) {
+    const because = ['--by', 'Ada', '--reason', 'upstream was restored, and does not know the quote any more'];
+    await here.ops('order', 'fail', transaction, ...because);
+    ended.add(transaction);
+  }
+  return ended;
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createThrowawayDatabase,
+  execute,
+  type ThrowawayDatabase,
+} from '../../../src/database/migrations/throwaway.ts';
+import { query } from '../../setup/embedded-servers.ts';
+import type { Data } from '../../setup/gateway.ts';
+import { runOps } from '../../setup/ops.ts';
+import { environment } from '../furnish.ts';
+import { type Instance, startInstance } from '../instances.ts';
+
+/** One of two installations that talk to each other, with a backup of its database. */
+export interface Side {
+  readonly databaseUrl: string;
+  readonly instances: readonly Instance[];
+  /** The address of an instance that serves; undefined where none does. */
+  readonly url: string | undefined;
+  /** Runs a command of operators that must succeed, and answers its JSON. */
+  ops(...args: string[]): Promise<Data>;
+  /** Kills all instances, copies the database, and starts them again. */
+  backUp(): Promise<void>;
+  /**
+   * Kills all instances, puts the copy in place of the database, marks the restore, and starts them again.
+   * @param between runs while nothing runs on the database that is lost
+   */
+  restore(between: () => Promise<void>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts an installation on a database of its own.
+ * @param serverUrl the server of the database, as its owner
+ */
+export async function startSide(
+  serverUrl: string,
+  database: ThrowawayDatabase,
+  settings: Readonly<Record<string, string>>,
+  count: number,
+): Promise<Side> {
+  const name = new URL(database.url).pathname.slice(1);
+  const all = { ...environment, ...settings };
+  const instances = await Promise.all(Array.from({ length: count }, () => startInstance(database.url, all)));
+  let backup: ThrowawayDatabase | undefined;
+  const kill = async () => {
+    // One that is just coming back is killed as soon as it is there.
+    await Promise.all(instances.map((instance) => instance.kill()));
+    await execute(serverUrl, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+    while ((await query(serverUrl, `select from pg_stat_activity where datname = '${name}'`)).length > 0);
+  };
+  const start = async () => void (await Promise.all(instances.map((instance) => instance.start())));
+  const ops: Side['ops'] = async (...args) => {
+    const { code, out, err } = await runOps(database.url, ['--json', ...args], all);
+    // 1 says that a comparison has found differences.
+    if (code !== 0 && !args.includes('reconcile')) throw new Error(`${args.join(' ')}: ${out} ${err}`);
+    return JSON.parse(out);
+  };
+  return {
+    databaseUrl: database.url,
+    instances,
+    get url() {
+      return instances.find(({ isUp }) => isUp)?.url;
+    },
+    ops,
+    async backUp() {
+      await kill();
+      backup = await createThrowawayDatabase(serverUrl, name);
+      await start();
+    },
+    async restore(between) {
+      if (!backup) throw new Error('there is no backup');
+      await kill();
+      await between();
+      const lost = `lost_${randomUUID().replaceAll('-', '')}`;
+      await execute(serverUrl, `alter database ${name} rename to ${lost}`);
+      await execute(serverUrl, `alter database ${new URL(backup.url).pathname.slice(1)} rename to ${name}`);
+      await execute(serverUrl, `drop database ${lost}`);
+      backup = undefined;
+      await ops('restored', '--by', 'Ada', '--reason', 'the disk was lost');
+      await start();
+    },
+    async stop() {
+      await Promise.all(instances.map((instance) => instance.stop()));
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { bodyOf, type PassedOn, passOn } from '../../setup/pass-on.ts';
+import type { Random } from '../random.ts';
+
+/** What may happen to a request on its way. */
+const troubles = [
+  'delayed',
+  'cut before it arrives',
+  'cut before its answer',
+  'sent twice',
+  'overtaken by the next one',
+  '500 before it arrives',
+  '500 in place of its answer',
+] as const;
+export type Trouble = (typeof troubles)[number];
+
+/** A proxy between two services, which harms some of the requests that it passes on. */
+export interface TroubledProxy {
+  readonly url: string;
+  /** How many requests met each trouble. */
+  readonly met: ReadonlyMap<Trouble, number>;
+  /** Harms no requests until `goOn`. */
+  pause(): void;
+  goOn(): void;
+  close(): Promise<void>;
+}
+
+/** The longest delay, and the longest time that a request waits for the next one to overtake it, in milliseconds. */
+const longestMs = 300;
+
+/**
+ * Starts a proxy.
+ * @param target the present address of the service; undefined while there is none
+ * @param oneIn one in so many requests meets a trouble
+ */
+export async function startTroubledProxy(
+  target: () => string | undefined,
+  random: Random,
+  oneIn: number,
+): Promise<TroubledProxy> {
+  const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));
+  /** The requests that wait to be overtaken. */
+  const overtaken = new Set<() => void>();
+  let isCalm = false;
+  const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {
+    const url = target();
+    if (url === undefined) throw new Error('nobody listens');
+    const answered = await passOn(url, request, body);
+    for (const goOn of overtaken) goOn();
+    return answered;
+  };
+
+  async function carry(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const trouble = !isCalm && random.oneIn(oneIn) ? random.oneOf(troubles) : undefined;
+    if (trouble) met.set(trouble, (met.get(trouble) ?? 0) + 1);
+    const body = await bodyOf(request);
+    if (trouble === 'cut before it arrives') return void request.socket.destroy();
+    if (trouble === '500 before it arrives') return answer(response, failure);
+    if (trouble === 'delayed') await delay(random.below(longestMs));
+    if (trouble === 'overtaken by the next one') await untilOvertaken();
+    const first = send(request, body);
+    if (trouble === 'sent twice') await Promise.allSettled([first, send(request, body)]);
+    const answered = await first;
+    if (trouble === 'cut before its answer') return void request.socket.destroy();
+    answer(response, trouble === '500 in place of its answer' ? failure : answered);
+  }
+
+  function untilOvertaken(): Promise<void> {
+    return new Promise((resolve) => {
+      const goOn = () => {
+        overtaken.delete(goOn);
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(goOn, longestMs);
+      overtaken.add(goOn);
+    });
+  }
+
+  const server = createServer((request, response) => {
+    carry(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    met,
+    pause() {
+      isCalm = true;
+    },
+    goOn() {
+      isCalm = false;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const failure: PassedOn = { status: 500, type: 'text/plain', text: 'an error of the network' };
+
+function answer(response: ServerResponse, { status, type, text }: PassedOn): void {
+  response.writeHead(status, { 'content-type': type }).end(text);
+}

@@ -1,0 +1,130 @@
+import type { Load } from '../load.ts';
+import { startLoad } from '../load.ts';
+import { Random } from '../random.ts';
+import { upstreamActs } from './acts.ts';
+import type { Books } from './books.ts';
+import { type BooksViolation, checkBooks } from './books-checker.ts';
+import { startTwoSides, type TwoSides } from './furnish-sides.ts';
+import { type Before, beforeHere, beforeUpstream, gatherBooks } from './gather-books.ts';
+import { Killer } from './killer.ts';
+import { paymentIds, present, readHeld } from './read-books.ts';
+import type { Trouble } from './troubled-proxy.ts';
+
+/** How long and how hard a gateway and its upstream service are tried. */
+export interface Trial {
+  readonly seed: number;
+  readonly payments: number;
+  /** How many instances are killed, of both sides together. */
+  readonly kills: number;
+  readonly clients: number;
+  /** The instances of the gateway. Upstream has one, so that a kill leaves nobody there. */
+  readonly instances: number;
+  /** One in so many messages between the two meets a trouble. */
+  readonly oneIn: number;
+}
+
+/** What came of a trial. */
+export interface TrialResult {
+  readonly books: Books;
+  readonly violations: readonly BooksViolation[];
+  readonly kills: Killer['kills'];
+  readonly troubles: ReadonlyMap<Trouble, number>;
+  /** How many commands were sent again after the restore of the gateway. */
+  readonly repeated: number;
+  /** How long clients paid. */
+  readonly seconds: number;
+}
+
+/**
+ * Lets clients pay through a gateway and its upstream service while either is killed and the network between them fails; restores
+ * upstream, and later the gateway, from an older backup; and holds both books against each other in the end.
+ */
+export async function tryUpstream(trial: Trial): Promise<TrialResult> {
+  const random = new Random(trial.seed);
+  const sides = await startTwoSides(trial, random);
+  const opening = await readHeld(present(sides.account()), present(sides.upstream.url));
+  const load = startLoad({
+    urls: () => sides.here.instances.map(({ url }) => url),
+    authorization: present(sides.platform()).authorization,
+    scenes: sides.payers.map(({ scene }) => scene),
+    seed: trial.seed,
+    during: () => 'the trial',
+    acts: upstreamActs(sides.payers, sides.asking),
+  });
+  try {
+    const began = performance.now();
+    const killer = new Killer(sides, random);
+    const { before, repeated } = await disturb(trial, sides, load, killer, random);
+    for (const way of sides.ways) way.pause();
+    await load.stop();
+    const seconds = (performance.now() - began) / 1_000;
+    const books = await gatherBooks(sides, load, before, opening);
+    const { kills } = killer;
+    return { books, violations: checkBooks(books), kills, troubles: troublesOf(sides), repeated, seconds };
+  } finally {
+    await load.stop();
+    await sides.stop();
+  }
+}
+
+/** The acknowledged commands of a payment, about: a quote has two. */
+const commandsOfPayment = 1.4;
+
+async function disturb(
+  { kills, payments }: Trial,
+  sides: TwoSides,
+  load: Load,
+  killer: Killer,
+  random: Random,
+): Promise<{ readonly before: Before; readonly repeated: number }> {
+  const commandsBetween = Math.ceil((payments * commandsOfPayment) / kills);
+  const killed = async (upTo: number) => {
+    while (killer.kills.here + killer.kills.upstream < kills * upTo) {
+      await load.more(commandsBetween);
+      await killer.kill();
+    }
+    await killer.healed();
+  };
+  await killed(5 / 10);
+  await sides.upstream.backUp();
+  await killed(7 / 10);
+  let upstream: Before['upstream'] | undefined;
+  await sides.upstream.restore(async () => {
+    upstream = await beforeUpstream(sides);
+  });
+  await killed(8 / 10);
+  await sides.here.backUp();
+  await killed(1);
+  let here: Before['here'] | undefined;
+  await sides.here.restore(async () => {
+    here = await beforeHere(sides);
+  });
+  const repeated = await repeat(sides, load, present(here), random);
+  while (paid(load) < payments) await load.more(commandsBetween);
+  return { before: { upstream: present(upstream), here: present(here) }, repeated };
+}
+
+/** How many payments were acknowledged. */
+function paid({ history }: Load): number {
+  return history.filter(({ outcome, operation }) => outcome === 'succeeded' && operation !== 'createQuote').length;
+}
+
+/** Most of what the restore has undone is sent again, with its keys, as clients do that have no sign of it. */
+async function repeat({ here }: TwoSides, load: Load, before: Before['here'], random: Random): Promise<number> {
+  const there = await paymentIds(here.databaseUrl);
+  const undone = load.history
+    .filter(({ transactionIds }) => transactionIds.some((id) => before.payments.has(id) && !there.has(id)))
+    .filter(() => !random.oneIn(10));
+  const left = [...undone];
+  const repeatAll = async () => {
+    for (let command = left.shift(); command; command = left.shift()) await load.repeat(command.key);
+  };
+  await Promise.all(Array.from({ length: 4 }, repeatAll));
+  return undone.length;
+}
+
+function troublesOf({ ways }: TwoSides): ReadonlyMap<Trouble, number> {
+  const sum = new Map<Trouble, number>();
+  for (const { met } of ways) for (const [trouble, times] of met) sum.set(trouble, (sum.get(trouble) ?? 0) + times);
+  return sum;
+}

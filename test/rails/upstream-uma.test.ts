@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { readBalances } from '../../src/payments/reconciliation/balances.ts';
+import { reconcile } from '../../src/payments/reconciliation/differences.ts';
+import { actOn, ended, execute, lookUp, quote, sender, succeed, transactionOf, umaQuote } from '../setup/acts.ts';
+import type { Data } from '../setup/gateway.ts';
+import { balanceOf, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { type Connected, startTwoGateways, type TwoGateways } from './two-gateways.ts';
+
+/** Payments to UMA addresses that nobody here has: an upstream service finds their receivers (decision 92). */
+
+let two: TwoGateways;
+let shop: Connected;
+let scene: Scene;
+/** What the platform held upstream before there were payments. */
+let opening: Record<string, bigint>;
+
+beforeAll(async () => {
+  two = await startTwoGateways({ pollMs: 10 });
+  shop = await two.connected('shop');
+  opening = await held();
+  scene = await makeScene(shop.platform, 0n);
+  const input = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 500_000n };
+  const { transaction } = await actOn(shop.platform, 'transferIn', input);
+  expect(await ended(shop.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+});
+afterAll(() => two.stop());
+
+async function held(): Promise<Record<string, bigint>> {
+  const of = async (currency: string) => balanceOf(shop.account, await ownAccount(shop.account, currency));
+  return { USD: await of('USD'), EUR: await of('EUR') };
+}
+
+/** The quote upstream that is the lock of a quote here, and what has become of it. */
+async function quoteThere(id: string): Promise<Data> {
+  const { rows } = await two.gateway.owner.query("select rate_lock ->> 'reference' as id from quote where id = $1", [
+    id.replace('Quote:', ''),
+  ]);
+  const { rows: there } = await two.upstream.owner.query(
+    `select q.*, l.uma_address, c.platform_customer_id from quote q join lookup l on l.id = q.lookup_id
+     join customer c on c.id = q.customer_id where q.id = $1`,
+    [rows[0].id.replace('Quote:', '')],
+  );
+  return there[0];
+}
+
+/** Both books agree, and nothing is left on the account upstream from which addresses are paid. */
+async function expectReconciled(): Promise<void> {
+  const { payments } = two.gateway.gateway;
+  const tenant = { platformId: shop.platform.platformId, environment: 'PRODUCTION' } as const;
+  const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+  expect((await reconcile(payments, tenant, period)).differences).toEqual([]);
+  for (const { currency, booked, held: there } of (await readBalances(payments, tenant)) ?? []) {
+    expect([currency, (there ?? 0n) - (opening[currency] ?? 0n)]).toEqual([currency, booked]);
+  }
+  const { rows } = await two.upstream.owner.query(
+    'select coalesce(sum(p.amount), 0)::text as sum from account a join posting p on p.account_id = a.id where a.platform_id = $1 and a.customer_id is not null',
+    [shop.account.platformId],
+  );
+  expect(rows).toEqual([{ sum: '0' }]);
+}
+
+test('a receiver whom nobody here knows is looked up upstream, with what it requires of its sender', async () => {
+  expect(await lookUp(shop.platform, '$success.eur@sandbox.uma.money', { customerId: scene.customerId })).toMatchObject(
+    {
+      umaAddress: '$success.eur@sandbox.uma.money',
+      vaspName: 'Sandbox',
+      supportedCurrencies: [
+        {
+          currency: { code: 'EUR' },
+          estimatedExchangeRate: expect.any(String),
+          minAmount: { amount: '5' },
+          maxAmount: { amount: '1000000000' },
+        },
+      ],
+      requiredPayerFields: [
+        { name: 'FULL_NAME', mandatory: true },
+        { name: 'BIRTH_DATE', mandatory: true },
+      ],
+    },
+  );
+  expect(await lookUp(shop.platform, '$nobody@sandbox.uma.money')).toMatchObject({ code: 'UMA_NOT_FOUND' });
+});
+
+test.for([
+  { currency: 'EUR', side: 'SENDING' },
+  { currency: 'USD', side: 'RECEIVING' },
+] as const)(
+  'a quote in $currency that fixes the $side side is locked upstream, paid from there, and delivered',
+  async (given) => {
+    const { currency, side } = given;
+    const before = { here: await balanceOf(shop.platform, scene.usd), there: await held() };
+    const address = `$success.${currency.toLowerCase()}@sandbox.uma.money`;
+    const made = await umaQuote(shop.platform, scene.usd, address, {
+      destination: { uma: { umaAddress: address, currency } },
+      lockedCurrencySide: side,
+    });
+    const there = await quoteThere(made.id);
+    expect(there).toMatchObject({
+      status: 'PENDING',
+      uma_address: address,
+      sender_information: Object.fromEntries(sender.map(({ name, value }) => [name, value])),
+      platform_customer_id: expect.stringContaining(scene.customerId.replace('Customer:', '')),
+    });
+    expect([made.totalSendingAmount.amount, made.totalReceivingAmount.amount]).toEqual([
+      String(there.total_sending_amount),
+      String(there.total_receiving_amount),
+    ]);
+    expect(side === 'SENDING' ? made.totalSendingAmount.amount : made.totalReceivingAmount.amount).toBe('10000');
+    await execute(shop.platform, made.id);
+    expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    const sent = BigInt(there.total_sending_amount);
+    expect(await balanceOf(shop.platform, scene.usd)).toBe(before.here - sent);
+    expect(await held()).toEqual({ ...before.there, USD: (before.there.USD ?? 0n) - sent });
+    await expectReconciled();
+  },
+);
+
+test('a payment that its receiver refuses is REJECTED, and its money is back on both sides', async () => {
+  const before = { here: await balanceOf(shop.platform, scene.usd), there: await held() };
+  const made = await umaQuote(shop.platform, scene.usd, '$fail.compliance.usd@sandbox.uma.money');
+  await execute(shop.platform, made.id);
+  expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'REJECTED' });
+  expect({ here: await balanceOf(shop.platform, scene.usd), there: await held() }).toEqual(before);
+  await expectReconciled();
+});
+
+test('an address elsewhere is paid from an account here alone, and without what the receiver requires not at all', async () => {
+  const umaAddress = '$success.usd@sandbox.uma.money';
+  const { id: lookupId } = await lookUp(shop.platform, umaAddress);
+  const input = {
+    destination: { uma: { umaAddress, currency: 'USD' } },
+    ...{ lookupId, lockedCurrencyAmount: 10_000, senderCustomerInfo: sender },
+  };
+  expect(await quote(shop.platform, { ...input, source: { account: { accountId: scene.outsideUsd } } })).toMatchObject({
+    code: 'INVALID_INPUT',
+    message: 'this UMA address is paid from an account here',
+  });
+  expect(
+    await quote(shop.platform, { ...input, source: { account: { accountId: scene.usd } }, senderCustomerInfo: [] }),
+  ).toMatchObject({ code: 'MISSING_MANDATORY_USER_INFO' });
+});
+
+test('a payment whose quote is paid for again and again, as by processes that die, takes its money once', async () => {
+  const before = await held();
+  const made = await umaQuote(shop.platform, scene.usd, '$pending.long.usd@sandbox.uma.money');
+  await execute(shop.platform, made.id);
+  await vi.waitFor(async () => {
+    const { rows } = await two.gateway.owner.query('select attempts from rail_order where transaction_id = $1', [
+      made.transaction.id.replace('Transaction:', ''),
+    ]);
+    expect(rows[0].attempts).toBeGreaterThan(1);
+  }, 20_000);
+  expect((await transactionOf(shop.platform, made.transaction.id)).status).toBe('PROCESSING');
+  expect(await held()).toEqual({ ...before, USD: (before.USD ?? 0n) - BigInt(made.totalSendingAmount.amount) });
+  expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  await expectReconciled();
+});
+
+test('a payment for which the account upstream has too little fails, and nothing is taken back that was not given', async () => {
+  const own = await ownAccount(shop.account, 'USD');
+  const all = await balanceOf(shop.account, own);
+  const { rows } = await two.upstream.owner.query(
+    "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2",
+    [shop.account.platformId, scene.outsideUsd.replace('ExternalAccount:', '')],
+  );
+  const move = { sourceAccountId: own, destinationAccountId: `ExternalAccount:${rows[0].id}`, amount: all };
+  await ended(shop.account, (await actOn(shop.account, 'transferOut', move)).transaction.id);
+  const before = await balanceOf(shop.platform, scene.usd);
+  const made = await umaQuote(shop.platform, scene.usd, '$success.usd@sandbox.uma.money');
+  await execute(shop.platform, made.id);
+  expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'FAILED' });
+  expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
+  await succeed(shop.account, 'sandboxFundAccount', { accountId: own, amount: all });
+});

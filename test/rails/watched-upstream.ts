@@ -1,0 +1,28 @@
+import type { Rail, RailModule } from '../../src/rails/port.ts';
+import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
+
+/** What a test does at each call of the rail, with the name of the method that was called. */
+export const watch: { at: (method: string) => Promise<void> } = { at: async () => undefined };
+
+/** The rail `upstream`, whose every call a test can watch. */
+const module: RailModule = {
+  ...upstreamModule,
+  async open(settings, host) {
+    const rail = await upstreamModule.open(settings, host);
+    return { ...rail, forPlatform: (platformId) => watched(rail.forPlatform?.(platformId) ?? rail) };
+  },
+};
+export default module;
+
+function watched(rail: Rail): Rail {
+  return new Proxy(rail, {
+    get(target, name, receiver) {
+      const part: unknown = Reflect.get(target, name, receiver);
+      if (typeof part !== 'function' || name === 'expectedMs') return part;
+      return async (...args: unknown[]) => {
+        await watch.at(String(name));
+        return part.apply(target, args);
+      };
+    },
+  });
+}

@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+
+/** An answer that was passed on. */
+export interface PassedOn {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** The fields of a connection, which concern nobody beyond it. */
+const ofConnection: ReadonlySet<string> = new Set([
+  ...['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'expect', 'accept-encoding'],
+]);
+
+/** Reads the body of a request. */
+export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** Sends a request on to the service at `target`, and reads its answer. */
+export async function passOn(
+  target: string,
+  { url, method, headers }: IncomingMessage,
+  body: Buffer,
+): Promise<PassedOn> {
+  const answer = await fetch(`${target}${url}`, {
+    method: method ?? 'GET',
+    headers: Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+      ofConnection.has(name) || value === undefined ? [] : [[name, String(value)]],
+    ),
+    ...(body.length > 0 && { body: new Uint8Array(body) }),
+  });
+  const type = answer.headers.get('content-type') ?? 'application/json';
+  return { status: answer.status, type, text: await answer.text() };
+}
