@@ -1,0 +1,87 @@
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { freshDatabase } from '../setup/database.ts';
+
+// How a session of a sequencer passes the rows that it has moved, and none that commits late.
+
+let database: ThrowawayDatabase;
+/** The session that sequences, and one that does something else. */
+let sequencer: pg.Client;
+let other: pg.Client;
+beforeEach(async () => {
+  database = await freshDatabase();
+  [sequencer, other] = [1, 2].map(() => new pg.Client({ connectionString: database.url })) as [pg.Client, pg.Client];
+  await sequencer.connect();
+  await other.connect();
+  await sequencer.query(
+    `insert into platform (name, environment, uma_domain, currencies) values ('one', 'SANDBOX', 'one.test', '{USD}')`,
+  );
+});
+afterEach(async () => {
+  await sequencer.end();
+  await other.end();
+  await database.drop();
+});
+
+const write = (on: pg.Client, rows: number) =>
+  on.query(
+    `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+     select p.id, uuid_v7(), 'TEST', now(), 1, '{}' from platform p, generate_series(1, $1)`,
+    [rows],
+  );
+
+/** Makes a step, and returns how many events it has numbered and how many pages it has read. */
+async function step(): Promise<{ count: number; pages: number }> {
+  const before = await numbered();
+  const { rows } = await sequencer.query('explain (analyze, buffers, format json) select sequence_outbox(100000)');
+  const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
+  return { count: (await numbered()) - before, pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+}
+
+async function numbered(): Promise<number> {
+  return Number((await sequencer.query('select count(*) from stored_event')).rows[0].count);
+}
+
+/** Lets the time pass for which a limit waits. */
+async function waitLongEnough(): Promise<void> {
+  const { rows } = await sequencer.query(`select current_setting('gateway.outbox_past') as past`);
+  const [limit, next, , before] = rows[0].past.slice(1, -1).split(',');
+  await sequencer.query(`select set_config('gateway.outbox_past', $1, false)`, [`{${limit},${next},1,${before}}`]);
+}
+
+test('a step does not read again what was moved, although an old snapshot still sees it', async () => {
+  await other.query('begin isolation level repeatable read read only');
+  await other.query('select count(*) from outbox');
+  for (let round = 0; round < 10; round += 1) {
+    await write(sequencer, 3_000);
+    expect((await step()).count).toBe(3_000);
+  }
+  await write(sequencer, 3);
+  const slow = await step();
+  // The first limit is what the first step has moved, the second one what the last has.
+  for (let limit = 0; limit < 2; limit += 1) {
+    await waitLongEnough();
+    await step();
+    await step();
+    await write(sequencer, 3);
+    await step();
+  }
+  await write(sequencer, 3);
+  const fast = await step();
+  expect([slow.count, fast.count]).toEqual([3, 3]);
+  expect(slow.pages).toBeGreaterThan(400);
+  expect(fast.pages).toBeLessThan(slow.pages / 3);
+});
+
+test('a row that commits late is numbered, however many after it were', async () => {
+  await other.query('begin');
+  await write(other, 2);
+  for (let round = 0; round < 5; round += 1) {
+    await write(sequencer, 3);
+    expect((await step()).count).toBe(3);
+    await waitLongEnough();
+  }
+  await other.query('commit');
+  expect((await step()).count).toBe(2);
+});
