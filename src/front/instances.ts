@@ -136,5 +136,5 @@ export class Instances {
   }
 }
 
-/** Connections are kept for less time than the instances keep them. */
+/** An idle connection is closed sooner than the instances close theirs. */
 const kept = { keepAlive: true, keepAliveMsecs: 12_000, maxFreeSockets: 256, timeout: 50_000 } as const;

@@ -88,7 +88,7 @@ export class Sockets {
         continue;
       }
       if (answer.kind === 'upgraded') return this.#join({ request, socket, claim, sent, isAccepted }, answer);
-      // Accepted already: what the instance refuses is told by a close. 1008 is final to clients, as 403 is.
+      // Accepted already, so a close has to refuse it. 1008 is final to clients, as 403 is.
       if (isAccepted) return refuse(answer.status === 503 ? tryAgain : 1008, `refused with ${answer.status}`);
       return endWith(socket, answer.head);
     }
