@@ -193,7 +193,7 @@ export class UpstreamOrders {
 
   #outcomeOf(
     { status, receivedAmount, sentAmount, failureReason, refund }: TransactionRecord,
-    { settled, lock }: RailOrder,
+    { settled, lock, kind }: RailOrder,
   ): RailOutcome {
     const explanation = `${status} at the upstream service${failureReason === undefined ? '' : `: ${failureReason}`}`;
     switch (status) {
@@ -206,7 +206,7 @@ export class UpstreamOrders {
           kind: 'settled',
           watchMs: this.#times.watchMs,
           amount: BigInt(receivedAmount.amount),
-          ...sentOf(lock, sentAmount),
+          ...sentOf(kind, lock, sentAmount),
         };
       case 'REJECTED':
         return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
@@ -245,8 +245,9 @@ export class UpstreamOrders {
 /** The codes for a key that has executed another quote, and for a quote that was executed. */
 const executedBefore: ReadonlySet<string> = new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT']);
 
-function sentOf(lock: RateLock | undefined, sentAmount: TransactionRecord['sentAmount']) {
-  return lock && sentAmount && { sent: BigInt(sentAmount.amount) };
+/** What a payout took from the account upstream, where it is named. A collection takes nothing there. */
+function sentOf(kind: RailOrder['kind'], lock: RateLock | undefined, sentAmount: TransactionRecord['sentAmount']) {
+  return (lock || kind === 'PAYOUT') && sentAmount && { sent: BigInt(sentAmount.amount) };
 }
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail pays no UMA addresses' };
