@@ -9,6 +9,8 @@ const whateverMoves =
   'whatever a provider moves, customers pay and get what was promised, the difference is on DIFFERENCES, and the books agree with the provider';
 const tookMore =
   'a payout that took more is COMPLETED as it was promised; its entries, its act and the list of cases say what the difference was';
+const ownMemos =
+  'what the gateway moves upstream between accounts of its own is no difference; money that leaves under the same memo is, and so is that of an unknown order, unless it failed';
 const unsigned = 'what nobody has signed for this platform is refused, and nothing of it is stored';
 const toAPerson = 'what nobody can be credited with waits for a person, who says whose it is';
 const otherwise =
@@ -170,5 +172,26 @@ export const providerBugs: readonly Bug[] = [
     find: 'or v_booked is distinct from (case',
     put: 'or false and v_booked is distinct from (case',
     caughtBy: settledCase('the database books no difference but that of an open case, and no leg of it on an account'),
+  },
+  {
+    bug: 'what the gateway moves between its accounts upstream is named as a difference',
+    file: 'src/rails/upstream/upstream-movements.ts',
+    find: 'hasBegun(one) && !isWithin(one)',
+    put: 'hasBegun(one)',
+    caughtBy: reconciled(ownMemos),
+  },
+  {
+    bug: "money that leaves upstream under a memo of the gateway's own is not compared",
+    file: 'src/rails/upstream/upstream-movements.ts',
+    find: ' && isOwn(source) && isOwn(destination)',
+    put: ' && isOwn(source)',
+    caughtBy: reconciled(ownMemos),
+  },
+  {
+    bug: 'a payment that failed upstream, of an order that was never known here, is named as a difference',
+    file: 'src/payments/reconciliation/differences.ts',
+    find: "state !== 'FAILED' && (state",
+    put: '(state',
+    caughtBy: reconciled(ownMemos),
   },
 ];
