@@ -11,6 +11,11 @@ const tookMore =
   'a payout that took more is COMPLETED as it was promised; its entries, its act and the list of cases say what the difference was';
 const ownMemos =
   'what the gateway moves upstream between accounts of its own is no difference; money that leaves under the same memo is, and so is that of an unknown order, unless it failed';
+const hidden = {
+  file: 'test/rails/secrets.test.ts',
+  title:
+    'no secret of a provider is printed, measured, traced or answered, whatever the provider does, also while they rotate',
+};
 const unsigned = 'what nobody has signed for this platform is refused, and nothing of it is stored';
 const toAPerson = 'what nobody can be credited with waits for a person, who says whose it is';
 const otherwise =
@@ -193,5 +198,26 @@ export const providerBugs: readonly Bug[] = [
     find: "state !== 'FAILED' && (state",
     put: '(state',
     caughtBy: reconciled(ownMemos),
+  },
+  {
+    bug: 'the error of a provider that fails has the credentials',
+    file: 'src/rails/upstream/upstream-client.ts',
+    find: 'const content = jsonIn(text);',
+    put: 'const content = jsonIn(text);\n    if (statusCode >= 500) throw new Error(credentials);',
+    caughtBy: hidden,
+  },
+  {
+    bug: "a provider's refusal repeats the credentials",
+    file: 'src/rails/upstream/upstream-client.ts',
+    find: '[credentials, secret].reduce(hide, message)',
+    put: 'message',
+    caughtBy: hidden,
+  },
+  {
+    bug: "an answer that is no JSON is shown in the parser's words",
+    file: 'src/rails/upstream/upstream-client.ts',
+    find: 'if (content === undefined) throw',
+    put: 'if (content === undefined) JSON.parse(text);\n      if (content === undefined) throw',
+    caughtBy: hidden,
   },
 ];
