@@ -207,10 +207,7 @@ export type RailOutcome =
        * for a person, and the payment stays under way until it is solved.
        */
       readonly amount?: bigint | undefined;
-      /**
-       * What a payout took from the platform's account at the provider: with a lock in the sending currency, else in that
-       * of the order. Without it, a payout without a lock took what has arrived.
-       */
+      /** What a payout took, with a lock in the sending currency. Left out without a lock, it took what has arrived. */
       readonly sent?: bigint | undefined;
       /** What the receiving side has said about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;

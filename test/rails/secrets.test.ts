@@ -42,7 +42,7 @@ const faults: Readonly<
   Record<string, (sent: string) => { readonly status: number; readonly body: string } | undefined>
 > = {
   'Answers an error': (sent) => ({ status: 500, body: `cannot work on ${sent}` }),
-  'Answers a page': (sent) => ({ status: 200, body: sent }),
+  'Answers a page': (sent) => ({ status: 200, body: `<${sent}>` }),
   'Refuses the credentials': (sent) => ({ status: 401, body: JSON.stringify({ code: 'UNAUTHORIZED', message: sent }) }),
   'Refuses it for good': (sent) => ({ status: 400, body: JSON.stringify({ code: 'INVALID_INPUT', message: sent }) }),
   'Answers something else': (sent) => ({
@@ -89,14 +89,14 @@ async function rotate(authorization: string, baseUrl: string): Promise<void> {
   await ops('rails', 'connect', 'secretive');
 }
 
-/** The forms in which a secret may be shown. The error of a parser shows the first ten characters. */
+/** The forms in which a secret may be shown. The error of a parser shows the first characters of a text. */
 const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) => {
   const key = webhookSecret.replace('whsec_', '');
   const whole = [secret, `${clientId}:${secret}`, key].flatMap((one) => [
     ...[one, encodeURIComponent(one)],
     ...(['base64', 'base64url', 'hex'] as const).map((form) => Buffer.from(one).toString(form)),
   ]);
-  return [...whole, secret.slice(0, 10), key.slice(0, 10)];
+  return [...whole, secret.slice(0, 8), key.slice(0, 8)];
 };
 
 let providerUrl: string;
