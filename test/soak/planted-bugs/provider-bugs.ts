@@ -220,4 +220,15 @@ export const providerBugs: readonly Bug[] = [
     put: 'if (content === undefined) JSON.parse(text);\n      if (content === undefined) throw',
     caughtBy: hidden,
   },
+  {
+    bug: 'a rail is asked about all due orders at once',
+    file: 'src/payments/settlement/settlement.ts',
+    find: 'new Slots(askedAtOnce)',
+    put: 'new Slots(askedAtOnce * 100)',
+    caughtBy: {
+      file: 'test/payments/robustness.test.ts',
+      title:
+        'a rail that is slow is asked about 32 orders at once at most, however many are due, so that none waits for its connection',
+    },
+  },
 ];
