@@ -37,7 +37,7 @@ const journalsOf = `(values
 /** The auditor's rules about orders between clusters. */
 export const clusterRules: readonly Rule[] = [
   {
-    rule: 'an order between two clusters is that of its payment here: of its direction, its amount and its currency, under its id',
+    rule: 'an order between two clusters is that of its payment here: of its direction, its amount and its currency, and sent under its id',
     ofPayments: true,
     offenders: (scope) => `select o.platform_id, o.order_id, o.cluster, o.direction, o.amount, o.currency,
         t.id as transaction_id, t.type, t.received_amount, t.received_currency
@@ -46,8 +46,8 @@ export const clusterRules: readonly Rule[] = [
         or (o.amount, o.currency) is distinct from (t.received_amount, t.received_currency)
         -- Of a platform that has moved away the orders to rails are gone.
         or exists (select from rail_order r where r.platform_id = t.platform_id and r.transaction_id = t.id)
-          and not exists (select from rail_order r where r.platform_id = t.platform_id and r.transaction_id = t.id and r.id = o.order_id
-            and r.kind = case o.direction when 'SENT' then 'PAYOUT'::rail_order_kind else 'COLLECTION' end)`,
+          and not exists (select from rail_order r where r.platform_id = t.platform_id and r.transaction_id = t.id
+            and case o.direction when 'SENT' then r.kind = 'PAYOUT' and r.id = o.order_id else r.kind = 'COLLECTION' end)`,
   },
   {
     rule: 'the payment of an order between two clusters has the journals that its status requires, each of the amount of the order',

@@ -203,7 +203,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     `update cluster_order set currency = 'GBP' where transaction_id is not null`,
     `update cluster_order set direction = case direction when 'SENT' then 'RECEIVED' else 'SENT' end::cluster_direction
      where transaction_id is not null`,
-    'update cluster_order set order_id = uuid_v7() where transaction_id is not null',
+    `update cluster_order set order_id = uuid_v7() where direction = 'SENT'`,
   ].map((plant) => [/^an order between two clusters is that of its payment here/, plant] as const),
   // A payment that has arrived and is not delivered here; one that went back; one that is delivered before it has arrived; one that
   // is credited before its end; and a delivery of another amount.
