@@ -103,6 +103,8 @@ export class UpstreamOrders {
       ...(await this.#counterpartyOf(order)),
       // The clocks of both services may differ.
       startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
+      // The payment of an old order is near the beginning of the list, and that of a new one near its end.
+      sortOrder: order.ageMs > clocksDifferMs ? 'asc' : 'desc',
       limit: '100',
     });
     for (;;) {
@@ -114,9 +116,9 @@ export class UpstreamOrders {
     }
   }
 
-  /** The filter for payments to or from the account outside of an order. */
+  /** The filter for payments to or from the other account of an order. What is converted goes to the platform's own. */
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
-    if (!account) return umaAddress === undefined ? {} : { receiverAccountIdentifier: umaAddress };
+    if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
     const id = await this.#accounts.externalId(account, currency).catch((error: unknown) => {
       // Upstream does not know the account any more: what it knows of the order is looked for among all.
       if (error instanceof UpstreamRefusal) return undefined;
