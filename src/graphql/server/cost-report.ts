@@ -1,4 +1,4 @@
-import { type ExecutionArgs, getOperationAST } from 'graphql';
+import type { ExecutionArgs } from 'graphql';
 import { documentBudget } from '../limits/budget.ts';
 import { measureDocument } from '../limits/document-size.ts';
 
@@ -21,11 +21,10 @@ export function costReport({ schema, document, operationName, variableValues }: 
   return { cost, limit, depth, fields, aliases, limits };
 }
 
-/** The cost of a document from which on it is expensive: a list of a hundred rows with a few fields of each. */
-const expensiveCost = 500;
+/** The most that a document costs which counts as one request: a list of a hundred rows with two or three fields of each. */
+const costOfRequest = 500;
 
-/** Tells whether an operation is a query that costs so much that others feel it. */
-export function isExpensive(args: ExecutionArgs): boolean {
-  if (getOperationAST(args.document, args.operationName)?.operation !== 'query') return false;
-  return costReport(args).cost >= expensiveCost;
+/** Returns as how many requests an operation counts, by the cost of its document. */
+export function requestsOf(args: ExecutionArgs): number {
+  return Math.max(1, Math.ceil(costReport(args).cost / costOfRequest));
 }
