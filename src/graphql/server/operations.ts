@@ -25,7 +25,7 @@ import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
-import { costReport, requestsOf } from './cost-report.ts';
+import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
 import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
 import { sentReadAfter, withReplicas } from './replica-reads.ts';
@@ -284,17 +284,6 @@ function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: 
   const mayRepeat = position !== undefined && resumePoint.mayRepeat(position.sequence);
   if (!isFirst && !mayRepeat) return undefined;
   return { ...cost, ...(isFirst && { resumed: resumePoint.isResumed }), ...(mayRepeat && { mayRepeat }) };
-}
-
-function isQuery({ document, operationName }: ExecutionArgs): boolean {
-  return getOperationAST(document, operationName)?.operation === 'query';
-}
-
-function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): ExecutionResult | TextAnswer {
-  const cost = costReport(args);
-  return answer instanceof TextAnswer
-    ? answer.with({ cost })
-    : { ...answer, extensions: { ...answer.extensions, cost } };
 }
 
 /** Notes what a request asks for, whatever comes of it. */
