@@ -1,12 +1,11 @@
-import type pg from 'pg';
 import type { Logger } from 'pino';
-import { DatabaseClient } from '../database/connections/hosts.ts';
 import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
 import { ReferredRows } from '../database/referred-rows.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
 import type { Hub } from './hub.ts';
+import { FeedListener } from './listener.ts';
 import { FeedReads } from './reads.ts';
 import { RecentEvents, RecentMemory } from './recent.ts';
 import { Replays } from './replays.ts';
@@ -17,10 +16,6 @@ import { type EventFilter, type Subscriber, SubscriberIndex } from './subscriber
 const maxBacklog = 1_000;
 /** How often the feed polls for new events: notifications are only hints. */
 const pollMs = 1_000;
-/** How many milliseconds a new listener may take to connect; then it is tried again. */
-const listenTimeoutMs = 5_000;
-/** After so many polls that find events without a notification, the listener's connection counts as lost. */
-const maxMissedPolls = 3;
 
 /**
  * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first catches
@@ -31,25 +26,23 @@ export class Feed {
   readonly previous: PreviousEvents;
   /** The rows that filters of followed lists refer to. */
   readonly referred: ReferredRows;
-  readonly #database: Database;
   readonly #log: Logger;
+  readonly #listener: FeedListener;
   readonly #reads: FeedReads;
   readonly #hubs = new Map<string, Hub>();
   readonly #opening = new Map<string, Promise<Hub>>();
   readonly #memory = new RecentMemory();
   readonly #replays: Replays;
   readonly #waiters = new Set<() => void>();
-  #listener: pg.Client | undefined;
-  /** The current attempt to listen. */
-  #connecting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** The polls since the last notification that found something new. */
-  #missedPolls = 0;
   #closed = false;
 
   constructor(database: Database, log: Logger) {
-    this.#database = database;
     this.#log = log;
+    this.#listener = new FeedListener(database, log, (heads) => {
+      for (const { platformId, sequence } of heads) this.#announce(platformId, sequence);
+      for (const wake of this.#waiters) wake();
+    });
     this.#reads = new FeedReads(database);
     this.#replays = new Replays(this.#reads);
     this.previous = new PreviousEvents(database.pool);
@@ -58,7 +51,7 @@ export class Feed {
 
   /** Starts to listen for notifications, and to poll every second. */
   async open(): Promise<void> {
-    await this.#connect();
+    await this.#listener.open();
     this.#timer = setInterval(() => this.#poll(), pollMs).unref();
   }
 
@@ -66,8 +59,7 @@ export class Feed {
     this.#closed = true;
     clearInterval(this.#timer);
     for (const hub of this.#hubs.values()) for (const subscriber of hub.subscribers) subscriber.channel.end();
-    await this.#connecting?.catch(() => undefined);
-    await this.#listener?.end().catch(() => undefined);
+    await this.#listener.close();
     await this.#reads.close();
   }
 
@@ -80,7 +72,7 @@ export class Feed {
 
   /** Whether it listens for notifications; else it polls. */
   get listening(): boolean {
-    return this.#listener !== undefined;
+    return this.#listener.listening;
   }
 
   /** The number of events that are known and not dispatched here yet: the most of any platform. */
@@ -219,41 +211,6 @@ export class Feed {
     for (const { channel } of [...subscribers]) channel.fail(new EventsUndone());
   }
 
-  #connect(): Promise<void> {
-    this.#connecting ??= this.#listen().finally(() => {
-      this.#connecting = undefined;
-    });
-    return this.#connecting;
-  }
-
-  async #listen(): Promise<void> {
-    const client = new DatabaseClient({
-      ...this.#database.connectionFor('feed'),
-      connectionTimeoutMillis: listenTimeoutMs,
-      query_timeout: listenTimeoutMs,
-    });
-    client.on('end', () => {
-      if (this.#listener === client) this.#listener = undefined;
-    });
-    client.on('notification', ({ payload = '' }) => {
-      this.#missedPolls = 0;
-      for (const head of payload.split(',')) {
-        const [platformId = '', sequence = '0'] = head.split(':');
-        this.#announce(platformId, BigInt(sequence));
-      }
-      for (const wake of this.#waiters) wake();
-    });
-    try {
-      await client.connect();
-      await client.query('listen feed');
-      if (this.#closed) throw new Error('the feed was closed while it connected');
-      this.#listener = client;
-    } catch (error) {
-      client.end().catch(() => undefined);
-      throw error;
-    }
-  }
-
   #announce(platformId: string, sequence: bigint): void {
     const hub = this.#hubs.get(platformId);
     if (!hub) return;
@@ -263,16 +220,7 @@ export class Feed {
 
   #poll(): void {
     if (this.#closed) return;
-    if (this.#missedPolls >= maxMissedPolls) {
-      this.#missedPolls = 0;
-      // Not `end`: that would send a message and wait for a peer that does not answer.
-      this.#listener?.connection.stream.destroy();
-      this.#listener = undefined;
-    }
-    if (!this.#listener && !this.#connecting)
-      this.#connect().catch((error: unknown) =>
-        this.#log.warn({ err: error }, 'the feed cannot listen and polls instead'),
-      );
+    this.#listener.renew();
     let isCounted = false;
     for (const [platformId, hub] of this.#hubs) {
       const before = hub.head;
@@ -284,7 +232,7 @@ export class Feed {
           if (isUndone) return this.#abandon(hub);
           if (!isCounted && sequence > hub.target) {
             isCounted = true;
-            this.#missedPolls += 1;
+            this.#listener.missed();
           }
           return this.#announce(platformId, sequence);
         })
