@@ -1,7 +1,9 @@
 import { randomInt } from 'node:crypto';
-import { test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { natsServersOf } from '../../src/events/relay/nats-address.ts';
 import { survive } from '../faults/survive.ts';
-import { natsServerVersion } from '../setup/nats-server.ts';
+import { type FanOutFigures, measureFanOut } from '../setup/fan-out.ts';
+import { natsServerVersion, startNatsServer } from '../setup/nats-server.ts';
 
 // A real nats-server between the instances: Debian's package `nats-server`, or another one that NATS_SERVER_PATH names.
 
@@ -39,3 +41,29 @@ here(
       },
     }),
 );
+
+const perSecond = Number(process.env.FAN_OUT_PER_SECOND ?? 500);
+const seconds = Number(process.env.FAN_OUT_SECONDS ?? 20);
+const instances = (process.env.FAN_OUT_INSTANCES ?? '3,6').split(',').map(Number);
+const rounds = Number(process.env.FAN_OUT_ROUNDS ?? 2);
+
+here.each(instances)('%i instances, with a relay and without one, in turns', { timeout: 3_600_000 }, async (count) => {
+  const fanOut = { instances: count, perSecond, seconds, changes: 'payments' } as const;
+  const print = (name: string, figures: FanOutFigures) => console.log(name, JSON.stringify(figures));
+  for (let round = 0; round < rounds; round += 1) {
+    print(`${count} instances, without`, await measureFanOut(fanOut));
+    const nats = await startNatsServer();
+    const figures = await measureFanOut({
+      ...fanOut,
+      settings: { NATS_URL: natsServersOf(nats.url) },
+      beside: { 'nats-server': nats.pid },
+      warm: (gateways) =>
+        vi.waitFor(() => expect(gateways.every(({ gateway }) => gateway.feed.relayFigures?.isUp)).toBe(true), {
+          timeout: 10_000,
+        }),
+    });
+    print(`${count} instances, with a relay`, figures);
+    expect(figures.relayed).toBeGreaterThan(0);
+    await nats.stop();
+  }
+});
