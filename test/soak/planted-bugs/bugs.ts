@@ -6,6 +6,7 @@ import { operatorBugs } from './operator-bugs.ts';
 import type { Bug } from './plant.ts';
 import { providerBugs } from './provider-bugs.ts';
 import { recordBugs } from './record-bugs.ts';
+import { relayBugs } from './relay-bugs.ts';
 import { serviceBugs } from './service-bugs.ts';
 import { statusBugs } from './status-bugs.ts';
 
@@ -20,4 +21,5 @@ export const bugs: readonly Bug[] = [
   ...recordBugs,
   ...providerBugs,
   ...operatorBugs,
+  ...relayBugs,
 ];
