@@ -11,7 +11,6 @@ export type TakeTurn = (platformId: string) => Promise<WorkTurn>;
 
 /** Limits how much expensive work one platform does at once while others send requests, too (http/turns.ts). */
 export interface ExpensiveTurns {
-  readonly isShared: boolean;
   beginExpensive(platformId: string): Promise<void> | undefined;
   endExpensive(platformId: string): void;
 }

@@ -1,5 +1,5 @@
 import { Refusal } from '../core/refusal.ts';
-import { latest, type ReadToken, readTokenOf } from '../database/replicas/read-token.ts';
+import { isReadToken, latest } from '../database/replicas/read-token.ts';
 import { positionOf } from './cursor.ts';
 
 /** The header field with which a caller says what its reads must include, and in which the answer to a write says so. */
@@ -10,8 +10,8 @@ export const readAfterHeader = 'payments-read-after';
  * everything, as without a token.
  * @throws Refusal INVALID_INPUT for anything else
  */
-export function readAfterOf(platformId: string, text: string): ReadToken | undefined {
-  const token = readTokenOf(text);
-  if (token || text === latest || positionOf(platformId, text)) return token;
+export function readAfterOf(platformId: string, text: string): string | undefined {
+  if (isReadToken(text)) return text;
+  if (text === latest || positionOf(platformId, text)) return undefined;
   throw new Refusal('INVALID_INPUT', 'it must be the token of an answer to a write, a cursor of the feed, or latest');
 }

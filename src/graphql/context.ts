@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ClientTokens } from '../access/tokens/client-tokens.ts';
 import type { Viewer } from '../access/viewer.ts';
-import type { ReadToken } from '../database/replicas/read-token.ts';
 import type { FeedPosition } from '../events/cursor.ts';
 import type { Feed } from '../events/feed.ts';
 import type { ResumePoint } from '../events/resume-point.ts';
@@ -40,7 +39,7 @@ export interface Context {
   /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */
   feedHead?: FeedPosition;
   /** What the reads of the operation must include; everything, if left out. */
-  readAfter?: ReadToken | undefined;
+  readAfter?: string | undefined;
   /** Whether the answer has the document's cost. */
   reportsCost?: boolean;
 }

@@ -19,15 +19,30 @@ export function failure(
 /** Creates the error of a request that breaks GraphQL over HTTP. Its status holds for every media type. */
 export function badRequest(
   message: string,
-  more: { readonly code?: string; readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+  more: {
+    readonly code?: string;
+    readonly status?: number;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly details?: object;
+  } = {},
 ): GraphQLError {
-  const { code = 'BAD_REQUEST', status = 400, headers } = more;
-  return new GraphQLError(message, { extensions: { code, http: { status, ...(headers && { headers }) } } });
+  const { code = 'BAD_REQUEST', status = 400, headers, details } = more;
+  return new GraphQLError(message, { extensions: { code, ...details, http: { status, ...(headers && { headers }) } } });
 }
 
 /** Creates the error of an operation that was not begun because of others before it or beside it. Nothing has happened. */
 export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
+}
+
+/** Creates the error of a request whose document counts as more requests than its caller may send now. */
+export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLError {
+  return badRequest(message, {
+    code: 'RATE_LIMITED',
+    status: 429,
+    headers: { 'retry-after': String(retryAfter) },
+    details: { retryAfter },
+  });
 }
 
 /** Creates the error of what has not begun when nobody waits for the operation's answer any more. */

@@ -1,3 +1,4 @@
+import { clusterRules } from './cluster-rules.ts';
 import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';
 
@@ -113,4 +114,5 @@ export const ledgerRules: readonly Rule[] = [
           jsonb_build_array(null, 'ADJUSTMENTS', d.currency, -d.amount))`,
   },
   ...paymentRules,
+  ...clusterRules,
 ];

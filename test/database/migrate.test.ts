@@ -65,7 +65,7 @@ test('a migration that needs a lock of another session lets others through, and 
   const waited = Promise.withResolvers<void>();
   const migrated = migrate(database.url, {
     prismaDirectory: prisma.path,
-    patience: { lockMs: 50, pauseMs: 100, attempts: 1_000 },
+    patience: { lockMs: 50, othersMs: 60_000, pauseMs: 100, attempts: 1_000 },
     log: (line) => {
       lines.push(line);
       waited.resolve();
@@ -83,11 +83,63 @@ test('a migration that needs a lock of another session lets others through, and 
 
   await prisma.write('migrations/20250104000000_fourth/migration.sql', 'alter table a add column w int;');
   await reader.query('begin; select from a');
-  const patience = { lockMs: 20, pauseMs: 1, attempts: 2 };
+  const patience = { lockMs: 20, othersMs: 60_000, pauseMs: 1, attempts: 2 };
   await expect(migrate(database.url, { prismaDirectory: prisma.path, patience })).rejects.toThrow(
-    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout/,
+    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout\. End the transactions that stay open, or stop the instances, and run it again/,
   );
   await reader.end();
+});
+
+test('a migration that others wait for makes way, and is tried again until nobody waits', async () => {
+  await migrate(database.url, { prismaDirectory: prisma.path });
+  // It has the lock of a table, and goes on when there is a row in another one.
+  const slow = 'alter table a add column z int; do $$ begin while not exists (select from b) loop end loop; end $$;';
+  await prisma.write('migrations/20250103000000_third/migration.sql', slow);
+  const lines: string[] = [];
+  const migrated = migrate(database.url, {
+    prismaDirectory: prisma.path,
+    patience: { lockMs: 60_000, othersMs: 50, pauseMs: 1, attempts: 1_000 },
+    log: (line) => lines.push(line),
+  });
+  // Without the way that the migration makes, this would end with the limit of time of this test.
+  while (lines.length === 0) await rows('select x from a');
+  expect(lines[0]).toBe(
+    'the migration 20250103000000_third makes way for other sessions, which wait for what it has locked (attempt 1 of 1000)',
+  );
+  await rows('insert into b values (1)');
+  expect(await migrated).toEqual({ applied: ['20250103000000_third'] });
+});
+
+test('in a deadlock of a migration and a request it is the migration that ends', async () => {
+  await migrate(database.url, { prismaDirectory: prisma.path });
+  // It locks the second table when somebody waits for the first one.
+  const crossing = `alter table a add column z int;
+    do $$ begin while not exists (select from pg_locks where not granted) loop end loop; end $$;
+    alter table b add column z int;`;
+  await prisma.write('migrations/20250103000000_third/migration.sql', crossing);
+  const request = new pg.Client(database.url);
+  await request.connect();
+  await request.query('begin; select from b');
+  const lines: string[] = [];
+  const migrated = migrate(database.url, {
+    prismaDirectory: prisma.path,
+    // Others may wait for half of what Postgres waits before it looks for a deadlock, whatever is said here.
+    patience: { lockMs: 60_000, othersMs: 60_000, pauseMs: 1, attempts: 1_000 },
+    log: (line) => lines.push(line),
+  });
+  const locked = `select from pg_locks where relation = 'a'::regclass and mode = 'AccessExclusiveLock' and granted`;
+  while ((await rows(locked)).length === 0);
+  // Postgres would end this: it is the first to have waited for a second.
+  expect((await request.query('select x from a')).rows).toEqual([{ x: 3 }]);
+  await request.query('commit');
+  expect(lines[0]).toMatch(/makes way for other sessions/);
+  await request.end();
+  let isOver = false;
+  migrated.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) await rows('select x from a');
+  expect(await migrated).toEqual({ applied: ['20250103000000_third'] });
 });
 
 test('migrating twice changes nothing and writes the rows that prisma migrate deploy expects', async () => {

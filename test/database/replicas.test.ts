@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { PrimaryPosition } from '../../src/database/replicas/primary-position.ts';
+import { ReadTokens } from '../../src/database/replicas/read-token.ts';
 import { createPlatform } from '../../src/payments/platforms/platforms.ts';
 import { succeed } from '../setup/acts.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
@@ -19,6 +21,7 @@ let two: TestGateway;
 let atOne: TestPlatform;
 let atTwo: TestPlatform;
 let customerId: string;
+const tokenKey = 'a key of these two instances, for nothing else';
 
 beforeAll(async () => {
   servers = await startReplicated(1);
@@ -26,7 +29,13 @@ beforeAll(async () => {
   proxy = await databaseProxy(standby.url);
   const start = () =>
     startTestGateway(
-      { DATABASE_READ_URL: [proxy.url], DATABASE_READ_LAG_MS: 60_000, METRICS_PORT: 0, OPENAPI: true },
+      {
+        CLIENT_TOKEN_KEY: tokenKey,
+        DATABASE_READ_URL: [proxy.url],
+        DATABASE_READ_LAG_MS: 60_000,
+        METRICS_PORT: 0,
+        OPENAPI: true,
+      },
       servers.primary.url,
       { pace: { replicas: { everyMs: 50 } } },
     );
@@ -197,13 +206,19 @@ describe('with a token', () => {
     await caughtUp();
     const { value, token } = await write(atTwo);
     await caughtUp();
-    const history = token.slice(-16);
-    const tokens = {
-      future: `wal_${'f'.repeat(16)}${history}`,
-      beginning: `wal_${'0'.repeat(16)}${history}`,
-      'another history': `${token.slice(0, -16)}${'0'.repeat(16)}`,
+    const tokens = new ReadTokens(tokenKey);
+    const { rows } = await one.owner.query('select history from read_position()');
+    const { history } = rows[0];
+    const seal = (lsn: bigint, of = history) => tokens.seal(atOne.platformId, { lsn, history: of });
+    const { lsn } = tokens.open(atOne.platformId, token) ?? expect.fail();
+    const given = {
+      future: seal(0xffff_ffff_ffff_ffffn),
+      beginning: seal(0n),
+      'another history': seal(lsn, 'another'),
+      'another platform': tokens.seal(randomUUID(), { lsn, history }),
+      'another secret': new ReadTokens('another').seal(atOne.platformId, { lsn, history }),
     };
-    for (const [name, forged] of Object.entries(tokens)) {
+    for (const [name, forged] of Object.entries(given)) {
       const places = await readsOf(async () => {
         const read = await rest(atOne, `/customers/${customerId}`, { 'payments-read-after': forged });
         expect([name, read.metadata.n]).toEqual([name, value]);
@@ -211,6 +226,18 @@ describe('with a token', () => {
       // The replica has all that there is: whoever waited for more would read on the primary.
       expect([name, places]).toEqual([name, { replica: 1, primary: 0 }]);
     }
+  });
+
+  test('what a token names is seen by nobody, also not by comparing two of them', async () => {
+    const { token } = await write(atOne);
+    const { token: next } = await write(atOne);
+    const bytes = (text: string) => Buffer.from(text.replace('wal_', ''), 'base64url');
+    const [first, second] = [bytes(token), bytes(next)];
+    const { lsn } = new ReadTokens(tokenKey).open(atOne.platformId, token) ?? expect.fail();
+    expect(first.includes(Buffer.from(lsn.toString(16).padStart(16, '0'), 'hex'))).toBe(false);
+    // Positions a moment apart share most of their digits: nothing of two tokens is the same.
+    const same = [...first].filter((byte, position) => byte === second[position]).length;
+    expect(same).toBeLessThan(first.length / 4);
   });
 
   test('a page after a cursor is not older than the page before it', async () => {

@@ -58,6 +58,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
     sessions: {} as never,
     streams: new TokenCap('subscriptions', { apiToken: 1_000, clientToken: 1_000 }),
     takeTurn: () => turns.takeTurn('nobody'),
+    countMore: async () => undefined,
     expensive: turns,
     contextOf: async () => ({ viewer: { permissions: [] }, closeForRetry: () => undefined }) as never,
     present: (error) => error as GraphQLError,

@@ -152,6 +152,57 @@ describe('a platform with 1 request a second and 3 at once', () => {
   });
 });
 
+describe('a document that costs more than 500 counts as one request for each 500', () => {
+  /** A list of a hundred customers with as many fields of each: a field costs 100, and the list itself 201. */
+  const list = (...fields: string[]) => `{ customers(first: 100) { edges { node { ${fields.join(' ')} } } } }`;
+  const two = list('id', 'umaAddress', 'kycStatus', 'isDeleted');
+  const three = list(
+    'id',
+    'umaAddress',
+    'kycStatus',
+    'isDeleted',
+    'createdAt',
+    'updatedAt',
+    'platformCustomerId',
+    'version',
+  );
+  const refusal = { code: 'RATE_LIMITED', retryAfter: 1 };
+
+  test('and is refused before it is executed where so many are not left', async () => {
+    const platform = await limitedTo({ platform: { perSecond: 1, burst: 4 } });
+    const first = await post(platform, {}, { query: three, extensions: { cost: true } });
+    expect((await first.json()).extensions.cost.cost).toBe(1_001);
+    expect([first.status, first.headers.get('ratelimit')]).toEqual([200, '"platform";r=1;t=3']);
+    const refused = await post(platform, {}, { query: two });
+    expect(said(refused)).toMatchObject({ status: 429, retryAfter: '1', state: '"platform";r=1;t=3' });
+    expect(await refused.json()).toEqual({
+      errors: [
+        { message: 'this platform has made too many requests: at most 1 a second and 4 at once', extensions: refusal },
+      ],
+    });
+    // It counted nothing: a small one is served, and after the time that was named the large one is.
+    expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
+    now += 2_000;
+    expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
+  });
+
+  test('on a socket as well, which stays open', async () => {
+    const platform = await limitedTo({ platform: { perSecond: 1, burst: 3 } });
+    const raw = await openRawSocket(t.url, platform.authorization);
+    raw.send({ id: '1', type: 'subscribe', payload: { query: three } });
+    // Its opening was one request, so two are left.
+    expect(await raw.receive('next')).toMatchObject({ id: '1', payload: { errors: [{ extensions: refusal }] } });
+    raw.send({ id: '2', type: 'subscribe', payload: { query: two } });
+    expect(await raw.receive('next')).toMatchObject({ id: '2', payload: { data: { customers: {} } } });
+    raw.socket.close();
+  });
+
+  test('and all that a bucket holds where it counts as more', async () => {
+    const platform = await limitedTo({ platform: { perSecond: 1, burst: 2 } });
+    expect((await post(platform, {}, { query: three })).headers.get('ratelimit')).toBe('"platform";r=0;t=2');
+  });
+});
+
 test('each API token has a limit of its own, and each client token has', async () => {
   const platform = await limitedTo({ apiToken: { perSecond: 1, burst: 6 } });
   const other = await withNewCredentials(platform, t.url);

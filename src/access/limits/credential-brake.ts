@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Rate } from '../rates.ts';
 import { RateLimited } from './rate-limits.ts';
-import { type Clock, secondsUntilToken, TokenBucket } from './token-bucket.ts';
+import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
 
 /** The most addresses whose failures are counted. The least recently seen is forgotten. */
 const maxAddresses = 20_000;
@@ -43,7 +43,7 @@ export class CredentialBrake {
     const { bucket } = attempts;
     if (bucket.tokens < 1) {
       this.#logRefusal(address, attempts, now);
-      const seconds = secondsUntilToken(bucket.tokens, this.#rate);
+      const seconds = secondsUntil(1, bucket.tokens, this.#rate);
       throw new RateLimited('too many wrong credentials from this address', seconds);
     }
     bucket.take();

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Rate, Rates } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
-import { type Clock, secondsUntilToken, TokenBucket } from './token-bucket.ts';
+import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
 
 /** The error of a request that was refused because of too many before it. Nothing has happened. */
 export class RateLimited extends Error {
@@ -52,7 +52,22 @@ export class RateLimits {
   }
 
   /** Counts a request. One that is refused counts against no limit. */
-  count({ kind, platformId, tokenId, rates: own }: Viewer): RateDecision {
+  count(viewer: Viewer): RateDecision {
+    return take(this.#quotasOf(viewer), () => 1);
+  }
+
+  /**
+   * Counts as many requests more for one that was counted already, and turns out to be as much work as several. Where so many
+   * are not left it is refused, and counts against no limit. What asks for more than a bucket holds takes a full one.
+   */
+  countMore(viewer: Viewer, requests: number): RateDecision {
+    const quotas = this.#quotasOf(viewer);
+    const decision = take(quotas, ({ burst }) => Math.min(requests, burst - 1));
+    if (decision.refusal) for (const { bucket } of quotas) bucket.putBack();
+    return decision;
+  }
+
+  #quotasOf({ kind, platformId, tokenId, rates: own }: Viewer): Quota[] {
     const now = this.#now();
     const quotas: Quota[] = [];
     const isApp = kind === 'CLIENT';
@@ -66,11 +81,16 @@ export class RateLimits {
       const bucket = filledBucket(this.#platforms, platformId, platformRate, now);
       quotas.push({ name: 'platform', rate: platformRate, bucket });
     }
-    const empty = quotas.filter(({ bucket }) => bucket.tokens < 1);
-    if (empty.length > 0) return { refusal: refusalOf(empty), quotas };
-    for (const { bucket } of quotas) bucket.take();
-    return { refusal: undefined, quotas };
+    return quotas;
   }
+}
+
+/** Takes from each bucket what is wanted of it, or nothing from any where one of them holds less. */
+function take(quotas: readonly Quota[], wantedOf: (rate: Rate) => number): RateDecision {
+  const lacking = quotas.filter(({ bucket, rate }) => bucket.tokens < wantedOf(rate));
+  if (lacking.length > 0) return { refusal: refusalOf(lacking, wantedOf), quotas };
+  for (const { bucket, rate } of quotas) bucket.take(wantedOf(rate));
+  return { refusal: undefined, quotas };
 }
 
 function filledBucket(buckets: LRUCache<string, TokenBucket>, key: string, rate: Rate, now: number): TokenBucket {
@@ -89,10 +109,10 @@ const owners = {
   'client-token': 'this client token',
 } as const;
 
-function refusalOf(empty: readonly Quota[]): RateLimited {
-  const waits = empty.map(({ bucket, rate }) => secondsUntilToken(bucket.tokens, rate));
+function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
+  const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
-  const { name, rate } = empty[longest] as Quota;
+  const { name, rate } = lacking[longest] as Quota;
   return new RateLimited(
     `${owners[name]} has made too many requests: at most ${rate.perSecond} a second and ${rate.burst} at once`,
     waits[longest] ?? 0,

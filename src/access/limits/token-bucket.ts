@@ -24,9 +24,9 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** Takes a token: call `refill` before, and only where it holds one. */
-  take(): void {
-    this.#tokens -= 1;
+  /** Takes tokens, one where it is not said how many: call `refill` before, and only where it holds them. */
+  take(count = 1): void {
+    this.#tokens -= count;
   }
 
   /** Puts back a token that was taken. The next `refill` keeps it within the burst. */
@@ -35,7 +35,7 @@ export class TokenBucket {
   }
 }
 
-/** Returns after how many seconds a bucket with so many tokens holds one. */
-export function secondsUntilToken(tokens: number, { perSecond }: Rate): number {
-  return Math.max(0, (1 - tokens) / perSecond);
+/** Returns after how many seconds a bucket with so many tokens holds as many as are wanted. */
+export function secondsUntil(wanted: number, tokens: number, { perSecond }: Rate): number {
+  return Math.max(0, (wanted - tokens) / perSecond);
 }

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
 import { sqlState } from '../faults.ts';
 import { transactionOn } from '../transaction.ts';
+import { givingWay, HeldUpOthers } from './give-way.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
 
 // Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
@@ -43,23 +44,26 @@ export interface MigrateOptions {
   readonly dataDirectory?: string | undefined;
   /** Takes a line about what is done. */
   readonly log?: (line: string) => void;
-  /** How long and how often it waits for locks: for tests only. */
+  /** How long and how often it waits for locks, and others for its locks: for tests only. */
   readonly patience?: Patience;
 }
 
-/** How a migration waits for locks that other sessions hold. */
+/**
+ * How a migration and those who use the tables wait for each other. Either way the migration is the one that ends: it is rolled
+ * back and tried again. Both times are much shorter than the second after which Postgres looks for deadlocks, since it would end a
+ * request as well as the migration, and than the two seconds that a request waits for a lock.
+ */
 interface Patience {
-  /**
-   * How many milliseconds a statement waits for a lock. All that comes after it waits behind it, also reads: so it is short, and
-   * the migration is rolled back and tried again.
-   */
+  /** How many milliseconds a statement waits for a lock. All that comes after it waits behind it, also reads. */
   readonly lockMs: number;
+  /** How many milliseconds others may wait for the locks that the migration holds or waits for. */
+  readonly othersMs: number;
   /** How many milliseconds pass before the next attempt. */
   readonly pauseMs: number;
   readonly attempts: number;
 }
 
-const usualPatience: Patience = { lockMs: 1_000, pauseMs: 4_000, attempts: 60 };
+const usualPatience: Patience = { lockMs: 200, othersMs: 500, pauseMs: 4_000, attempts: 60 };
 
 interface MigrationRecord {
   readonly migration_name: string;
@@ -90,11 +94,13 @@ export async function migrate(
     const applied: string[] = [];
     const found = await pending(client, migrations, dataDirectory);
     if (found.length === migrations.length) await requireUnicode(client);
-    for (const migration of found) {
-      await applyPatiently(client, migration, patience, log);
-      applied.push(migration.name);
-      log(`applied the migration ${migration.name}`);
-    }
+    await withClient(databaseUrl, async (watching) => {
+      for (const migration of found) {
+        await applyPatiently({ client, watching }, migration, patience, log);
+        applied.push(migration.name);
+        log(`applied the migration ${migration.name}`);
+      }
+    });
     return { applied };
   });
 }
@@ -183,56 +189,78 @@ async function readRecords(client: pg.Client): Promise<MigrationRecord[]> {
 
 const UNDEFINED_TABLE = '42P01';
 
+/** The connections of a migration: one that it runs on, and one from which its locks are watched. */
+interface Connections {
+  readonly client: pg.Client;
+  readonly watching: pg.Client;
+}
+
 /**
- * Applies a migration, and again when it has waited for a lock for too long: each attempt is rolled back whole.
+ * Applies a migration, and again when it has waited for a lock for too long, or others for its locks: each attempt is rolled back
+ * whole.
  * @throws MigrationError
  */
 async function applyPatiently(
-  client: pg.Client,
+  connections: Connections,
   migration: Migration,
-  { lockMs, pauseMs, attempts }: Patience,
+  patience: Patience,
   log: (line: string) => void,
 ): Promise<void> {
+  const { attempts, pauseMs } = patience;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await apply(client, migration, lockMs);
+      return await apply(connections, migration, patience);
     } catch (error) {
-      const waited = error instanceof Error && LOCK_STATES.has(sqlState(error.cause) ?? '');
-      if (!waited || attempt === attempts) throw error;
-      log(
-        `the migration ${migration.name} waits for a lock that another session holds (attempt ${attempt} of ${attempts})`,
-      );
+      const waited = waitIn(error);
+      if (!waited) throw migrationFailure(migration, error);
+      if (attempt === attempts) throw migrationFailure(migration, error, withoutOthers);
+      log(`the migration ${migration.name} ${waited} (attempt ${attempt} of ${attempts})`);
       await delay(pauseMs);
     }
   }
 }
 
+const withoutOthers = 'End the transactions that stay open, or stop the instances, and run it again';
+
+/** Says what the failure of an attempt has waited for; undefined where waiting does not help. */
+function waitIn(error: unknown): string | undefined {
+  if (error instanceof HeldUpOthers) return 'makes way for other sessions, which wait for what it has locked';
+  return LOCK_STATES.has(sqlState(error) ?? '') ? 'waits for a lock that another session holds' : undefined;
+}
+
 /** The SQLSTATEs of a lock timeout and a deadlock. */
 const LOCK_STATES = new Set(['55P03', '40P01']);
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration, lockMs: number): Promise<void> {
-  await transactionOn(client, async () => {
-    await client.query(`set local lock_timeout = ${lockMs}`);
-    await client.query(createMigrationsTable);
-    await client.query(sql);
-    await client.query(
-      `insert into _prisma_migrations (id, migration_name, checksum, finished_at, applied_steps_count)
-       values (gen_random_uuid()::text, $1, $2, clock_timestamp(), 1)`,
-      [name, checksum],
-    );
-  }).catch((error: unknown) => {
-    throw migrationFailure(name, sql, error);
-  });
+async function apply(
+  { client, watching }: Connections,
+  { name, sql, checksum }: Migration,
+  { lockMs, othersMs }: Patience,
+): Promise<void> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const way = { pid: rows[0]?.pid ?? 0, othersMs, exceptLock: PRISMA_MIGRATE_LOCK };
+  await givingWay(watching, way, () =>
+    transactionOn(client, async () => {
+      await client.query(`set local lock_timeout = ${lockMs}`);
+      await client.query(createMigrationsTable);
+      await client.query(sql);
+      await client.query(
+        `insert into _prisma_migrations (id, migration_name, checksum, finished_at, applied_steps_count)
+         values (gen_random_uuid()::text, $1, $2, clock_timestamp(), 1)`,
+        [name, checksum],
+      );
+    }),
+  );
 }
 
-function migrationFailure(name: string, sql: string, error: unknown): Error {
-  if (!(error instanceof pg.DatabaseError)) {
-    return new MigrationError(`Migration ${name} failed: ${error}`, { cause: error });
+function migrationFailure({ name, sql }: Migration, error: unknown, advice?: string): Error {
+  const cause = error instanceof HeldUpOthers ? error.cause : error;
+  if (!(cause instanceof pg.DatabaseError)) {
+    return new MigrationError(`Migration ${name} failed: ${cause}`, { cause });
   }
-  const line = error.position && `:${sql.slice(0, Number(error.position)).split('\n').length}`;
-  const detail = [error.message, error.detail, error.hint].filter(Boolean).join('. ');
+  const line = cause.position && `:${sql.slice(0, Number(cause.position)).split('\n').length}`;
+  const detail = [cause.message, cause.detail, cause.hint, advice].filter(Boolean).join('. ');
   return new MigrationError(
-    `Migration ${name} failed and was rolled back: ${detail} (SQLSTATE ${error.code}, migration.sql${line ?? ''}).`,
-    { cause: error },
+    `Migration ${name} failed and was rolled back: ${detail} (SQLSTATE ${cause.code}, migration.sql${line ?? ''}).`,
+    { cause },
   );
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, hash, randomBytes } from 'node:crypto';
 import type { Position } from './position.ts';
 
 /** What a token names: a position, and the hash of its history. */
@@ -10,27 +10,68 @@ export interface ReadToken {
 /** The token of a caller whose position could not be found out: its reads are as new as those without a token. */
 export const latest = 'latest';
 
-const form = /^wal_([0-9a-f]{16})([0-9a-f]{16})$/;
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+/** A position and the hash of its history, eight bytes each. */
+const tokenBytes = nonceBytes + tagBytes + 16;
+const prefix = 'wal_';
+const form = new RegExp(`^${prefix}[\\w-]{${Math.ceil((tokenBytes * 4) / 3)}}$`);
 
-/** Returns the token of a position. */
-export function tokenOf({ lsn, history }: Position): string {
-  return `wal_${lsn.toString(16).padStart(16, '0')}${hashOf(history)}`;
+/** Tells whether a text has the form of a token. */
+export function isReadToken(text: string): boolean {
+  return form.test(text);
 }
 
-/** Reads a token; undefined where it is none. */
-export function readTokenOf(text: string): ReadToken | undefined {
-  const [, lsn, historyHash] = form.exec(text) ?? [];
-  return lsn && historyHash ? { lsn: BigInt(`0x${lsn}`), historyHash } : undefined;
+/**
+ * Encrypts and decrypts tokens. A position in the log grows with whatever anybody writes, so in plain it would tell each platform
+ * how much all others do.
+ */
+export class ReadTokens {
+  readonly #key: Buffer;
+
+  /**
+   * @param secret the same on all instances: a token of another secret cannot be opened, and without one those of other instances
+   * cannot
+   */
+  constructor(secret: string | undefined) {
+    this.#key = secret === undefined ? randomBytes(32) : hash('sha256', `key of read tokens ${secret}`, 'buffer');
+  }
+
+  /** Returns the token of a position, for one platform. */
+  seal(platformId: string, { lsn, history }: Position): string {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(platformId));
+    const text = Buffer.from(lsn.toString(16).padStart(16, '0') + hashOf(history), 'hex');
+    const sealed = Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+    return prefix + sealed.toString('base64url');
+  }
+
+  /** Reads a token of a platform; undefined for one that was made for another platform or with another secret. */
+  open(platformId: string, token: string): ReadToken | undefined {
+    const sealed = Buffer.from(token.slice(prefix.length), 'base64url');
+    if (sealed.length !== tokenBytes) return undefined;
+    const decipher = createDecipheriv(algorithm, this.#key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
+      .setAAD(Buffer.from(platformId))
+      .setAuthTag(sealed.subarray(-tagBytes));
+    const text = decipher.update(sealed.subarray(nonceBytes, -tagBytes)).toString('hex');
+    try {
+      decipher.final();
+    } catch {
+      return undefined;
+    }
+    return { lsn: BigInt(`0x${text.slice(0, 16)}`), historyHash: text.slice(16) };
+  }
 }
 
 const hashes = new Map<string, string>();
 
 /** Returns the hash of a history. There are few histories. */
 export function hashOf(history: string): string {
-  let hash = hashes.get(history);
-  if (hash === undefined) {
-    hash = createHash('sha256').update(history).digest('hex').slice(0, 16);
-    hashes.set(history, hash);
+  let known = hashes.get(history);
+  if (known === undefined) {
+    known = createHash('sha256').update(history).digest('hex').slice(0, 16);
+    hashes.set(history, known);
   }
-  return hash;
+  return known;
 }

@@ -7,13 +7,15 @@ import { isDatabaseFault } from '../faults.ts';
 import { OwnWrites } from './own-writes.ts';
 import type { Position } from './position.ts';
 import { PrimaryPosition } from './primary-position.ts';
-import { hashOf, latest, type ReadToken, tokenOf } from './read-token.ts';
+import { hashOf, latest, ReadTokens } from './read-token.ts';
 import { Replica, type ReplicaOptions } from './replica.ts';
 
 /** How replicas are used. */
 export interface ReplicasOptions extends Pick<ReplicaOptions, 'poolSize' | 'maxLagMs'> {
   /** Their addresses. */
   readonly urls: readonly string[];
+  /** What encrypts the tokens of reads: the same on all instances, where there is one. */
+  readonly secret: string | undefined;
   /** For tests only. */
   readonly waitMs?: number | undefined;
   readonly everyMs?: number | undefined;
@@ -29,16 +31,18 @@ interface ReplicaSettings {
   readonly DATABASE_READ_URL: readonly string[];
   readonly DATABASE_READ_LAG_MS: number;
   readonly DATABASE_POOL: number;
+  readonly CLIENT_TOKEN_KEY?: string | undefined;
 }
 
 /** Opens the replicas of the settings; undefined where they name none. */
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
-  { DATABASE_READ_URL: urls, DATABASE_READ_LAG_MS: maxLagMs, DATABASE_POOL: poolSize }: ReplicaSettings,
+  { DATABASE_READ_URL: urls, DATABASE_READ_LAG_MS: maxLagMs, DATABASE_POOL: poolSize, ...keys }: ReplicaSettings,
   log: Logger,
   pace: Pick<ReplicasOptions, 'waitMs' | 'everyMs'> = {},
 ): Replicas | undefined {
-  return urls.length === 0 ? undefined : new Replicas(database, { urls, maxLagMs, poolSize, ...pace }, log);
+  const secret = keys.CLIENT_TOKEN_KEY;
+  return urls.length === 0 ? undefined : new Replicas(database, { urls, maxLagMs, poolSize, secret, ...pace }, log);
 }
 
 /** The reads of one request. */
@@ -56,14 +60,16 @@ export class Replicas {
   readonly all: readonly Replica[];
   readonly #primary: PrimaryPosition;
   readonly #ownWrites = new OwnWrites();
+  readonly #tokens: ReadTokens;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
   #turn = 0;
 
   constructor(database: Pick<Database, 'connectionFor'>, options: ReplicasOptions, log: Logger) {
-    const { urls, waitMs = defaultWaitMs, everyMs = defaultEveryMs, ...of } = options;
+    const { urls, secret, waitMs = defaultWaitMs, everyMs = defaultEveryMs, ...of } = options;
     this.all = urls.map((url, position) => new Replica({ ...of, url, waitMs, number: position + 1 }, log));
     this.#primary = new PrimaryPosition(database);
+    this.#tokens = new ReadTokens(secret);
     this.#everyMs = everyMs;
   }
 
@@ -87,7 +93,7 @@ export class Replicas {
    * Runs the reads of a request, on a replica where one can answer them.
    * @param token what its first reads need not be newer than
    */
-  reading<T>(platformId: string, token: ReadToken | undefined, work: (scope: ReadScope) => T): T {
+  reading<T>(platformId: string, token: string | undefined, work: (scope: ReadScope) => T): T {
     let after = token;
     const reader: Reader = {
       read: async (read, onPrimary) => this.#read(read, await this.#find(platformId, after), onPrimary),
@@ -108,7 +114,7 @@ export class Replicas {
     const position = await this.#primary.now().catch(() => undefined);
     if (!position) return latest;
     this.#ownWrites.note(platformId, position);
-    return tokenOf(position);
+    return this.#tokens.seal(platformId, position);
   }
 
   async #read(
@@ -132,7 +138,7 @@ export class Replicas {
   }
 
   /** Finds a replica that has replayed what a read requires; undefined where the primary must read. */
-  async #find(platformId: string, token: ReadToken | undefined) {
+  async #find(platformId: string, token: string | undefined) {
     const content = token && this.#positionOf(platformId, token);
     const candidates = this.#candidates((replica) => (content ? replica.isUsable : replica.keepsUp));
     if (candidates.length === 0) {
@@ -158,12 +164,15 @@ export class Replicas {
   }
 
   /**
-   * Returns the position that a token requires of the reads of a platform. Undefined for a token of another history, and for one that
-   * is newer than what this instance knows of: then the primary says where it is.
+   * Returns the position that a token requires of the reads of a platform. Undefined for a token that is not the platform's, of
+   * another history, and for one that is newer than what this instance knows of: then the primary says where it is.
    */
-  #positionOf(platformId: string, { lsn, historyHash }: ReadToken): Position | undefined {
+  #positionOf(platformId: string, token: string): Position | undefined {
     const known = this.#primary.last;
-    if (!known || hashOf(known.history) !== historyHash || lsn > known.lsn) return undefined;
+    const opened = this.#tokens.open(platformId, token);
+    if (!known || !opened || hashOf(known.history) !== opened.historyHash) return undefined;
+    const { lsn } = opened;
+    if (lsn > known.lsn) return undefined;
     const own = this.#ownWrites.of(platformId);
     if (own && own.history !== known.history) return undefined;
     return { history: known.history, lsn: own && own.lsn > lsn ? own.lsn : lsn };

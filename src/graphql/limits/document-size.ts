@@ -65,19 +65,31 @@ export interface CostlyField {
   readonly below: CostlyField | undefined;
 }
 
-/**
- * The measures of documents whose page sizes are no variables: they are the same each time, whichever operation is run.
- * Variables are not part of the key: they could be anything, and would stay cached for as long as the document.
- */
-const measures = new WeakMap<DocumentNode, Measure & { readonly schema: GraphQLSchema }>();
+/** A measure, and what it holds for. */
+interface Measured {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName: string | null | undefined;
+  readonly measure: Measure;
+}
+
+/** The measures of documents whose page sizes are no variables: they are the same each time, whichever operation is run. */
+const measures = new WeakMap<DocumentNode, Measured>();
+
+/** The measures of all others, for as long as the variables of the one request are there: it asks several times. */
+const measuresWithVariables = new WeakMap<object, Measured>();
 
 /** Measures a document in time linear in what is written: each fragment is counted once, however often it is spread. */
 export function measureDocument(request: DocumentRequest): Measure {
-  const { schema, document } = request;
+  const { schema, document, operationName, variables } = request;
   const cached = measures.get(document);
-  if (cached?.schema === schema) return cached;
+  if (cached?.schema === schema) return cached.measure;
+  const own = variables && measuresWithVariables.get(variables);
+  if (own?.schema === schema && own.document === document && own.operationName === operationName) return own.measure;
   const { hasVariableSizes, ...measure } = measureAnew(request);
-  if (!hasVariableSizes) measures.set(document, { ...measure, schema });
+  const measured = { schema, document, operationName, measure };
+  if (!hasVariableSizes) measures.set(document, measured);
+  else if (variables) measuresWithVariables.set(variables, measured);
   return measure;
 }
 

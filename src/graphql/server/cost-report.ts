@@ -1,6 +1,7 @@
-import { type ExecutionArgs, getOperationAST } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql';
 import { documentBudget } from '../limits/budget.ts';
 import { measureDocument } from '../limits/document-size.ts';
+import { TextAnswer } from '../reading/text-answer.ts';
 
 /** The cost and size of a document, with their limits (`DocumentSize`). */
 export interface CostReport {
@@ -21,11 +22,23 @@ export function costReport({ schema, document, operationName, variableValues }: 
   return { cost, limit, depth, fields, aliases, limits };
 }
 
-/** The cost of a document from which on it is expensive: a list of a hundred rows with a few fields of each. */
-const expensiveCost = 500;
+/** Adds the cost of its document to an answer. */
+export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): ExecutionResult | TextAnswer {
+  const cost = costReport(args);
+  return answer instanceof TextAnswer
+    ? answer.with({ cost })
+    : { ...answer, extensions: { ...answer.extensions, cost } };
+}
 
-/** Tells whether an operation is a query that costs so much that others feel it. */
-export function isExpensive(args: ExecutionArgs): boolean {
-  if (getOperationAST(args.document, args.operationName)?.operation !== 'query') return false;
-  return costReport(args).cost >= expensiveCost;
+/** The most that a document costs which counts as one request: a list of a hundred rows with two or three fields of each. */
+const costOfRequest = 500;
+
+/** Returns as how many requests an operation counts, by the cost of its document. */
+export function requestsOf(args: ExecutionArgs): number {
+  return Math.max(1, Math.ceil(costReport(args).cost / costOfRequest));
+}
+
+/** Tells whether an operation is a query: with that, the cost of its document is the work that it makes. */
+export function isQuery({ document, operationName }: ExecutionArgs): boolean {
+  return getOperationAST(document, operationName)?.operation === 'query';
 }

@@ -25,7 +25,7 @@ import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
-import { costReport, isExpensive } from './cost-report.ts';
+import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
 import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
 import { sentReadAfter, withReplicas } from './replica-reads.ts';
@@ -79,6 +79,8 @@ export interface OperationsOptions {
   readonly streams: TokenCap;
   /** Waits for the turn of a message, among all that its platform asks for. */
   readonly takeTurn: TakeTurn;
+  /** Counts further requests, for a document that costs as much as several. Returns the error of one that is too many. */
+  readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
   /** Limits the documents of a platform that cost much, and are executed at once. */
   readonly expensive: ExpensiveTurns;
   /** Authenticates the caller. Throws a GraphQLError where the credentials are not valid. */
@@ -170,10 +172,12 @@ export class Operations {
 
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context: Context = args.contextValue as Context;
-    this.#options.countUse(context.viewer.platformId, args.document);
-    const { expensive } = this.#options;
-    // Nobody measures it while its platform is alone.
-    const answer = await (expensive.isShared && isExpensive(args)
+    const { expensive, countUse, countMore } = this.#options;
+    const requests = requestsOf(args);
+    const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
+    if (tooMany) return { errors: [tooMany] };
+    countUse(context.viewer.platformId, args.document);
+    const answer = await (requests > 1 && isQuery(args)
       ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args, context))
       : this.#runInTime(args, context));
     const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
@@ -280,13 +284,6 @@ function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: 
   const mayRepeat = position !== undefined && resumePoint.mayRepeat(position.sequence);
   if (!isFirst && !mayRepeat) return undefined;
   return { ...cost, ...(isFirst && { resumed: resumePoint.isResumed }), ...(mayRepeat && { mayRepeat }) };
-}
-
-function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): ExecutionResult | TextAnswer {
-  const cost = costReport(args);
-  return answer instanceof TextAnswer
-    ? answer.with({ cost })
-    : { ...answer, extensions: { ...answer.extensions, cost } };
 }
 
 /** Notes what a request asks for, whatever comes of it. */

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperationAST, visit } from 'graphql';
 import { Refusal } from '../../core/refusal.ts';
-import type { ReadToken } from '../../database/replicas/read-token.ts';
 import type { ReadScope, Replicas } from '../../database/replicas/replicas.ts';
 import { readAfterHeader, readAfterOf } from '../../events/read-after.ts';
 import type { Context } from '../context.ts';
@@ -19,7 +18,7 @@ export function sentReadAfter(
   platformId: string,
   headers: IncomingHttpHeaders | undefined,
   { extensions }: SentOperation,
-): ReadToken | undefined {
+): string | undefined {
   const inExtensions = extensions?.readAfter;
   const sent = inExtensions ?? headers?.[readAfterHeader];
   if (sent === undefined) return undefined;

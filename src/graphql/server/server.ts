@@ -1,10 +1,13 @@
 import type { GraphQLError } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from 'pino';
+import { type RateLimits, rateLimitFields } from '../../access/limits/rate-limits.ts';
+import type { RefusalPace } from '../../access/limits/refusal-pace.ts';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { ClientTokens } from '../../access/tokens/client-tokens.ts';
 import type { Credentials } from '../../access/tokens/credentials.ts';
 import type { Sessions } from '../../access/tokens/sessions.ts';
+import { outsideWait } from '../../core/outside-wait.ts';
 import { databaseAway, refusalIn } from '../../core/refusal.ts';
 import type { ExpensiveTurns, TakeTurn } from '../../core/turn.ts';
 import type { Replicas } from '../../database/replicas/replicas.ts';
@@ -16,7 +19,7 @@ import type { RequestTraces } from '../../instruments/request-traces.ts';
 import type { Payments } from '../../payments/command.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
-import { badRequest, failure } from '../failure.ts';
+import { badRequest, failure, tooManyRequests } from '../failure.ts';
 import { Operations, type Transport } from './operations.ts';
 import { presentError } from './present-error.ts';
 import { operationOf } from './read-operation.ts';
@@ -44,6 +47,8 @@ export interface GraphqlOptions {
   readonly streams: TokenCap;
   readonly takeTurn: TakeTurn;
   readonly expensive: ExpensiveTurns;
+  readonly limits: RateLimits;
+  readonly pace: RefusalPace;
   /** How old a stream's cursor may be, in days. */
   readonly retentionDays: number;
   /** The most that one read of an operation may bring, in bytes. */
@@ -82,6 +87,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
     streams,
     takeTurn,
     expensive: options.expensive,
+    countMore: (context, requests) => countMore(options, context, requests),
     contextOf: (transport) => contextOf(options, transport),
     present: (error) => notedError(error, log),
   });
@@ -102,6 +108,24 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
     ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes, traces },
     ...{ closeForRetry, isAbandoned, eventStream: response, resumeAfter, farewell },
   };
+}
+
+/**
+ * Counts further requests of a caller, and says anew in the header fields how many more it may send. A refusal waits for its
+ * time (access/limits/refusal-pace.ts).
+ */
+async function countMore(
+  { limits, pace }: GraphqlOptions,
+  { viewer, eventStream: response }: Context,
+  requests: number,
+): Promise<GraphQLError | undefined> {
+  const { refusal, quotas } = limits.countMore(viewer, requests);
+  const fields = rateLimitFields(quotas);
+  if (fields && response?.headersSent === false) response.setHeader('ratelimit', fields.state);
+  if (!refusal) return undefined;
+  noteError('RATE_LIMITED');
+  await outsideWait(pace.wait(viewer.platformId));
+  return tooManyRequests(refusal);
 }
 
 /** Presents an error, and notes its code for whoever inspects the request. */

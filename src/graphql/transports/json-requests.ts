@@ -31,7 +31,8 @@ export async function answerJsonRequest(
   if (!('document' in prepared) || prepared.isSubscription) return answerByYoga(graphql, request, response, body);
   const answer = await operations.answer(prepared);
   const status = answer instanceof TextAnswer ? 200 : isUnavailable(answer) ? 503 : statusOf(answer, type);
-  if (status === 503) response.setHeader('retry-after', '1');
+  const wait = retryAfter(answer, status);
+  if (wait !== undefined) response.setHeader('retry-after', wait);
   const json =
     answer instanceof TextAnswer
       ? answer.text
@@ -54,6 +55,14 @@ function mediaType(accept: string | undefined): MediaType | undefined {
 /** Tells whether the operation had no effect because the database was out of reach. */
 function isUnavailable({ data, errors = [] }: ExecutionResult): boolean {
   return !data && errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
+}
+
+/** Returns after how many seconds the same request may succeed; undefined for an answer that does not depend on the time. */
+function retryAfter(answer: ExecutionResult | TextAnswer, status: number): string | undefined {
+  if (status === 503) return '1';
+  return status === 429 && !(answer instanceof TextAnswer)
+    ? String(answer.errors?.[0]?.extensions.retryAfter)
+    : undefined;
 }
 
 /** Returns the highest status of the errors, else 200. Statuses of GraphQL over HTTP itself (`spec`) leave application/json at 200. */

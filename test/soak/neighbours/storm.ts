@@ -2,8 +2,8 @@ import { setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connection, type Storm } from './storms.ts';
 
-// A storm in a process of its own, of the lowest priority: a real one takes no time of the service's processors. It begins and ends
-// with a message, and each end answers what came of its acts.
+// A storm in a process of its own, of the lowest priority: it begins and ends with a message, and each end answers what came of its
+// acts.
 setPriority(19);
 
 let goesOn = false;

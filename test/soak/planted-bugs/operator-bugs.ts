@@ -105,9 +105,16 @@ export const operatorBugs: readonly Bug[] = [
   {
     bug: 'a token of the far future is believed',
     file: 'src/database/replicas/replicas.ts',
-    find: ' || lsn > known.lsn) return undefined;',
-    put: ') return undefined;',
+    find: 'if (lsn > known.lsn) return undefined;',
+    put: '',
     caughtBy: read('a token of the far future, or of another history, neither waits nor reads less'),
+  },
+  {
+    bug: 'two tokens of reads can be compared',
+    file: 'src/database/replicas/read-token.ts',
+    find: 'const nonce = randomBytes(nonceBytes);',
+    put: 'const nonce = Buffer.alloc(nonceBytes);',
+    caughtBy: read('what a token names is seen by nobody, also not by comparing two of them'),
   },
   {
     bug: 'a token hides what the platform has written through the instance',
