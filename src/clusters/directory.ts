@@ -130,6 +130,7 @@ export class DirectoryFile {
   readonly #look = () => this.reload();
   #text: string;
   #current: Directory;
+  #isFaulty = false;
 
   /** @throws DirectoryFault for a file that cannot be read or is no directory */
   constructor(path: string, log: Log) {
@@ -144,6 +145,11 @@ export class DirectoryFile {
     return this.#current;
   }
 
+  /** Whether the file cannot be used as it is now. */
+  get isFaulty(): boolean {
+    return this.#isFaulty;
+  }
+
   /** Calls `follow` after each change. Returns the function that ends this. */
   onChange(follow: () => void): () => void {
     this.#followers.add(follow);
@@ -154,9 +160,11 @@ export class DirectoryFile {
   reload(): void {
     try {
       const [text, directory] = read(this.#path);
+      this.#isFaulty = false;
       if (text === this.#text) return;
       [this.#text, this.#current] = [text, directory];
     } catch (error) {
+      this.#isFaulty = true;
       const reason = error instanceof Error ? error.message : String(error);
       this.#log.error({ file: this.#path, reason }, 'the directory of clusters cannot be used; the one before stays');
       return;

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { refusals, refuse } from './answers.ts';
 import { forwardedFor, passedOn } from './headers.ts';
 import type { Instances } from './instances.ts';
+import type { FrontMetrics, Passed } from './metrics.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { Route } from './route.ts';
 
@@ -14,6 +15,7 @@ const answerMs = 60_000;
 export interface Passing {
   readonly instances: Instances;
   readonly streams: OpenStreams;
+  readonly metrics: FrontMetrics;
   readonly log: Logger;
 }
 
@@ -21,32 +23,38 @@ export interface Passing {
  * Passes a request on to an instance of its cluster, and its answer back, both as they come: a side that is slow slows the other
  * down. Another instance is tried only where no connection came about, or for what only reads: a command that may have arrived is
  * never sent twice.
+ * @returns what became of it, when its answer has begun
  */
 export async function forward(
   { instances, streams, log }: Passing,
   request: IncomingMessage,
   response: ServerResponse,
   { route, cluster }: { readonly route: Route; readonly cluster: string },
-): Promise<void> {
+): Promise<Passed> {
   const { method } = request;
   const options = { method, path: route.url ?? request.url, headers: headersOf(request) };
   for (const address of instances.of(cluster, route.instance)) {
     const asked = instances.request(address, options);
     if (!(await isConnected(asked))) {
-      if (response.closed) return;
+      if (response.closed) return 'gone';
       instances.noteAway(address);
       continue;
     }
     const answer = await answerOf(asked, request, response);
-    if (answer === 'GONE') return;
+    if (answer === 'GONE') return 'gone';
     if (answer !== 'LOST') {
-      return passBack(answer, response, () => streams.add(route.claim, () => void response.destroy()));
+      passBack(answer, response, () => streams.add(route.claim, 'stream', () => void response.destroy()));
+      return 'answered';
     }
     log.warn({ instance: address }, 'an answer was lost');
     // What only reads may be sent again.
-    if (method !== 'GET' && method !== 'HEAD') return refuse(response, refusals.lost);
+    if (method !== 'GET' && method !== 'HEAD') {
+      refuse(response, refusals.lost);
+      return 'lost';
+    }
   }
   refuse(response, refusals.away);
+  return 'away';
 }
 
 /** Returns the headers of a request as they are passed on. A body of unknown length has to stay one: else it would be a request. */

@@ -7,6 +7,7 @@ import type { DirectoryFile } from '../clusters/directory.ts';
 import { answerJson, refusals, refuse } from './answers.ts';
 import { forward, type Passing } from './forward.ts';
 import { Instances } from './instances.ts';
+import { FrontMetrics, startMetricsServer } from './metrics.ts';
 import { OpenStreams } from './open-streams.ts';
 import { routeOf } from './route.ts';
 import { Sockets } from './sockets.ts';
@@ -19,12 +20,16 @@ export interface FrontOptions {
   readonly port: number;
   /** How long requests are still taken after readiness says no, in milliseconds. */
   readonly shutdownDelayMs: number;
+  /** Where `/metrics` is; nowhere, if left out. */
+  readonly metrics?: { readonly host: string; readonly port: number } | undefined;
   readonly log: Logger;
 }
 
 /** A running front. */
 export interface Front {
   readonly url: string;
+  /** The address of its metrics; undefined where it has none. */
+  readonly metricsUrl: string | undefined;
   /** Says that it stops, sends streams away, lets requests end, and closes. */
   stop(): Promise<void>;
 }
@@ -40,10 +45,12 @@ const stopMs = { requests: 5_000, eachStream: 5, streams: 3_000 } as const;
  * and proves nothing: the cluster does. What it does not know goes to the default cluster, which answers as a single installation.
  * @throws Error EADDRINUSE and similar errors of the system
  */
-export async function startFront({ directory, host, port, shutdownDelayMs, log }: FrontOptions): Promise<Front> {
+export async function startFront(options: FrontOptions): Promise<Front> {
+  const { directory, host, port, shutdownDelayMs, log } = options;
   const instances = new Instances(directory, log);
   const streams = new OpenStreams(directory);
-  const passing: Passing = { instances, streams, log };
+  const metrics = new FrontMetrics(directory);
+  const passing: Passing = { instances, streams, metrics, log };
   const sockets = new Sockets({ ...passing, placeOf: (claim) => directory.current.placeOf(claim) });
   const server = createServer(connectionLimits);
   // As long as the instances keep theirs.
@@ -63,7 +70,10 @@ export async function startFront({ directory, host, port, shutdownDelayMs, log }
   await instances.open();
   server.listen({ host, port, backlog: 1024 });
   await once(server, 'listening');
+  const scrape = metrics.scrape({ directory, instances, streams, waitingSockets: () => sockets.waiting });
+  const metricsServer = options.metrics && (await startMetricsServer(options.metrics, metrics, scrape, log));
   return {
+    metricsUrl: metricsServer?.url,
     url: `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${(server.address() as AddressInfo).port}`,
     async stop() {
       isStopping = true;
@@ -75,6 +85,7 @@ export async function startFront({ directory, host, port, shutdownDelayMs, log }
       server.closeAllConnections();
       unfollow();
       instances.close();
+      metricsServer?.close();
     },
   };
 }
@@ -97,8 +108,9 @@ async function answer(
   }
   const route = routeOf(request);
   const { cluster, isPaused } = directory.current.placeOf(route.claim);
-  if (isPaused) return refuse(response, refusals.paused);
-  return forward(passing, request, response, { route, cluster });
+  const end = passing.metrics.begin(cluster);
+  if (isPaused) refuse(response, refusals.paused);
+  end(isPaused ? 'paused' : await forward(passing, request, response, { route, cluster }), response.statusCode);
 }
 
 async function closeServer(server: Server): Promise<void> {

@@ -5,7 +5,8 @@ import type { DirectoryFile } from '../clusters/directory.ts';
 import { instanceHeader } from '../clusters/names.ts';
 
 /** READY: it says so. UNREADY: it answers, and says no: it may stop, or its database is away. AWAY: it does not answer. */
-type State = 'READY' | 'UNREADY' | 'AWAY';
+export const instanceStates = ['READY', 'UNREADY', 'AWAY'] as const;
+type State = (typeof instanceStates)[number];
 
 /** What is known of an instance. */
 interface Known {
@@ -64,6 +65,13 @@ export class Instances {
     if (name === undefined) return ranked;
     const named = ranked.filter((address) => this.#known.get(address)?.name === name);
     return [...named, ...ranked.filter((address) => !named.includes(address))];
+  }
+
+  /** Counts the instances of a cluster by their states. */
+  countsOf(cluster: string): Readonly<Record<State, number>> {
+    const counts = { READY: 0, UNREADY: 0, AWAY: 0 };
+    for (const address of this.#directory.current.clusters.get(cluster) ?? []) counts[this.#stateOf(address)] += 1;
+    return counts;
   }
 
   /** Notes that no connection to an instance came about. */

@@ -13,6 +13,8 @@ async function main(): Promise<void> {
     host: settings.HOST,
     port: settings.PORT,
     shutdownDelayMs: settings.SHUTDOWN_DELAY_MS,
+    metrics:
+      settings.METRICS_PORT === undefined ? undefined : { host: settings.METRICS_HOST, port: settings.METRICS_PORT },
     log,
   });
   let isStopping = false;
@@ -25,7 +27,8 @@ async function main(): Promise<void> {
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal));
-  console.log(`\n  Front       ${front.url}   (clusters: ${[...directory.current.clusters.keys()].join(', ')})\n`);
+  console.log(`\n  Front       ${front.url}   (clusters: ${[...directory.current.clusters.keys()].join(', ')})`);
+  console.log(front.metricsUrl === undefined ? '' : `  Metrics     ${front.metricsUrl}/metrics\n`);
 }
 
 main().catch((error: unknown) => {

@@ -1,8 +1,13 @@
 import type { Directory, Place } from '../clusters/directory.ts';
 import type { Claim } from '../clusters/names.ts';
 
+/** What stays open: WebSockets, and event streams over HTTP. */
+export const streamKinds = ['socket', 'stream'] as const;
+type StreamKind = (typeof streamKinds)[number];
+
 interface Open {
   readonly claim: Claim;
+  readonly kind: StreamKind;
   readonly cluster: string;
   readonly end: () => void;
 }
@@ -25,10 +30,17 @@ export class OpenStreams {
    * @param end ends it, so that its client connects again
    * @returns the function to call when it has ended
    */
-  add(claim: Claim, end: () => void): () => void {
-    const one: Open = { claim, cluster: this.#place(claim).cluster, end };
+  add(claim: Claim, kind: StreamKind, end: () => void): () => void {
+    const one: Open = { claim, kind, cluster: this.#place(claim).cluster, end };
     this.#open.add(one);
     return () => void this.#open.delete(one);
+  }
+
+  /** Counts the open streams of a kind to a cluster. */
+  countOf(cluster: string, kind: StreamKind): number {
+    let count = 0;
+    for (const one of this.#open) if (one.cluster === cluster && one.kind === kind) count += 1;
+    return count;
   }
 
   /** Ends the streams of platforms that are somewhere else now, or are being moved. */

@@ -12,6 +12,8 @@ export const frontSettings = {
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
   CLUSTER_DIRECTORY: z.string({ error: 'must be the path of the directory of clusters' }).min(1),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
+  METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).default(2_000),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {

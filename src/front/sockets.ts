@@ -6,6 +6,7 @@ import { type Claim, claimOfAuthorization } from '../clusters/names.ts';
 import type { Passing } from './forward.ts';
 import { closeFrame, ServerFrames } from './frames.ts';
 import { forwardedFor, passedOn } from './headers.ts';
+import type { SocketOutcome } from './metrics.ts';
 import { Recorded } from './recorded.ts';
 
 /** The limits of a socket until its first message: those of the service. `waiting`: how many may wait for theirs at once. */
@@ -46,9 +47,14 @@ export class Sockets {
     const [path] = (request.url ?? '/').split('?', 1);
     const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',')[0]?.trim();
     const isUsual = path === '/graphql' && offered === protocol && request.headers['sec-websocket-version'] === '13';
-    if (this.#accepting.clients.size >= limits.waiting) endWith(socket, unavailable);
+    if (this.waiting >= limits.waiting) endWith(socket, unavailable);
     else if (isUsual) this.#readFirst(request, socket, head);
     else void this.#connect({ request, socket, claim: {}, sent: head, isAccepted: false });
+  }
+
+  /** How many sockets have sent no credentials yet. */
+  get waiting(): number {
+    return this.#accepting.clients.size;
   }
 
   /** Closes the sockets that have sent no credentials yet. */
@@ -76,23 +82,30 @@ export class Sockets {
 
   /** Connects to an instance of the cluster, and joins both sides. */
   async #connect({ request, socket, claim, sent, isAccepted }: Waiting): Promise<void> {
-    const { instances, placeOf } = this.#options;
-    const refuse = (code: number, reason: string) =>
-      endWith(socket, isAccepted ? closeFrame(code, reason) : unavailable);
+    const { instances, metrics, placeOf } = this.#options;
     const place = placeOf(claim);
-    if (place.isPaused) return refuse(tryAgain, 'this platform is being moved; try again');
+    const note = (outcome: SocketOutcome) => isAccepted && metrics.socket(place.cluster, outcome);
+    const refuse = (outcome: SocketOutcome, code: number, reason: string) => {
+      note(outcome);
+      endWith(socket, isAccepted ? closeFrame(code, reason) : unavailable);
+    };
+    if (place.isPaused) return refuse('paused', tryAgain, 'this platform is being moved; try again');
     for (const address of instances.of(place.cluster)) {
       const answer = await this.#upgrade(address, request, socket);
       if (answer === undefined) {
         instances.noteAway(address);
         continue;
       }
-      if (answer.kind === 'upgraded') return this.#join({ request, socket, claim, sent, isAccepted }, answer);
+      if (answer.kind === 'upgraded') {
+        note('joined');
+        return this.#join({ request, socket, claim, sent, isAccepted }, answer);
+      }
       // Accepted already, so a close has to refuse it. 1008 is final to clients, as 403 is.
-      if (isAccepted) return refuse(answer.status === 503 ? tryAgain : 1008, `refused with ${answer.status}`);
+      if (isAccepted)
+        return refuse('refused', answer.status === 503 ? tryAgain : 1008, `refused with ${answer.status}`);
       return endWith(socket, answer.head);
     }
-    refuse(tryAgain, 'the service is away for this platform; try again');
+    refuse('away', tryAgain, 'the service is away for this platform; try again');
   }
 
   #upgrade(address: string, request: IncomingMessage, socket: Duplex): Promise<Upgraded | Refused | undefined> {
@@ -124,7 +137,7 @@ export class Sockets {
   #join({ socket, claim, sent, isAccepted }: Waiting, { answer, upstream, head }: Upgraded): void {
     if (socket.destroyed) return void upstream.destroy();
     const frames = new ServerFrames();
-    const end = this.#options.streams.add(claim, () =>
+    const end = this.#options.streams.add(claim, 'socket', () =>
       frames.endWith(closeFrame(restart, 'the service restarts: resume with after')),
     );
     // A client that does not answer the close is not waited for.

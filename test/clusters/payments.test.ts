@@ -147,7 +147,7 @@ describe('a payment to a customer of the other cluster', () => {
 });
 
 describe('whatever the network does, it is paid once', () => {
-  test.each(['loses-answers', 'doubles', 'is-down'] as const)('%s', async (fault) => {
+  test.each(['loses-answers', 'doubles', 'is-down'] as const)('on a way that %s', async (fault) => {
     const [before, cursor] = [await balanceOf(south, payee.usd), await feedEnd(south)];
     const made = await umaQuote(north, payer.usd, address);
     way.fault = fault;

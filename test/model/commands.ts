@@ -21,6 +21,8 @@ import type { Pair, World } from './world.ts';
 export interface Real {
   readonly world: World;
   readonly pair: Pair;
+  /** The same in the other cluster, where there is one. */
+  readonly other: Real | undefined;
 }
 
 type Command = fc.AsyncCommand<Model, Real>;
@@ -38,9 +40,21 @@ function command(
     toString: () => name,
     async run(model, real) {
       await run(model, real);
-      expect(await real.world.conserved(real.pair), `after ${name}`).toEqual(model.balances);
+      await expectBalances(model, real, `after ${name}`);
+      if (real.other && model.other)
+        await expectBalances(model.other, real.other, `in the other cluster, after ${name}`);
     },
   };
+}
+
+async function expectBalances({ balances }: Model, { world, pair }: Real, when: string): Promise<void> {
+  expect(await world.conserved(pair), when).toEqual(balances);
+}
+
+/** Returns the other cluster. */
+function across({ other: model }: Model, { other: real }: Real) {
+  if (!model || !real) throw new Error('there is no other cluster');
+  return { model, real };
 }
 
 /** Sends a mutation under a key of its own, and expects its success or the refusal with `code`. */
@@ -139,46 +153,46 @@ const transferInternal = fc.tuple(amount, fc.boolean()).map(([sum, back]) =>
   }),
 );
 
-const quoteKind = fc.constantFrom<QuoteKind>('outside', 'other', 'uma', 'funded', 'pulled');
-
-const makeQuote = fc.tuple(amount, quoteKind).map(([sum, kind]) =>
-  command(`quote ${sum} ${kind}`, always, async (model, real) => {
-    const { a, b, umaOfB } = real.pair;
-    calls += 1;
-    const name = `payment ${calls}`;
-    const code = kind === 'pulled' && model.outside !== 'ACTIVE' ? 'INVALID_BANK_ACCOUNT' : undefined;
-    const input = {
-      source:
-        kind === 'funded'
-          ? { realtimeFunding: { customerId: a.customerId, currency: 'USD' } }
-          : { account: { accountId: kind === 'pulled' ? a.outsideUsd : a.usd } },
-      destination:
-        kind === 'uma'
+const makeQuote = (...kinds: readonly QuoteKind[]) =>
+  fc.tuple(amount, fc.constantFrom(...kinds)).map(([sum, kind]) =>
+    command(`quote ${sum} ${kind}`, always, async (model, real) => {
+      const { a, b } = real.pair;
+      const { umaOfB } = kind === 'across' ? across(model, real).real.pair : real.pair;
+      const isUma = kind === 'uma' || kind === 'across';
+      calls += 1;
+      const name = `payment ${calls}`;
+      const code = kind === 'pulled' && model.outside !== 'ACTIVE' ? 'INVALID_BANK_ACCOUNT' : undefined;
+      const input = {
+        source:
+          kind === 'funded'
+            ? { realtimeFunding: { customerId: a.customerId, currency: 'USD' } }
+            : { account: { accountId: kind === 'pulled' ? a.outsideUsd : a.usd } },
+        destination: isUma
           ? { uma: { umaAddress: umaOfB, currency: 'USD' } }
           : { account: { accountId: kind === 'other' ? b.eur : a.outsideEur } },
-      ...(kind === 'uma' && {
-        lookupId: await real.world.lookup(umaOfB),
-        senderCustomerInfo: [{ name: 'FULL_NAME', value: 'Grace Hopper' }],
-      }),
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: sum,
-      description: name,
-    };
-    const { quote } = await send(model, real, 'createQuote', input, code);
-    if (code !== undefined) return;
-    expect(quote.totalSendingAmount.amount).toBe(sum.toString());
-    model.quotes.push({
-      id: quote.id,
-      transactionId: quote.transaction.id,
-      kind,
-      name,
-      send: sum,
-      receive: BigInt(quote.totalReceivingAmount.amount),
-      status: 'PENDING',
-      hasExpired: false,
-    });
-  }),
-);
+        ...(isUma && {
+          lookupId: await real.world.lookup(umaOfB),
+          senderCustomerInfo: [{ name: 'FULL_NAME', value: 'Grace Hopper' }],
+        }),
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: sum,
+        description: name,
+      };
+      const { quote } = await send(model, real, 'createQuote', input, code);
+      if (code !== undefined) return;
+      expect(quote.totalSendingAmount.amount).toBe(sum.toString());
+      model.quotes.push({
+        id: quote.id,
+        transactionId: quote.transaction.id,
+        kind,
+        name,
+        send: sum,
+        receive: BigInt(quote.totalReceivingAmount.amount),
+        status: 'PENDING',
+        hasExpired: false,
+      });
+    }),
+  );
 
 /** Why a quote cannot be executed, as the first of the checks says. */
 function obstacle(model: Model, quote: ModelQuote): string | undefined {
@@ -187,6 +201,23 @@ function obstacle(model: Model, quote: ModelQuote): string | undefined {
   if (quote.status === 'DONE') return 'CONFLICT';
   if (quote.kind === 'pulled') return model.outside === 'ACTIVE' ? undefined : 'INVALID_BANK_ACCOUNT';
   return model.balances.aUsd < quote.send ? 'INSUFFICIENT_BALANCE' : undefined;
+}
+
+/** Waits until a payment to a UMA address has arrived at its receiver's platform, where it waits for its approval. */
+async function awaitArrival(model: Model, real: Real, quote: ModelQuote, outcome: Outcome): Promise<void> {
+  const isAcross = quote.kind === 'across';
+  const receiver = isAcross ? across(model, real) : { model, real };
+  const arriving = await receiver.real.world.until(
+    `the arrival of ${quote.name}`,
+    (change) => change.type === 'INCOMING' && change.status === 'PENDING' && change.description === quote.name,
+  );
+  receiver.model.waiting.push({
+    id: arriving.id,
+    amount: quote.receive,
+    // What the sandbox would do is no matter of another cluster.
+    outcome: isAcross ? 'ok' : withinTheHouse(outcome),
+    sent: { id: quote.transactionId, amount: quote.send, isAcross },
+  });
 }
 
 const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
@@ -202,19 +233,7 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
       quote.status = 'DONE';
       // What is pulled comes in and goes out again at once.
       if (quote.kind !== 'pulled') model.balances.aUsd -= quote.send;
-      if (quote.kind === 'uma') {
-        const arriving = await real.world.until(
-          `the arrival of ${quote.name}`,
-          (change) => change.type === 'INCOMING' && change.status === 'PENDING' && change.description === quote.name,
-        );
-        model.waiting.push({
-          id: arriving.id,
-          amount: quote.receive,
-          outcome: withinTheHouse(outcome),
-          sent: { id: quote.transactionId, amount: quote.send },
-        });
-        return;
-      }
+      if (quote.kind === 'uma' || quote.kind === 'across') return awaitArrival(model, real, quote, outcome);
       const expected = outcomes[quote.kind === 'other' ? withinTheHouse(outcome) : outcome];
       await real.world.ends(quote.transactionId, expected.status);
       suspend(model, outcome, quote.transactionId, quote.send);
@@ -365,17 +384,20 @@ type Verdict = 'approve' | 'reject' | 'neither';
 /** Decides on a waiting payment and waits for both sides. */
 export async function decide(model: Model, real: Real, at: number, verdict: Verdict): Promise<void> {
   const waiting = pick(model.waiting, at);
+  const { id, amount, outcome, sent } = waiting;
   model.waiting.splice(model.waiting.indexOf(waiting), 1);
-  const { world } = real;
-  if (verdict === 'neither') await world.passApproval(waiting.id);
-  else await send(model, real, `${verdict}Transaction`, { transactionId: waiting.id });
-  const decided: Outcome = { approve: waiting.outcome, reject: 'reject' as const, neither: 'fail' as const }[verdict];
+  if (verdict === 'neither') await real.world.passApproval(id);
+  else await send(model, real, `${verdict}Transaction`, { transactionId: id });
+  const decided: Outcome = { approve: outcome, reject: 'reject' as const, neither: 'fail' as const }[verdict];
   const expected = outcomes[decided];
-  await world.ends(waiting.id, expected.status);
-  if (waiting.sent) await world.ends(waiting.sent.id, expected.status);
-  if (expected.status === 'COMPLETED') model.balances.bUsd += waiting.amount;
-  else if (expected.back && waiting.sent) model.balances.aUsd += waiting.sent.amount;
-  if (waiting.sent) suspend(model, decided, waiting.sent.id, waiting.sent.amount);
+  await real.world.ends(id, expected.status);
+  if (expected.status === 'COMPLETED') model.balances.bUsd += amount;
+  if (!sent) return;
+  const sender = sent.isAcross ? across(model, real) : { model, real };
+  if (sent.isAcross) await sender.real.world.passPause(sent.id);
+  await sender.real.world.ends(sent.id, expected.status);
+  if (expected.back) sender.model.balances.aUsd += sent.amount;
+  suspend(sender.model, decided, sent.id, sent.amount);
 }
 
 const decision = fc
@@ -403,12 +425,12 @@ const replay = fc.constant(
 );
 
 /** Every command. Quotes come most often, since many others are possible only after one. */
-export const commands = [
+const commandsWith = (...kinds: readonly QuoteKind[]) => [
   fund,
   transferOut,
   transferIn,
   transferInternal,
-  ...Array<typeof makeQuote>(5).fill(makeQuote),
+  ...Array<ReturnType<typeof makeQuote>>(5).fill(makeQuote(...kinds)),
   ...Array<typeof execute>(3).fill(execute),
   ...Array<typeof sandboxSend>(4).fill(sandboxSend),
   expire,
@@ -420,3 +442,12 @@ export const commands = [
   ...Array<typeof decision>(3).fill(decision),
   replay,
 ];
+
+/** The commands of a platform. */
+export const commands = commandsWith('outside', 'other', 'uma', 'funded', 'pulled');
+
+/** The commands of a platform that pays customers of another cluster, too: half of its quotes. */
+export const commandsBesideAnother = commandsWith(
+  ...(['outside', 'other', 'uma', 'funded', 'pulled'] as const),
+  ...Array<QuoteKind>(5).fill('across'),
+);

@@ -1,91 +1,104 @@
 import fc from 'fast-check';
-import type pg from 'pg';
-import { expect } from 'vitest';
-import { runAudit } from '../../src/ledger/audit.ts';
-import { act } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { commands, decide, type Real } from './commands.ts';
-import type { Model } from './model.ts';
-import { clockwork, World } from './world.ts';
 
-/** How many sequences run beside each other. Their commands mostly wait for the background work, not for a processor. */
-const lanes = 12;
-/** How many sequences one gateway and its database serve: what grows with the rows does not grow with the run. */
-const perGateway = 480;
+/** How many sequences one installation and its databases serve: what grows with the rows does not grow with the run. */
+const perGround = 480;
 /** How many sequences follow each other on two customers and their platform: what one leaves behind, the next meets. */
 const perWorld = 16;
 
+/** What sequences of commands run on: an installation, in which each lane has a world of its own. */
+export interface Ground<Model extends object, Real> {
+  /** How many sequences run beside each other. Their commands mostly wait for the background work, not for a processor. */
+  readonly lanes: number;
+  readonly commands: readonly fc.Arbitrary<fc.AsyncCommand<Model, Real>>[];
+  /** Makes a new world. */
+  open(): Promise<Real>;
+  /** Runs a sequence in a world, and leaves nothing under way there. */
+  play(real: Real, sequence: Iterable<fc.AsyncCommand<Model, Real>>): Promise<void>;
+  /** Audits what has happened, and gives a world up. */
+  close(real: Real): Promise<void>;
+  /** Proves the whole ledger, and stops. */
+  stop(): Promise<void>;
+}
+
 /**
- * Runs random sequences of commands against gateways and against the model; whatever a gateway has done is audited when
- * it stops. A difference is shrunk, for so long as the time limit leaves, to the shortest sequence that shows it. Each
- * lane has a seed of its own, which its failure names: `MODEL_SEED` in the environment gives it to the first lane.
+ * Runs random sequences of commands against installations and against the model; whatever one has done is audited when it stops.
+ * A difference is shrunk, for so long as the time limit leaves, to the shortest sequence that shows it. Each lane has a seed of
+ * its own, which its failure names: `MODEL_SEED` in the environment gives it to the first lane.
  */
-export async function runSequences(sequences: number, maxCommands: number, timeLimitMs: number): Promise<void> {
+export async function runSequences<Model extends object, Real>(
+  start: () => Promise<Ground<Model, Real>>,
+  sequences: number,
+  maxCommands: number,
+  timeLimitMs: number,
+): Promise<void> {
   const until = Date.now() + timeLimitMs;
   let seed = process.env.MODEL_SEED ? Number(process.env.MODEL_SEED) : Date.now() & 0x7fffffff;
-  for (let done = 0; done < sequences; done += perGateway) {
-    const share = Math.min(perGateway, sequences - done);
-    await onGateway(share, maxCommands, seed, until);
-    seed += lanes;
+  for (let done = 0; done < sequences; done += perGround) {
+    const share = Math.min(perGround, sequences - done);
+    const ground = await start();
+    try {
+      await runOn(ground, { sequences: share, maxCommands, seed, until });
+    } finally {
+      await ground.stop();
+    }
+    seed += ground.lanes;
     if (process.env.MODEL_PROGRESS) console.log(`${done + share} of ${sequences} sequences`);
   }
 }
 
-async function onGateway(sequences: number, maxCommands: number, seed: number, until: number): Promise<void> {
-  const gateway = await startTestGateway({
-    SANDBOX_PACE_MS: 0,
-    // A machine that is busy with other things takes long to open a connection: all lanes have one at once.
-    DATABASE_POOL: 2 * lanes,
-    SANDBOX_QUOTE_SECONDS: 3_600,
-    PAYMENT_APPROVAL_MS: 60_000,
-  });
-  const sql = clockwork(gateway.databaseUrl);
-  try {
-    const failures: unknown[] = [];
-    const stopped = () => failures.length > 0;
-    const walks = Array.from({ length: lanes }, () => new Lane(gateway, sql, stopped));
-    // One after the other: a gateway that has just started has no connections yet.
-    for (const walk of walks) await walk.open();
-    await Promise.all(
-      walks.map(async (walk, lane) => {
-        const numRuns = Math.floor((sequences + lane) / lanes);
-        try {
-          await fc.assert(
-            fc.asyncProperty(fc.commands(commands, { maxCommands, size: 'max' }), (sequence) => walk.run(sequence)),
-            {
-              numRuns,
-              seed: seed + lane,
-              interruptAfterTimeLimit: Math.max(1, until - Date.now()),
-              markInterruptAsFailure: true,
-            },
-          );
-        } catch (error) {
-          failures.push(error);
-        } finally {
-          await walk.close();
-        }
-      }),
-    );
-    if (failures.length > 0) throw failures[0];
-  } finally {
-    await sql.end();
-    await gateway.stop();
-  }
+interface Share {
+  readonly sequences: number;
+  readonly maxCommands: number;
+  /** That of the first lane. */
+  readonly seed: number;
+  /** When it must have ended. */
+  readonly until: number;
+}
+
+async function runOn<Model extends object, Real>(
+  ground: Ground<Model, Real>,
+  { sequences, maxCommands, seed, until }: Share,
+): Promise<void> {
+  const failures: unknown[] = [];
+  const stopped = () => failures.length > 0;
+  const { lanes, commands } = ground;
+  const walks = Array.from({ length: lanes }, () => new Lane(ground, stopped));
+  // One after the other: an instance that has just started has no connections yet.
+  for (const walk of walks) await walk.open();
+  await Promise.all(
+    walks.map(async (walk, lane) => {
+      const numRuns = Math.floor((sequences + lane) / lanes);
+      try {
+        await fc.assert(
+          fc.asyncProperty(fc.commands([...commands], { maxCommands, size: 'max' }), (sequence) => walk.run(sequence)),
+          {
+            numRuns,
+            seed: seed + lane,
+            interruptAfterTimeLimit: Math.max(1, until - Date.now()),
+            markInterruptAsFailure: true,
+          },
+        );
+      } catch (error) {
+        failures.push(error);
+      } finally {
+        await walk.close();
+      }
+    }),
+  );
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Sequences one after the other, on a new world every few of them. */
-class Lane {
-  readonly #gateway: TestGateway;
-  readonly #sql: pg.Pool;
+class Lane<Model extends object, Real> {
+  readonly #ground: Ground<Model, Real>;
   /** Whether another lane has found a difference: this one then makes room for its shrinking. */
   readonly #stopped: () => boolean;
   #broken = false;
   #runs = 0;
   #real: Real | undefined;
 
-  constructor(gateway: TestGateway, sql: pg.Pool, stopped: () => boolean) {
-    this.#gateway = gateway;
-    this.#sql = sql;
+  constructor(ground: Ground<Model, Real>, stopped: () => boolean) {
+    this.#ground = ground;
     this.#stopped = stopped;
   }
 
@@ -93,7 +106,7 @@ class Lane {
     if (this.#stopped()) return;
     const real = await this.#next();
     try {
-      await runSequence(real, sequence);
+      await this.#ground.play(real, sequence);
     } catch (error) {
       // What a broken sequence has left behind must not break the next: while it is shrunk each has its own world.
       this.#broken = true;
@@ -104,15 +117,13 @@ class Lane {
   /** Takes a new world, in place of the one that it may have. */
   async open(): Promise<Real> {
     await this.close();
-    const world = await World.open(this.#gateway, this.#sql);
-    this.#real = { world, pair: await world.pair() };
+    this.#real = await this.#ground.open();
     this.#runs = 0;
     return this.#real;
   }
 
   async close(): Promise<void> {
-    if (this.#real) await expectSoundSince(this.#gateway);
-    await this.#real?.world.close();
+    if (this.#real) await this.#ground.close(this.#real);
     this.#real = undefined;
   }
 
@@ -121,32 +132,4 @@ class Lane {
     this.#runs += 1;
     return real;
   }
-}
-
-/** Audits what has happened since the last audit, at a moment that depends on the sequences, while the other lanes go on. */
-async function expectSoundSince(gateway: TestGateway): Promise<void> {
-  expect(await runAudit(gateway.gateway.payments.database)).toMatchObject({ breaches: [], storeError: undefined });
-}
-
-async function runSequence(real: Real, sequence: Iterable<fc.AsyncCommand<Model, Real>>): Promise<void> {
-  const { world, pair } = real;
-  const model: Model = {
-    balances: await world.balances(pair),
-    quotes: [],
-    waiting: [],
-    suspended: [],
-    outside: 'ACTIVE',
-    last: undefined,
-  };
-  try {
-    await fc.asyncModelRun(() => ({ model, real }), sequence);
-  } finally {
-    // The next sequence on these customers starts with nothing under way.
-    while (model.waiting.length > 0) await decide(model, real, 0, 'reject');
-    if (model.outside !== 'ACTIVE') {
-      const input = { accountId: pair.a.outsideUsd, status: 'ACTIVE' };
-      await act(world.platform, 'sandboxSetExternalAccountStatus', input, '');
-    }
-  }
-  expect(await world.balances(pair), 'at the end').toEqual(model.balances);
 }

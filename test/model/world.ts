@@ -2,7 +2,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { feedEnd, lookUp, umaAddressOf } from '../setup/acts.ts';
-import type { Data, TestGateway, TestPlatform } from '../setup/gateway.ts';
+import { connect, type Data, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
 /** Two customers of a platform who pay each other and the world. One sequence of commands at a time uses them. */
@@ -76,10 +76,15 @@ export class World {
     this.#followed = this.#follow().catch(() => undefined);
   }
 
-  /** Opens the world of a new platform. `sql` reads its books and jumps its clock: `clockwork`. */
-  static async open(gateway: TestGateway, sql: pg.Pool): Promise<World> {
+  /**
+   * Opens the world of a new platform.
+   * @param sql reads its books and jumps its clock: `clockwork`
+   * @param url the address at which it is asked; that of its gateway, if left out
+   */
+  static async open(gateway: TestGateway, sql: pg.Pool, url = gateway.url): Promise<World> {
     worlds += 1;
-    const platform = await gateway.newPlatform(`world-${worlds}`);
+    const { platformId, authorization } = await gateway.newPlatform(`world-${worlds}`);
+    const platform = connect(url, platformId, authorization);
     return new World(platform, gateway.gateway.payments.database, sql, await feedEnd(platform));
   }
 
@@ -201,6 +206,14 @@ export class World {
     await this.#sql.query(
       `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
        where platform_id = $1 and transaction_id = $2 and due_at is not null`,
+      [this.platform.platformId, uuidIn(transactionId)],
+    );
+  }
+
+  /** Jumps the clock of an outgoing payment to the moment at which its order is asked about again. */
+  async passPause(transactionId: string): Promise<void> {
+    await this.#sql.query(
+      'update rail_order set due_at = clock_timestamp() where platform_id = $1 and transaction_id = $2 and due_at is not null',
       [this.platform.platformId, uuidIn(transactionId)],
     );
   }

@@ -31,9 +31,11 @@ export async function startTestFront(
 ): Promise<Front & { readonly directory: DirectoryFile }> {
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   const directory = new DirectoryFile(file, log);
-  const front = await startFront({ directory, host: '127.0.0.1', port: 0, shutdownDelayMs, log });
+  const host = '127.0.0.1';
+  const front = await startFront({ directory, host, port: 0, metrics: { host, port: 0 }, shutdownDelayMs, log });
   return {
     url: front.url,
+    metricsUrl: front.metricsUrl,
     directory,
     async stop() {
       await front.stop();

@@ -77,15 +77,32 @@ async function startServer(name: string, folder: string): Promise<EmbeddedPostgr
   return server;
 }
 
+/** The bytes of the rows of a platform, without indexes. */
+async function bytesOf(url: string, platform: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query(tablesOfPlatforms);
+    const sums = tables.map(
+      ({ relname, attname }) => `(select coalesce(sum(pg_column_size(t)), 0) from ${relname} t where ${attname} = $1)`,
+    );
+    const { rows } = await client.query(`select (${sums.join(' + ')})::float8 as bytes`, [platform]);
+    return rows[0].bytes;
+  } finally {
+    await client.end();
+  }
+}
+
+const tablesOfPlatforms = `
+  select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
+    and a.attname = case c.relname when 'platform' then 'id' else 'platform_id' end
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> 'outbox'`;
+
 /** The rows of a platform in each table: how many, and a digest of them. */
 async function rowsOf(url: string, platform: string): Promise<Map<string, string>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const { rows: tables } = await client.query(
-    `select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid
-       and a.attname = case c.relname when 'platform' then 'id' else 'platform_id' end
-     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> 'outbox'`,
-  );
+  const { rows: tables } = await client.query(tablesOfPlatforms);
   const found = new Map<string, string>();
   for (const { relname, attname } of tables) {
     const { rows } = await client.query(
@@ -143,20 +160,23 @@ test('a platform moves by the page, and nothing is lost', { timeout: 1_200_000 }
   let now = performance.now();
   await at.source(statementOf(1));
   await at.to(statementOf(2));
-  await repeatUntil('0', () => at.to(statementOf(3)));
+  await at.to(statementOf(3));
+  await repeatUntil('0', () => at.to(statementOf(4)));
   const copySeconds = (performance.now() - now) / 1_000;
+  const bytes = await bytesOf(to.url, platform);
   const during = await pay(mover, scene, 700);
 
   now = performance.now();
   reload({ ...clusters(...addresses), platforms: { [`Platform:${platform}`]: { paused: 'north' } } });
-  await repeatUntil('0', () => at.source(statementOf(5)));
-  const sequence = await at.source(statementOf(6));
-  await repeatUntil(sequence, () => at.to(statementOf(6)));
+  await repeatUntil('0', () => at.source(statementOf(6)));
+  const sequence = await at.source(statementOf(7));
+  await repeatUntil(sequence, () => at.to(statementOf(7)));
   const before = await rowsOf(from.url, platform);
   const [compared, rows] = [await rowsOf(to.url, platform), total(before)];
-  await psql(from.url, statementOf(7), { platform, sequence });
-  await at.to(statementOf(8));
-  await at.source(statementOf(8, 1));
+  await psql(from.url, statementOf(8), { platform, sequence });
+  await at.to(statementOf(9));
+  await at.source(statementOf(9, 1));
+  await at.to(statementOf(9, 2));
   reload({
     ...clusters(...addresses, ['mover.north.uma.money']),
     platforms: { [`Platform:${platform}`]: 'south' },
@@ -164,7 +184,7 @@ test('a platform moves by the page, and nothing is lost', { timeout: 1_200_000 }
   const again = await pay(mover, scene, 500, { idempotencyKey: 'before-the-move' });
   const pauseSeconds = (performance.now() - now) / 1_000;
   console.log(
-    `${rows} rows copied in ${copySeconds.toFixed(1)} s (${Math.round(rows / copySeconds)} a second); paused for ${pauseSeconds.toFixed(2)} s, with the comparison of all rows`,
+    `${rows} rows of ${payments} payments copied in ${copySeconds.toFixed(1)} s (${Math.round(rows / copySeconds)} a second, ${Math.round(bytes / rows)} bytes each, ${Math.round(bytes / payments)} for each payment); paused for ${pauseSeconds.toFixed(2)} s, with the comparison of all rows`,
   );
   compared.delete('arrival');
   before.delete('arrival');
@@ -187,7 +207,7 @@ test('a platform moves by the page, and nothing is lost', { timeout: 1_200_000 }
   }
   expect(seen.length).toBeGreaterThan(payments * 2);
 
-  await at.source(statementOf(10));
+  await at.source(statementOf(11));
   expect([...(await rowsOf(from.url, platform)).values()].every((digest) => digest === '0 0')).toBe(true);
   await front.stop();
   for (const gateway of [north, south]) await gateway.stop();

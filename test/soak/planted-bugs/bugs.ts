@@ -1,5 +1,6 @@
 import { accessBugs } from './access-bugs.ts';
 import { attackBugs } from './attack-bugs.ts';
+import { clusterBugs } from './cluster-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
 import { operatorBugs } from './operator-bugs.ts';
@@ -20,4 +21,5 @@ export const bugs: readonly Bug[] = [
   ...recordBugs,
   ...providerBugs,
   ...operatorBugs,
+  ...clusterBugs,
 ];
