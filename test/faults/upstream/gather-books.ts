@@ -7,15 +7,19 @@ import { secretKey } from '../furnish.ts';
 import type { Load } from '../load.ts';
 import type { Books, Movement, Restores } from './books.ts';
 import { platformName, type TwoSides } from './furnish-sides.ts';
-import { paymentIds, present, readDeposits, readHeld, readMovements, readOrders } from './read-books.ts';
+import { executedIds, paymentIds, present, readDeposits, readHeld, readMovements, readOrders } from './read-books.ts';
 import type { Side } from './sides.ts';
 
 /** What was there before each restore. */
 export interface Before {
   /** Of upstream: its payments, and the orders here that had settled. */
   readonly upstream: { readonly movements: readonly Movement[]; readonly settled: ReadonlySet<string> };
-  /** Of the gateway: its payments and orders. */
-  readonly here: { readonly payments: ReadonlySet<string>; readonly orders: ReadonlySet<string> };
+  /** Of the gateway: its payments, those of them whose quotes were executed, and its orders. */
+  readonly here: {
+    readonly payments: ReadonlySet<string>;
+    readonly executed: ReadonlySet<string>;
+    readonly orders: ReadonlySet<string>;
+  };
 }
 
 /** Reads what the restore of upstream will undo. Nobody serves there meanwhile, but an instance of its own. */
@@ -32,7 +36,11 @@ export async function beforeUpstream({ here, upstream, accountAt }: TwoSides): P
 /** Reads what the restore of the gateway will undo. */
 export async function beforeHere({ here }: TwoSides): Promise<Before['here']> {
   const orders = await readOrders(here.databaseUrl);
-  return { payments: await paymentIds(here.databaseUrl), orders: new Set(orders.map(({ id }) => id)) };
+  return {
+    payments: await paymentIds(here.databaseUrl),
+    executed: await executedIds(here.databaseUrl),
+    orders: new Set(orders.map(({ id }) => id)),
+  };
 }
 
 /**
@@ -75,15 +83,23 @@ async function restoresOf(
   endedByHand: ReadonlySet<string>,
 ): Promise<Restores> {
   const references = new Set(movements.map(({ reference }) => reference));
-  const payments = await paymentIds(databaseUrl);
   const orders = new Set((await readOrders(databaseUrl)).map(({ id }) => id));
   return {
     vanished: before.upstream.movements.filter(({ reference }) => !references.has(reference)),
     settledBefore: before.upstream.settled,
-    undonePayments: new Set([...before.here.payments].filter((id) => !payments.has(id))),
+    undonePayments: await undoneBy(databaseUrl, before.here),
     undoneOrders: new Set([...before.here.orders].filter((id) => !orders.has(id))),
     endedByHand,
   };
+}
+
+/** Returns the payments that a restore of the gateway has undone: they are gone, or the execution of their quotes is. */
+export async function undoneBy(databaseUrl: string, before: Before['here']): Promise<ReadonlySet<string>> {
+  const [payments, executed] = [await paymentIds(databaseUrl), await executedIds(databaseUrl)];
+  return new Set([
+    ...[...before.payments].filter((id) => !payments.has(id)),
+    ...[...before.executed].filter((id) => !executed.has(id)),
+  ]);
 }
 
 /** When nothing has moved for so long, nothing moves any more, in milliseconds. */

@@ -84,6 +84,15 @@ export async function paymentIds(databaseUrl: string): Promise<ReadonlySet<strin
   return new Set(rows.map(({ id }) => `Transaction:${id}`));
 }
 
+/** Reads the ids of the payments of a gateway whose quotes were executed. */
+export async function executedIds(databaseUrl: string): Promise<ReadonlySet<string>> {
+  const rows = await query<{ id: string }>(
+    databaseUrl,
+    "select id from transaction where quote_id is not null and status not in ('PENDING', 'EXPIRED')",
+  );
+  return new Set(rows.map(({ id }) => `Transaction:${id}`));
+}
+
 /** Returns what must be there. */
 export function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('nobody serves');

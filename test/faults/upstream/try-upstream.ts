@@ -5,9 +5,9 @@ import { upstreamActs } from './acts.ts';
 import type { Books } from './books.ts';
 import { type BooksViolation, checkBooks } from './books-checker.ts';
 import { startTwoSides, type TwoSides } from './furnish-sides.ts';
-import { type Before, beforeHere, beforeUpstream, gatherBooks } from './gather-books.ts';
+import { type Before, beforeHere, beforeUpstream, gatherBooks, undoneBy } from './gather-books.ts';
 import { Killer } from './killer.ts';
-import { paymentIds, present, readHeld } from './read-books.ts';
+import { present, readHeld } from './read-books.ts';
 import type { Trouble } from './troubled-proxy.ts';
 
 /** How long and how hard a gateway and its upstream service are tried. */
@@ -116,9 +116,9 @@ async function repeat(
   before: Before['here'],
   { random, clients }: { readonly random: Random; readonly clients: number },
 ): Promise<number> {
-  const there = await paymentIds(here.databaseUrl);
+  const gone = await undoneBy(here.databaseUrl, before);
   const undone = load.history
-    .filter(({ transactionIds }) => transactionIds.some((id) => before.payments.has(id) && !there.has(id)))
+    .filter(({ transactionIds }) => transactionIds.some((id) => gone.has(id)))
     .filter(() => !random.oneIn(10));
   const left = [...undone];
   const repeatAll = async () => {
