@@ -11,6 +11,9 @@ import { type Database, openDatabase } from './database/database.ts';
 import { refuseOwners } from './database/owners.ts';
 import { openReplicas, type Replicas } from './database/replicas/replicas.ts';
 import { Feed } from './events/feed.ts';
+import { NatsRelay } from './events/relay/nats-relay.ts';
+import type { OwnRelay } from './events/relay/relay.ts';
+import { Sequencer } from './events/sequencer.ts';
 import { type MetricsServer, type Observed, startMetricsServer } from './observe/metrics.ts';
 import { ReadinessWatch } from './observe/readiness.ts';
 import type { Resolver } from './outside/addresses.ts';
@@ -139,7 +142,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
-  const feed = new Feed(serving, log);
+  const sequencer = config.ROLE === 'serve' ? undefined : new Sequencer(working, log);
+  const feed = new Feed(serving, log, openRelay(config, sequencer, log));
   const sessions = new Sessions(serving, log);
   const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
   const closing = [() => sessions.leave(0), () => readiness.close(), close];
@@ -152,7 +156,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = await startMetrics(config, { serving, working, replicas, feed, sessions, readiness }, log).catch(
     (error: unknown) => abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
   );
-  const workers = config.ROLE === 'serve' ? undefined : startWorkers(payments, webhooks, log, config.RECONCILE_HOUR);
+  const workers =
+    sequencer && startWorkers(payments, webhooks, { sequencer, log, reconcileHour: config.RECONCILE_HOUR });
   const parts = { sessions, workers, feed, readiness, metrics, database: { close }, log };
   const instance = { payments, metricsUrl: metrics?.url, serving, replicas, feed, sessions };
   if (config.ROLE === 'work') return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
@@ -193,6 +198,16 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
   const replicas = config.ROLE === 'work' ? undefined : openReplicas(serving, config, log, pace?.replicas);
   const close = async () => void (await Promise.all([serving.close(), working.close(), replicas?.close()]));
   return { serving, working, replicas, close };
+}
+
+/** Returns the relay of live events, where the settings name its servers. */
+function openRelay(
+  { NATS_URL: servers, NATS_CREDS: credentials }: GatewaySettings,
+  sequencer: Sequencer | undefined,
+  log: Logger,
+): OwnRelay | undefined {
+  if (servers === undefined) return undefined;
+  return { relay: new NatsRelay({ servers, credentials }, log), ownSession: () => sequencer?.sessionId };
 }
 
 /** Serves metrics, where the settings name a port for them. An instance that only serves reads no figures of all platforms. */

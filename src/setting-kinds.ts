@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseRate, type Rate } from './access/rates.ts';
+import { natsServersOf } from './events/relay/nats-address.ts';
 import { parseRange } from './http/client-address.ts';
 
 /** The kinds of settings: what their texts mean, and what is wrong with one. */
@@ -41,6 +42,14 @@ export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
 export const address = z
   .string()
   .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database');
+
+/** The addresses of NATS servers, separated by commas. */
+export const natsServers = z.string().transform((text, context): readonly URL[] => {
+  const servers = natsServersOf(text);
+  if (servers) return servers;
+  context.addIssue('must be NATS addresses such as tls://user:password@host:4222, parted by commas');
+  return z.NEVER;
+});
 
 export const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 

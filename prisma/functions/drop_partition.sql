@@ -1,4 +1,5 @@
--- Drops the oldest partition past its retention, and returns its name, or null when there is none. Webhook deliveries that are
+-- Drops the oldest partition past its retention, or leaves it in the schema `archive` where partition_policy says so. Returns its
+-- name, with that schema where it is there, or null when there is none. Webhook deliveries that are
 -- not finished, or that were sent again since, move to the default partition, and their attempts with them; more than a
 -- thousand hold their partition back. Attempts leave after their deliveries. Others wait for its locks for a tenth of a second
 -- at most; then it fails, and is tried again later.
@@ -16,6 +17,7 @@ declare
   v_since timestamptz;
   v_deliveries webhook_delivery[];
   v_attempts webhook_attempt[];
+  v_left text;
 begin
   if not pg_try_advisory_xact_lock(hashtextextended('partitions', 0)) then
     return null;
@@ -52,10 +54,16 @@ begin
       join webhook_delivery d on d.platform_id = a.platform_id and d.id = a.delivery_id
       where d.id >= v_first and d.id < v_end;
     end if;
-    execute format('drop table partitions.%I', v_part.name);
+    if exists (select from partition_policy where archives) then
+      perform archive_partition(v_part.table_name, v_part.name, v_part.starts, v_part.ends, v_deliveries, v_attempts);
+      v_left := 'archive.' || v_part.name;
+    else
+      execute format('drop table partitions.%I', v_part.name);
+      v_left := v_part.name;
+    end if;
     insert into webhook_delivery select d.* from unnest(v_deliveries) d;
     insert into webhook_attempt select a.* from unnest(v_attempts) a;
-    return v_part.name;
+    return v_left;
   end loop;
   return null;
 end

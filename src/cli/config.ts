@@ -37,6 +37,10 @@ function shown(config: Config, name: keyof typeof settings): string | null {
       return withoutPassword(config[name]);
     case 'DATABASE_READ_URL':
       return config[name].map(withoutPassword).join('; ');
+    case 'NATS_URL':
+      return config[name]?.map(({ href }) => withoutPassword(href)).join(',') ?? null;
+    case 'NATS_CREDS':
+      return config[name] === undefined ? null : 'set';
     case 'SECRET_KEY':
     case 'CLIENT_TOKEN_KEY':
     case 'CLUSTER_KEY':
@@ -61,7 +65,7 @@ function withoutPassword(address: string | undefined): string | null {
   if (address === undefined) return null;
   const hidden = '***';
   return address
-    .replace(/^(postgres(?:ql)?:\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
+    .replace(/^((?:postgres(?:ql)?|nats|tls):\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
     .replace(/([?&](?:password|sslpassword)=)[^&#]*/gi, `$1${hidden}`);
 }
 

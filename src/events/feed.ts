@@ -1,26 +1,24 @@
-import type pg from 'pg';
 import type { Logger } from 'pino';
-import { DatabaseClient } from '../database/connections/hosts.ts';
 import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
 import { ReferredRows } from '../database/referred-rows.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
-import type { Hub } from './hub.ts';
+import { dispatch, dispatchRelayed, type Hub, newHub, position } from './hub.ts';
+import { type Announcement, FeedListener } from './listener.ts';
 import { FeedReads } from './reads.ts';
 import { RecentEvents, RecentMemory } from './recent.ts';
+import { RelayPublisher } from './relay/publisher.ts';
+import type { OwnRelay, RelayedBatch, RelayFigures } from './relay/relay.ts';
+import { RelayedEvents } from './relay/relayed-events.ts';
 import { Replays } from './replays.ts';
 import { PreviousEvents } from './row-events.ts';
-import { type EventFilter, type Subscriber, SubscriberIndex } from './subscribers.ts';
+import type { EventFilter, Subscriber } from './subscribers.ts';
 
 /** How many events a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;
 /** How often the feed polls for new events: notifications are only hints. */
 const pollMs = 1_000;
-/** How many milliseconds a new listener may take to connect; then it is tried again. */
-const listenTimeoutMs = 5_000;
-/** After so many polls that find events without a notification, the listener's connection counts as lost. */
-const maxMissedPolls = 3;
 
 /**
  * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first catches
@@ -31,34 +29,36 @@ export class Feed {
   readonly previous: PreviousEvents;
   /** The rows that filters of followed lists refer to. */
   readonly referred: ReferredRows;
-  readonly #database: Database;
   readonly #log: Logger;
+  readonly #listener: FeedListener;
   readonly #reads: FeedReads;
   readonly #hubs = new Map<string, Hub>();
   readonly #opening = new Map<string, Promise<Hub>>();
   readonly #memory = new RecentMemory();
   readonly #replays: Replays;
   readonly #waiters = new Set<() => void>();
-  #listener: pg.Client | undefined;
-  /** The current attempt to listen. */
-  #connecting: Promise<void> | undefined;
+  readonly #relay: OwnRelay | undefined;
+  readonly #publisher: RelayPublisher | undefined;
+  readonly #count = { relayed: 0, late: 0 };
   #timer: NodeJS.Timeout | undefined;
-  /** The polls since the last notification that found something new. */
-  #missedPolls = 0;
   #closed = false;
 
-  constructor(database: Database, log: Logger) {
-    this.#database = database;
+  /** @param relay brings what other instances have read, instead of reads of the database */
+  constructor(database: Database, log: Logger, relay?: OwnRelay) {
     this.#log = log;
+    this.#relay = relay;
+    this.#listener = new FeedListener(database, log, (announcement) => this.#announced(announcement));
     this.#reads = new FeedReads(database);
     this.#replays = new Replays(this.#reads);
+    this.#publisher = relay && new RelayPublisher(relay.relay, this.#reads, log, (batch) => this.#take(batch));
     this.previous = new PreviousEvents(database.pool);
     this.referred = new ReferredRows(database);
   }
 
   /** Starts to listen for notifications, and to poll every second. */
   async open(): Promise<void> {
-    await this.#connect();
+    await this.#listener.open();
+    this.#relay?.relay.open({ take: (batch) => this.#take(batch), lost: () => this.#relayLost() });
     this.#timer = setInterval(() => this.#poll(), pollMs).unref();
   }
 
@@ -66,8 +66,8 @@ export class Feed {
     this.#closed = true;
     clearInterval(this.#timer);
     for (const hub of this.#hubs.values()) for (const subscriber of hub.subscribers) subscriber.channel.end();
-    await this.#connecting?.catch(() => undefined);
-    await this.#listener?.end().catch(() => undefined);
+    await this.#relay?.relay.close();
+    await this.#listener.close();
     await this.#reads.close();
   }
 
@@ -80,7 +80,7 @@ export class Feed {
 
   /** Whether it listens for notifications; else it polls. */
   get listening(): boolean {
-    return this.#listener !== undefined;
+    return this.#listener.listening;
   }
 
   /** The number of events that are known and not dispatched here yet: the most of any platform. */
@@ -105,12 +105,11 @@ export class Feed {
     const release = () => {
       hub.subscribers.delete(subscriber);
       hub.live.delete(subscriber);
-      if (hub.subscribers.size > 0) return;
-      this.#hubs.delete(platformId);
-      hub.recent.clear();
+      if (hub.subscribers.size === 0) this.#closeHub(hub);
     };
     const channel = new Channel<Event>(maxBacklog, release, onDrop);
     const subscriber: Subscriber = { filter, channel, position: after };
+    if (!this.#hubs.has(platformId)) this.#relay?.relay.follow(platformId);
     this.#hubs.set(platformId, hub);
     hub.subscribers.add(subscriber);
     this.#replays.catchUp(hub, subscriber).catch((error: unknown) => {
@@ -139,6 +138,11 @@ export class Feed {
     return this.#reads.count;
   }
 
+  /** What the relay has done, where there is one. */
+  get relayFigures(): RelayFigures | undefined {
+    return this.#relay && { isUp: this.#relay.relay.isUp, published: this.#relay.relay.published, ...this.#count };
+  }
+
   /** Waits until any feed has a new event, or `ms` milliseconds have passed. */
   async waitForChange(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -158,18 +162,29 @@ export class Feed {
       this.#opening.get(platformId) ??
       this.#reads
         .head(platformId)
-        .then((head) => ({
-          platformId,
-          subscribers: new Set<Subscriber>(),
-          live: new SubscriberIndex(),
-          recent: new RecentEvents(this.#memory),
-          ...{ head: head.sequence, epoch: head.epoch, target: head.sequence, reading: undefined },
-        }))
+        .then((head) => this.#newHub(platformId, head))
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
     // Another subscriber may have opened it, ended, and been followed by one with a newer hub.
     return this.#hubs.get(platformId) ?? opened;
+  }
+
+  #newHub(platformId: string, head: FeedPosition): Hub {
+    const late = () => {
+      this.#count.late += 1;
+      this.#read(platformId, hub);
+    };
+    const relayed = this.#relay && new RelayedEvents(late);
+    const hub = newHub(platformId, head, { recent: new RecentEvents(this.#memory), relayed });
+    return hub;
+  }
+
+  #closeHub(hub: Hub): void {
+    this.#hubs.delete(hub.platformId);
+    this.#relay?.relay.unfollow(hub.platformId);
+    hub.relayed?.clear();
+    hub.recent.clear();
   }
 
   /** Reads the new events of a platform and dispatches them. One read at a time, so the order is the feed's. */
@@ -186,13 +201,34 @@ export class Feed {
       const events = await this.#reads.live(platformId, hub.head, hub.target);
       for (const event of events) {
         if (event.epoch !== hub.epoch && !(await this.#continues(hub))) return;
-        hub.epoch = event.epoch;
-        hub.recent.add(event);
-        // Subscribers that still catch up read it themselves.
-        hub.live.dispatch(event);
-        hub.head = event.sequence;
+        // The relay may have brought it meanwhile.
+        if (event.sequence <= hub.head) continue;
+        dispatch(hub, event);
       }
       if (events.length === 0) return;
+      this.#count.relayed += dispatchRelayed(hub);
+    }
+  }
+
+  /**
+   * Takes what the relay brings, as far as it follows what was dispatched. It counts only if it was read from the server to which
+   * this process listens: an instance that a restore or a failover has left behind brings what has been undone.
+   */
+  #take({ platformId, server, events }: RelayedBatch): void {
+    const hub = this.#hubs.get(platformId);
+    const last = events.at(-1);
+    if (!hub?.relayed || !last || server !== this.#listener.server) return;
+    hub.relayed.add(events, hub.head);
+    this.#count.relayed += dispatchRelayed(hub);
+    if (last.sequence >= hub.target) hub.relayed.caughtUp();
+    if (hub.relayed.hasGap && hub.head < hub.target) this.#read(platformId, hub);
+  }
+
+  /** Reads what was waited for. */
+  #relayLost(): void {
+    for (const [platformId, hub] of this.#hubs) {
+      hub.relayed?.clear();
+      if (hub.head < hub.target) this.#read(platformId, hub);
     }
   }
 
@@ -201,7 +237,7 @@ export class Feed {
    * an earlier moment, and the hub is abandoned.
    */
   async #continues(hub: Hub): Promise<boolean> {
-    const continues = await this.#reads.has(hub.platformId, { sequence: hub.head, epoch: hub.epoch });
+    const continues = await this.#reads.has(hub.platformId, position(hub));
     if (!continues) this.#abandon(hub);
     return continues;
   }
@@ -214,65 +250,32 @@ export class Feed {
       'the feed has gone back: subscribers are ended',
     );
     hub.target = hub.head;
-    this.#hubs.delete(platformId);
-    hub.recent.clear();
+    this.#closeHub(hub);
     for (const { channel } of [...subscribers]) channel.fail(new EventsUndone());
   }
 
-  #connect(): Promise<void> {
-    this.#connecting ??= this.#listen().finally(() => {
-      this.#connecting = undefined;
-    });
-    return this.#connecting;
-  }
-
-  async #listen(): Promise<void> {
-    const client = new DatabaseClient({
-      ...this.#database.connectionFor('feed'),
-      connectionTimeoutMillis: listenTimeoutMs,
-      query_timeout: listenTimeoutMs,
-    });
-    client.on('end', () => {
-      if (this.#listener === client) this.#listener = undefined;
-    });
-    client.on('notification', ({ payload = '' }) => {
-      this.#missedPolls = 0;
-      for (const head of payload.split(',')) {
-        const [platformId = '', sequence = '0'] = head.split(':');
-        this.#announce(platformId, BigInt(sequence));
-      }
-      for (const wake of this.#waiters) wake();
-    });
-    try {
-      await client.connect();
-      await client.query('listen feed');
-      if (this.#closed) throw new Error('the feed was closed while it connected');
-      this.#listener = client;
-    } catch (error) {
-      client.end().catch(() => undefined);
-      throw error;
+  #announced({ heads, sessionId }: Announcement): void {
+    const isOwn = sessionId === this.#relay?.ownSession();
+    for (const head of heads) {
+      const comes = this.#publisher?.announced(head, this.#listener.server, isOwn) ?? false;
+      this.#announce(head.platformId, head.sequence, comes);
     }
+    for (const wake of this.#waiters) wake();
   }
 
-  #announce(platformId: string, sequence: bigint): void {
+  /** @param comes whether another instance publishes the events up to this one, or this one reads them for all */
+  #announce(platformId: string, sequence: bigint, comes: boolean): void {
     const hub = this.#hubs.get(platformId);
     if (!hub) return;
     if (sequence > hub.target) hub.target = sequence;
+    if (hub.head >= hub.target) return;
+    if (comes && hub.relayed?.waits(() => hub.head >= sequence)) return;
     this.#read(platformId, hub);
   }
 
   #poll(): void {
     if (this.#closed) return;
-    if (this.#missedPolls >= maxMissedPolls) {
-      this.#missedPolls = 0;
-      // Not `end`: that would send a message and wait for a peer that does not answer.
-      this.#listener?.connection.stream.destroy();
-      this.#listener = undefined;
-    }
-    if (!this.#listener && !this.#connecting)
-      this.#connect().catch((error: unknown) =>
-        this.#log.warn({ err: error }, 'the feed cannot listen and polls instead'),
-      );
+    this.#listener.renew();
     let isCounted = false;
     for (const [platformId, hub] of this.#hubs) {
       const before = hub.head;
@@ -284,9 +287,9 @@ export class Feed {
           if (isUndone) return this.#abandon(hub);
           if (!isCounted && sequence > hub.target) {
             isCounted = true;
-            this.#missedPolls += 1;
+            this.#listener.missed();
           }
-          return this.#announce(platformId, sequence);
+          return this.#announce(platformId, sequence, true);
         })
         .catch(() => undefined);
     }

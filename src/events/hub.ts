@@ -1,7 +1,10 @@
+import type { Event } from '../database/generated/client/client.ts';
+import type { FeedPosition } from './cursor.ts';
 import type { RecentEvents } from './recent.ts';
-import type { Subscriber, SubscriberIndex } from './subscribers.ts';
+import type { RelayedEvents } from './relay/relayed-events.ts';
+import { type Subscriber, SubscriberIndex } from './subscribers.ts';
 
-/** One platform's feed in this process: read once from the database, and dispatched to all subscribers. */
+/** One platform's feed in this process: read once, and dispatched to all subscribers. */
 export interface Hub {
   readonly platformId: string;
   readonly subscribers: Set<Subscriber>;
@@ -17,4 +20,45 @@ export interface Hub {
   /** The last sequence known to exist. */
   target: bigint;
   reading: Promise<void> | undefined;
+  /** What the relay has delivered, where there is one. */
+  readonly relayed: RelayedEvents | undefined;
+}
+
+/** Returns a hub that goes on after a position of the feed. */
+export function newHub(
+  platformId: string,
+  { sequence, epoch }: FeedPosition,
+  { recent, relayed }: Pick<Hub, 'recent' | 'relayed'>,
+): Hub {
+  return {
+    ...{ platformId, recent, relayed },
+    ...{ head: sequence, epoch, target: sequence, reading: undefined },
+    subscribers: new Set<Subscriber>(),
+    live: new SubscriberIndex(),
+  };
+}
+
+/** Returns the position of the last event that was dispatched. */
+export const position = ({ head: sequence, epoch }: Hub): FeedPosition => ({ sequence, epoch });
+
+/** Gives the next event of the feed to the subscribers that have caught up; the others read it themselves. */
+export function dispatch(hub: Hub, event: Event): void {
+  hub.epoch = event.epoch;
+  hub.recent.add(event);
+  hub.live.dispatch(event);
+  hub.head = event.sequence;
+}
+
+/**
+ * Dispatches what the relay has delivered, as far as it follows what was dispatched.
+ * @returns the number of events
+ */
+export function dispatchRelayed(hub: Hub): number {
+  let count = 0;
+  for (let event = hub.relayed?.next(position(hub)); event; event = hub.relayed?.next(position(hub))) {
+    dispatch(hub, event);
+    count += 1;
+  }
+  if (hub.head > hub.target) hub.target = hub.head;
+  return count;
 }

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import type { Database } from '../database/database.ts';
-import { Sequencer } from '../events/sequencer.ts';
+import type { Sequencer } from '../events/sequencer.ts';
 import { checkDueAccounts, nextAccountCheck } from '../payments/accounts/account-moves.ts';
 import type { Payments } from '../payments/command.ts';
 import { checkDueIdentities } from '../payments/customers/identity-checks.ts';
@@ -60,17 +59,24 @@ export function sequencerPauses(): (count: number | undefined) => number {
   };
 }
 
+interface WorkerOptions {
+  /** Ends with the workers. */
+  readonly sequencer: Sequencer;
+  /** The hour of the day, in UTC, from which on the day before is compared with the providers of rails. */
+  readonly reconcileHour: number;
+  readonly log: Logger;
+}
+
 /**
  * Starts the background work of a process: sequencing the feed, settling the rail's orders, working on the webhooks of their
  * providers and on deposits there, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails,
  * making and dropping partitions, and deleting rows past their retention. Any number of processes may do it side by side.
- * @param reconcileHour the hour of the day, in UTC, from which on the day before is compared
  */
-export function startWorkers(payments: Payments, webhooks: Webhooks, log: Logger, reconcileHour: number) {
+export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
   const delivery = startDelivery(webhooks, log);
   const fanOutLoop = startFanOut(webhooks, log, () => delivery.wake());
-  const sequencing = startSequencing(database, log, () => fanOutLoop.wake());
+  const sequencing = startSequencing(sequencer, log, () => fanOutLoop.wake());
   const settlement = startSettlement(payments, log);
   const deposits = startDeposits(payments, log);
   const identities = startLoop('identity checks', log, async () => {
@@ -144,8 +150,7 @@ function startFanOut(webhooks: Webhooks, log: Logger, onDeliveries: () => void):
 }
 
 /** Starts sequencing the feed; `onEvents` is called when a step sequenced some. Its stop closes the sequencer. */
-function startSequencing(database: Database, log: Logger, onEvents: () => void): Loop {
-  const sequencer = new Sequencer(database, log);
+function startSequencing(sequencer: Sequencer, log: Logger, onEvents: () => void): Loop {
   const pauseAfter = sequencerPauses();
   const step = async () => {
     const count = await sequencer.step();

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import type { DoomedPostgres } from '../faults/postgres.ts';
+import { natsServerVersion } from '../setup/nats-server.ts';
 import { bySql, type StagedFault, session } from './staged-fault.ts';
 
 const needsDisk = ({ disk }: DoomedPostgres) =>
@@ -102,6 +103,16 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
           return freezing;
         },
       };
+    },
+  },
+  'relay away': {
+    staged: 'the network refuses the connections of one instance to nats-server, and cuts the open one',
+    alerts: ['PaymentsRelayAway'],
+    unavailable: () => (natsServerVersion() === undefined ? 'no nats-server is installed' : undefined),
+    async stage({ relay }) {
+      const [way] = relay?.ways ?? [];
+      way?.shut();
+      return { end: () => way?.reopen() };
     },
   },
   'dead instance': {

@@ -58,6 +58,12 @@ export const workFaults: Readonly<Record<string, StagedFault>> = {
      end $$`,
     'do $$ begin while make_partition() is not null loop null; end loop; end $$',
   ),
+  'archive that nobody empties': bySql(
+    'seven partitions wait in the schema `archive`',
+    ['PaymentsPartitionsArchived'],
+    `do $$ begin for v_number in 1..7 loop execute format('create table archive.month_%s ()', v_number); end loop; end $$`,
+    `do $$ begin for v_number in 1..7 loop execute format('drop table archive.month_%s', v_number); end loop; end $$`,
+  ),
   'refund that nobody can pay': {
     staged: 'a payment to an account outside fails, and its money cannot go back; ended by `ops suspense release`',
     alerts: ['PaymentsSuspense'],

@@ -13,7 +13,8 @@ const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encodi
 const hasHistory =
   existsSync(path.join(root, '.git')) && git('rev-parse', '--is-shallow-repository').trim() === 'false';
 
-const name = '(?:if exists\\s+)?(?:public\\.)?"?(\\w+)"?';
+/** A name in `public`: what is in another schema, such as a partition, no version uses by itself. */
+const name = '(?:if exists\\s+)?(?:public\\.)?"?(\\w+)\\b"?(?!\\.)';
 /** Statements after which a name is gone. */
 const takesAway = [
   new RegExp(`\\bdrop\\s+(?:function|table|view|type|column)\\s+${name}`, 'gi'),

@@ -8,6 +8,7 @@ import type { Instance } from './instances.ts';
 import type { Load } from './load.ts';
 import type { Disk, DoomedPostgres } from './postgres.ts';
 import type { Random } from './random.ts';
+import { type FaultyRelay, relayFaults } from './relay.ts';
 import { present, type Version } from './version.ts';
 
 /** What faults happen to. */
@@ -17,6 +18,8 @@ export interface Surroundings {
   readonly postgres: DoomedPostgres;
   /** The connection pooler that the instances use, where there is one. */
   readonly pooler: PgBouncer | undefined;
+  /** The relay of live events that the instances use, where there is one. */
+  readonly relay: FaultyRelay | undefined;
   /** The version that the instances run at first, where it is not this one. */
   readonly before: Version | undefined;
   /** The database, without a proxy in between. */
@@ -218,6 +221,7 @@ export const faults = {
       return nothing;
     },
   },
+  ...relayFaults,
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof faults;

@@ -9,6 +9,8 @@ export interface Instance {
   /** The present address, or the last one. */
   readonly url: string;
   readonly isUp: boolean;
+  /** The address of its metrics, where its settings name a port for them. */
+  readonly metricsUrl: string | undefined;
   readonly proxy: DatabaseProxy;
   /** Kills it without a word, and waits for its end. */
   kill(): Promise<void>;
@@ -66,6 +68,9 @@ export async function startInstance(
     },
     get isUp() {
       return isUp;
+    },
+    get metricsUrl() {
+      return /^metrics (http\S+)$/m.exec(child.output())?.[1];
     },
     proxy,
     async kill() {

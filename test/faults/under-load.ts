@@ -17,6 +17,7 @@ import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
 import { type DoomedPostgres, startDoomedPostgres } from './postgres.ts';
 import { Random } from './random.ts';
+import { type FaultyRelay, startFaultyRelay } from './relay.ts';
 import type { Version } from './version.ts';
 
 /** What runs while faults happen. */
@@ -33,6 +34,8 @@ export interface Scenery {
   readonly undisturbed?: true;
   /** So many sessions of Postgres a PgBouncer in transaction mode has for the requests of all instances; none, if left out. */
   readonly poolerSize?: number;
+  /** Whether a nats-server carries live events between the instances. */
+  readonly relay?: boolean;
   /** More settings of each instance, by its position. */
   readonly settings?: (position: number) => Record<string, string>;
 }
@@ -68,11 +71,13 @@ export async function underLoad<Told>(
     const { platform, scenes, start } = await furnish(postgres.url, receiver, options);
     const pooler = options.poolerSize ? await startPooler(postgres.url, options.poolerSize) : undefined;
     ends.push(async () => pooler?.stop());
+    const relay = options.relay ? await startFaultyRelay(options.instances) : undefined;
+    ends.push(async () => relay?.stop());
     const instances = await Promise.all(
       Array.from({ length: options.instances }, (_, position) =>
         startInstance(
           postgres.url,
-          { ...settingsOf(options), ...options.settings?.(position) },
+          { ...settingsOf(options), ...relaySettings(relay, position), ...options.settings?.(position) },
           { poolerUrl: pooler?.url, root: before?.root },
         ),
       ),
@@ -86,7 +91,16 @@ export async function underLoad<Told>(
     const load = startLoad({ urls, authorization, scenes, seed, during: () => during });
     ends.push(() => load.stop());
     const began = performance.now();
-    const around = { load, instances, postgres, pooler, before, databaseUrl: postgres.url, random: new Random(seed) };
+    const around = {
+      load,
+      instances,
+      postgres,
+      pooler,
+      relay,
+      before,
+      databaseUrl: postgres.url,
+      random: new Random(seed),
+    };
     const told = await disturb(around, (name) => {
       during = name;
     });
@@ -101,6 +115,12 @@ export async function underLoad<Told>(
   } finally {
     for (const end of ends.reverse()) await end();
   }
+}
+
+/** The settings of an instance that uses a relay, by its own way. Its metrics say whether the relay carries events. */
+function relaySettings(relay: FaultyRelay | undefined, position: number): Record<string, string> {
+  const way = relay?.ways[position];
+  return way ? { NATS_URL: way.url, METRICS_PORT: '0' } : {};
 }
 
 /** Puts a connection pooler in front of a migrated database. */

@@ -19,6 +19,7 @@ import type { Command } from '../faults/history.ts';
 import { underLoad } from '../faults/under-load.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { connect } from '../setup/gateway.ts';
+import { natsServerVersion } from '../setup/nats-server.ts';
 import { runOps } from '../setup/ops.ts';
 
 // Each fault of test/alerts, one after the other, on two instances while clients move money. A real Prometheus asks the
@@ -56,7 +57,7 @@ describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
   test('see each fault and its end, and nothing is lost or doubled meanwhile', { timeout: 3_600_000 }, async () => {
     const ports = [await freePort(), await freePort()];
     const options = {
-      ...{ seed, instances: 2, clients: 2, followers: 1 },
+      ...{ seed, instances: 2, clients: 2, followers: 1, relay: natsServerVersion() !== undefined },
       settings: (position: number) => ({ METRICS_PORT: String(ports[position]), MAX_IN_FLIGHT: '32' }),
     };
     const {

@@ -35,6 +35,27 @@ const uuidIn = (id: string) => id.slice(id.indexOf(':') + 1);
 const age = (key: string, by: string) =>
   t.owner.query(`update idempotency_record set created_at = created_at - $2::interval where key = $1`, [key, by]);
 
+/** Moves the deliveries of an endpoint to the past, with their attempts: the first 12 digits of an id say when it was made. */
+const agePast = async (endpointId: string, days: number) => {
+  const client = await t.owner.connect();
+  const { rows } = await client.query<{ was: string; id: string }>(
+    `select id as was, (left(uuid_v7_from(clock_timestamp() - $2 * interval '1 day')::text, 13) || right(id::text, 23))::uuid as id
+     from webhook_delivery where endpoint_id = $1`,
+    [uuidIn(endpointId), days],
+  );
+  // A row that changes its partition is deleted and inserted: no trigger may forget its attempts or refuse them meanwhile.
+  await client.query(`begin; set local session_replication_role = 'replica'`);
+  for (const { was, id } of rows) {
+    await client.query('update webhook_attempt set delivery_id = $2, at = uuid_v7_time($2) where delivery_id = $1', [
+      was,
+      id,
+    ]);
+    await client.query('update webhook_delivery set id = $2 where id = $1', [was, id]);
+  }
+  await client.query('commit');
+  client.release();
+};
+
 describe('an idempotency key, whose partitions know their own rows only,', () => {
   const rowOf = (key: string, when = 'default') =>
     `insert into idempotency_record (platform_id, operation, key, request_hash, created_at)
@@ -127,6 +148,67 @@ test('idempotency keys leave with their partition, 30 days after its end', async
   expect((await transfer('old')).replayed).toBe(false);
 });
 
+describe('where old partitions are archived,', () => {
+  beforeAll(() => t.owner.query('update partition_policy set archives = true'));
+  afterAll(() => t.owner.query('update partition_policy set archives = false'));
+
+  test('one leaves its table with its rows, to where no role of the service reaches them', async () => {
+    const [old, present] = await partitionAnew(t.owner, ['idempotency_record'], ['50 days', '31 days']);
+    await transfer('archived');
+    await age('archived', '40 days');
+    const lines: unknown[] = [];
+    const logging = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line).msg) });
+    expect(await keepPartitions(t.gateway.payments.database, logging)).toBe(true);
+    expect(lines).toEqual(['archived a partition']);
+    expect(await partitionsOf(t.owner, 'idempotency_record')).toEqual([`idempotency_record_${present}`]);
+    const archived = `archive.idempotency_record_${old}`;
+    expect((await t.owner.query(`select key from ${archived}`)).rows).toEqual([{ key: 'archived' }]);
+    expect((await transfer('archived')).replayed).toBe(false);
+    for (const role of ['gateway_serving', 'gateway_work'] as const) {
+      for (const act of [`select from ${archived}`, `delete from ${archived}`, `drop table ${archived}`]) {
+        expect([role, act, await sqlStateAs(role, act)]).toEqual([role, act, '42501']);
+      }
+    }
+    expect(await sqlStateAs('gateway_serving', `select drop_archived_partition('')`)).toBe('42501');
+    expect(await sqlStateAs('gateway_serving', `update partition_policy set archives = false`)).toBe('42501');
+  });
+
+  test('deliveries that go on stay, and are in no archive; the others outlive their endpoint', async () => {
+    const [old, present] = await partitionAnew(
+      t.owner,
+      ['webhook_delivery', 'webhook_attempt'],
+      ['50 days', '31 days'],
+    );
+    const receiver = await startReceiver();
+    const { id } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+    const { transaction } = await transfer('archived-webhook');
+    await ended(t.platform, transaction.id);
+    await endpointUntil(
+      t.platform,
+      id,
+      ({ deliveries }) => deliveries.length > 2 && deliveries.every(({ status }: Data) => status === 'DELIVERED'),
+    );
+    await agePast(id, 40);
+    const { deliveries } = await readEndpoint(t.platform, id);
+    const [waiting, ...others] = deliveries.map((one: Data) => uuidIn(one.id));
+    await t.owner.query(
+      `update webhook_delivery set status = 'PENDING', next_attempt_at = clock_ms() + interval '1 day' where id = $1`,
+      [waiting],
+    );
+    expect(await keep()).toBe(true);
+    expect(await partitionsOf(t.owner, 'webhook_delivery')).toEqual([`webhook_delivery_${present}`]);
+    expect(await partitionsOf(t.owner, 'webhook_attempt')).toEqual([`webhook_attempt_${present}`]);
+    const left = (await readEndpoint(t.platform, id)).deliveries;
+    expect(left.map((one: Data) => [uuidIn(one.id), one.attempts.length])).toEqual([[waiting, 1]]);
+    await act(t.platform, 'deleteWebhookEndpoint', { endpointId: id });
+    const idsIn = async (table: string, column: string) =>
+      (await t.owner.query(`select ${column} as id from archive.${table}_${old} order by 1`)).rows.map((row) => row.id);
+    expect(await idsIn('webhook_delivery', 'id')).toEqual(others.toSorted());
+    expect(await idsIn('webhook_attempt', 'delivery_id')).toEqual(others.toSorted());
+    await receiver.stop();
+  });
+});
+
 describe('where no partition has been made for long,', () => {
   test('payments go on, new partitions begin with the next month, and what came meanwhile leaves by its age', async () => {
     for (const table of partitionedTables) {
@@ -149,27 +231,6 @@ describe('where no partition has been made for long,', () => {
 });
 
 describe('webhook deliveries', () => {
-  /** Moves the deliveries of an endpoint to the past, with their attempts: the first 12 digits of an id say when it was made. */
-  const agePast = async (endpointId: string, days: number) => {
-    const client = await t.owner.connect();
-    const { rows } = await client.query<{ was: string; id: string }>(
-      `select id as was, (left(uuid_v7_from(clock_timestamp() - $2 * interval '1 day')::text, 13) || right(id::text, 23))::uuid as id
-       from webhook_delivery where endpoint_id = $1`,
-      [uuidIn(endpointId), days],
-    );
-    // A row that changes its partition is deleted and inserted: no trigger may forget its attempts or refuse them meanwhile.
-    await client.query(`begin; set local session_replication_role = 'replica'`);
-    for (const { was, id } of rows) {
-      await client.query('update webhook_attempt set delivery_id = $2, at = uuid_v7_time($2) where delivery_id = $1', [
-        was,
-        id,
-      ]);
-      await client.query('update webhook_delivery set id = $2 where id = $1', [was, id]);
-    }
-    await client.query('commit');
-    client.release();
-  };
-
   test('leave with their partitions and attempts; those that wait or were sent again since stay', async () => {
     const [, present] = await partitionAnew(t.owner, ['webhook_delivery', 'webhook_attempt'], ['50 days', '31 days']);
     const receiver = await startReceiver();

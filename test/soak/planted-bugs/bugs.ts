@@ -7,6 +7,7 @@ import { operatorBugs } from './operator-bugs.ts';
 import type { Bug } from './plant.ts';
 import { providerBugs } from './provider-bugs.ts';
 import { recordBugs } from './record-bugs.ts';
+import { relayBugs } from './relay-bugs.ts';
 import { serviceBugs } from './service-bugs.ts';
 import { statusBugs } from './status-bugs.ts';
 
@@ -21,5 +22,6 @@ export const bugs: readonly Bug[] = [
   ...recordBugs,
   ...providerBugs,
   ...operatorBugs,
+  ...relayBugs,
   ...clusterBugs,
 ];
