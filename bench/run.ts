@@ -24,6 +24,7 @@ import { type Fact, line, type Row } from './report.ts';
 import { measureStreams } from './streams.ts';
 import { feedEnd, measureDeliveries } from './webhooks.ts';
 import { byHandBodies, type Writes, writesOf } from './writes.ts';
+import { measureWritten } from './written.ts';
 
 const authorization = basicAuthorization(credentials);
 const gatewayHeaders = {
@@ -92,7 +93,7 @@ export async function runAll(
   if (only.test('writes')) facts.push(...(await measureWrites(prepared, timing, add)));
   if (only.test('streams')) facts.push(...(await measureSubscribers(prepared, timing)));
   if (only.test('payments')) await comparePayments(prepared, timing, add);
-  if (only.test('kept')) facts.push(...(await measureKeptBytes(small, timing)));
+  if (only.test('kept') || only.test('written')) facts.push(...(await measureStored(small, timing, only)));
   for (const { what, value } of facts) console.log(`${what}: ${value}`);
   const breaches = await drainAndAudit(prepared.url);
   facts.push({
@@ -302,32 +303,38 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   return facts;
 }
 
-/** What a transfer and an executed quote leave in the database for good. */
-async function measureKeptBytes(prepared: Prepared, timing: Timing): Promise<Fact[]> {
+/** What transfers and executed quotes write, and what they leave in the database for good. */
+async function measureStored(prepared: Prepared, timing: Timing, only: RegExp): Promise<Fact[]> {
   const writes = await writesOf(prepared);
   const gateway = await startGateway(prepared.url);
   // Each body is sent once, and that is the end of it.
-  const send = (bodies: readonly string[], collect?: string) =>
-    measure(
-      fromGateway(gateway, { bodies, once: true, connections: connections.writes, ...(collect && { collect }) }),
-      { ...timing, warmUpMs: 0, measureMs: 120_000 },
-    );
+  const send = async (bodies: readonly string[], collect?: string) => {
+    const load = { bodies, once: true, connections: connections.writes, ...(collect && { collect }) };
+    return (await measure(fromGateway(gateway, load), { ...timing, warmUpMs: 0, measureMs: 120_000 })).collected;
+  };
   const times = (bodies: readonly string[]) =>
     Array.from({ length: timing.measureMs / 2 }, (_, at) => bodies[at % bodies.length] ?? '');
-  const transfer = async () => {
-    const bodies = times(writes.transferMany);
-    await send(bodies);
-    return bodies.length;
+  const transferOn = (bodies: readonly string[]) => async () => {
+    await send(times(bodies));
+    return timing.measureMs / 2;
   };
-  const quote = async () => {
-    const { collected } = await send(times(writes.createQuote), quoteId);
-    await send(writes.executeQuote(collected));
-    return collected.length;
+  const makeQuotes = () => send(times(writes.createQuote), quoteId);
+  const execute = async (quotes: readonly string[]) => {
+    await send(writes.executeQuote(quotes));
+    return quotes.length;
   };
-  const facts = [
-    await measureKept('transfer', prepared.url, transfer),
-    await measureKept('executed quote', prepared.url, quote),
-  ];
+  const { url } = prepared;
+  const facts: Fact[] = [];
+  if (only.test('kept')) {
+    facts.push(await measureKept('transfer', url, transferOn(writes.transferMany)));
+    facts.push(await measureKept('executed quote', url, async () => execute(await makeQuotes())));
+  }
+  if (only.test('written')) {
+    facts.push(await measureWritten('transfer', url, transferOn(writes.transferMany)));
+    facts.push(await measureWritten('transfer of one hot account', url, transferOn(writes.transferHot)));
+    const quotes = await makeQuotes();
+    facts.push(await measureWritten('execution of a quote', url, () => execute(quotes)));
+  }
   await gateway.stop();
   return facts;
 }
