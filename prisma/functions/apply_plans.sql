@@ -56,12 +56,17 @@ begin
     order by m.plan_number, m.number, l.leg;
   end if;
 
-  if p_plans @? '$[*].plan.adjustments' then
+  if p_plans @? '$[*].plan ? (exists (@.adjustments) || exists (@.cases))' then
     update adjustment d set status = 'APPROVED', decided_at = clock_ms(), decided_by = m."by", decided_reason = m.reason,
       journal_id = m.journal_id
     from jsonb_to_recordset(jsonb_path_query_array(p_plans, '$[*].plan.adjustments[*]'))
       as m(id uuid, "by" text, reason text, journal_id uuid)
     where d.platform_id = any (v_platforms) and d.id = m.id;
+    update rail_case c set closed_at = clock_ms(), closed_by = m."by", closed_reason = m.reason, moved_out = m.moved_out,
+      moved_in = m.moved_in
+    from jsonb_to_recordset(jsonb_path_query_array(p_plans, '$[*].plan.cases[*]'))
+      as m(order_id uuid, "by" text, reason text, moved_out bigint, moved_in bigint)
+    where c.platform_id = any (v_platforms) and c.order_id = m.order_id and c.kind = 'OTHER_AMOUNT';
   end if;
 
   -- Rows are found by a list of their keys. With only a join, a plan made while the table was small would read the

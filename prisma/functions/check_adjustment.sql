@@ -8,6 +8,9 @@ declare
   v_move jsonb := p_plan #> '{adjustments,0}';
   v_proposed adjustment;
 begin
+  if not p_plan ? 'adjustments' and not p_plan @? '$.journals[*] ? (@.kind == "adjustment" || @.legs[*].system == "ADJUSTMENTS")' then
+    return null;
+  end if;
   select * into v_proposed from adjustment where platform_id = p_platform and id = (v_move ->> 'id')::uuid;
   if not found or jsonb_array_length(p_plan -> 'adjustments') <> 1
      or p_plan -> 'journals' is distinct from jsonb_build_array(jsonb_build_object(

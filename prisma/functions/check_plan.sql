@@ -9,8 +9,9 @@ begin
     case when p_plan ? 'quotes' then check_quotes(p_platform, p_plan -> 'quotes') end,
     case when p_plan ? 'expired' then check_expired(p_platform, p_plan -> 'expired') end,
     case when p_plan ? 'transactions' then check_transactions(p_platform, p_plan -> 'transactions') end,
-    case when p_plan ? 'adjustments' or p_plan @? '$.journals[*] ? (@.kind == "adjustment" || @.legs[*].system == "ADJUSTMENTS")'
-      then check_adjustment(p_platform, p_plan) end,
+    case when p_plan ?| '{adjustments,cases}' or p_plan @? '$.journals[*] ? (@.kind == "adjustment" || @.kind == "difference"
+        || @.legs[*].system == "ADJUSTMENTS" || @.legs[*].system == "DIFFERENCES")'
+      then coalesce(check_difference(p_platform, p_plan), check_adjustment(p_platform, p_plan)) end,
     case when p_plan ? 'orders' then check_orders(p_platform, p_plan -> 'orders') end,
     case when p_plan ? 'customers' then check_customers(p_platform, p_plan -> 'customers') end,
     case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,

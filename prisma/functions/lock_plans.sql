@@ -1,8 +1,8 @@
 -- Locks the rows that a list of {platform, plan} changes or that decide its checks, before any of it is read. All transactions
 -- that commit plans use one order, so that no two of them wait for each other:
 --   1. idempotency keys, by their number
---   2. quotes  3. transactions  4. orders for the rail  5. adjustments  6. customers  7. internal accounts  8. external
---      accounts, each by platform and id
+--   2. quotes  3. transactions  4. orders for the rail  5. adjustments  6. cases of orders  7. customers  8. internal accounts
+--   9. external accounts, each by platform and id
 -- A row that changes is locked for no key update, since rows that refer to it need not wait. A row that must only stay as it is
 -- is locked for share, which any number may hold at once. Where the plans of one list do both to customers or to external
 -- accounts, all of these are locked for no key update. An alternative changes nothing that its plan does not name
@@ -35,10 +35,13 @@ begin
     perform from rail_order where platform_id = any (v_platforms) and id = any (v_changed)
     order by platform_id, id for no key update;
   end if;
-  if p_plans @? '$[*].plan.adjustments' then
+  if p_plans @? '$[*].plan ? (exists (@.adjustments) || exists (@.cases))' then
     perform from adjustment where platform_id = any (v_platforms)
       and id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.adjustments[*].id')))
     order by platform_id, id for no key update;
+    perform from rail_case where platform_id = any (v_platforms)
+      and order_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.cases[*].order_id')))
+    order by platform_id, order_id for no key update;
   end if;
 
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*].id'));

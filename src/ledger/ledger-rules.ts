@@ -113,6 +113,21 @@ export const ledgerRules: readonly Rule[] = [
         or j.legs is distinct from jsonb_build_array(jsonb_build_array(d.account_id, null, d.currency, d.amount),
           jsonb_build_array(null, 'ADJUSTMENTS', d.currency, -d.amount))`,
   },
+  {
+    rule: 'what is on DIFFERENCES is of a payment that a person has settled, whose provider moved another amount, and nothing else is',
+    offenders: ({
+      journals,
+      postings,
+    }) => `select b.platform_id, b.journal_id, j.kind, j.transaction_id, c.order_id, c.closed_by
+      from (select platform_id, journal_id from ${postings} p where system = 'DIFFERENCES'
+            union select platform_id, id from ${journals} j where kind = 'difference') b
+      join journal j on j.platform_id = b.platform_id and j.id = b.journal_id
+      left join rail_case c on c.platform_id = j.platform_id and c.transaction_id = j.transaction_id and c.kind = 'OTHER_AMOUNT'
+        and c.closed_by is not null and (c.moved_out is not null or c.moved_in is not null)
+      where j.kind <> 'difference' or c.order_id is null or not exists (
+        select from posting p where p.platform_id = j.platform_id and p.journal_id = j.id and p.system = 'DIFFERENCES')
+        or exists (select from posting p where p.platform_id = j.platform_id and p.journal_id = j.id and p.account_id is not null)`,
+  },
   ...paymentRules,
   ...clusterRules,
 ];

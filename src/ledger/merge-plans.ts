@@ -35,6 +35,7 @@ const merges: Merges<Plan> = {
   checks: concat,
   journals: concat,
   adjustments: concat,
+  cases: concat,
   orders: concat,
   result: onlyOne('result'),
   otherwise: onlyOne('otherwise'),

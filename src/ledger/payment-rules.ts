@@ -103,6 +103,19 @@ const expected = `expected as (
     (null, 'OUTSIDE', -p.received_amount)
   ) as e(account_id, system, amount)
   where p.type = 'INCOMING' and p.status = 'COMPLETED' and p.arrives_here
+  union all
+  -- What the provider has moved beyond what was promised, or less, where a person has settled it (decision 95).
+  select p.platform_id, p.id, null, e.system, d.currency, e.sign * d.left_beyond
+  from rail_case c
+  join payment p on p.platform_id = c.platform_id and p.id = c.transaction_id
+  join rail_order o on o.platform_id = c.platform_id and o.id = c.order_id
+  cross join lateral (values
+    (c.moved_out - p.waiting, p.waiting_currency),
+    (case when o.kind = 'COLLECTION' and p.type = 'OUTGOING' then p.sent_amount else p.received_amount end - c.moved_in,
+      case when o.kind = 'COLLECTION' and p.type = 'OUTGOING' then p.sent_currency else p.received_currency end)
+  ) as d(left_beyond, currency)
+  cross join lateral (values ('OUTSIDE'::system_account, 1), ('DIFFERENCES', -1)) as e(system, sign)
+  where d.left_beyond <> 0
 )`;
 
 /** The auditor's rules about payments. */

@@ -59,6 +59,8 @@ export interface Plan {
   readonly journals?: readonly Journal[];
   /** The correction of a balance that its one journal carries out: an approved proposal (decision 81). */
   readonly adjustments?: readonly Approval[];
+  /** The case that its one journal of a difference settles, with the order that it concludes (decision 95). */
+  readonly cases?: readonly SettledCase[];
   /** When the rail is asked about an order again, in milliseconds from now; null when the order has its outcome. */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
   /** The row to return to the caller, as it is after the plan. */
@@ -175,6 +177,16 @@ export interface Approval {
   readonly reason?: string | undefined;
 }
 
+/** The end of a case: a person settles the payment although the provider has moved another amount. */
+export interface SettledCase {
+  readonly orderId: string;
+  readonly by: string;
+  readonly reason: string;
+  /** What the provider took from the platform's account there, and what it brought in; null where it was to do no such thing. */
+  readonly movedOut: bigint | null;
+  readonly movedIn: bigint | null;
+}
+
 /** The kinds of movements (decision 58). */
 export type JournalKind =
   | 'debit'
@@ -186,7 +198,8 @@ export type JournalKind =
   | 'transfer'
   | 'deposit'
   | 'arrival'
-  | 'adjustment';
+  | 'adjustment'
+  | 'difference';
 
 /** A movement of money. Its legs sum to zero in each currency. */
 export interface Journal {
@@ -201,7 +214,7 @@ export interface Journal {
  * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts:
  * OUTSIDE is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a
  * conversion, FEES is what the service earned, SUSPENSE is money that neither arrived nor came back, ADJUSTMENTS is the
- * other side of corrections by operators.
+ * other side of corrections by operators, DIFFERENCES is what providers have moved beyond what was promised, or less.
  */
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {

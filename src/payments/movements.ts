@@ -142,6 +142,31 @@ export function adjustment(id: string, accountId: string, currency: string, amou
   };
 }
 
+/** Amounts that the provider of a rail was to move on the platform's account there, or has moved. In smallest units. */
+export interface Moves {
+  /** What leaves the account. */
+  readonly out?: { readonly currency: string; readonly amount: bigint };
+  /** What comes in. */
+  readonly in?: { readonly currency: string; readonly amount: bigint };
+}
+
+/**
+ * Books what the provider has moved beyond what was promised, or less, on DIFFERENCES: a debit is the operator's loss
+ * (decision 95). Undefined where it has moved what was promised.
+ */
+export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
+  const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {
+    const [was, is] = [promised[side], moved[side]];
+    if (!was || !is || was.amount === is.amount) return [];
+    const left = side === 'out' ? is.amount - was.amount : was.amount - is.amount;
+    return [
+      { system: 'OUTSIDE', currency: was.currency, amount: left },
+      { system: 'DIFFERENCES', currency: was.currency, amount: -left },
+    ];
+  });
+  return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
+}
+
 /** Passes money from outside on to an external account: in, and out again. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   return [

@@ -203,11 +203,11 @@ export type RailOutcome =
       /** It may still come back; ask again after so many milliseconds. */
       readonly watchMs?: number | undefined;
       /**
-       * The amount that the provider says it has moved, in smallest units. Another one than that of the order is a case
+       * The amount that the provider says has arrived, in smallest units. Another one than that of the order is a case
        * for a person, and the payment stays under way until it is solved.
        */
       readonly amount?: bigint | undefined;
-      /** What it took for an order with a lock, in the sending currency. */
+      /** What a payout took, with a lock in the sending currency. Left out without a lock, it took what has arrived. */
       readonly sent?: bigint | undefined;
       /** What the receiving side has said about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;

@@ -9,6 +9,7 @@ import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
+import { settledByHand } from '../setup/settled-by-hand.ts';
 
 /** A sound ledger with one of everything and a checkpoint after it, which each test copies and spoils. */
 let before: ThrowawayDatabase;
@@ -85,6 +86,7 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   const proposed = await proposeAdjustment(database, correction, { by: 'maker', act: 'test', reason: 'a test' });
   if (proposed.kind === 'refused') throw new Error(proposed.reason);
   await approveAdjustment(database, `Adjustment:${proposed.adjustment.id}`, { by: 'checker', act: 'test' });
+  await settledByHand(t, platform, scene);
   const { transaction } = await actOn(platform, 'sandboxReceiveUma', {
     senderUmaAddress: '$success.usd@sandbox.uma.money',
     customerId: scene.customerId,
@@ -197,6 +199,12 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     'update adjustment set amount = amount + 1',
     "update adjustment set status = 'PROPOSED', decided_by = null, decided_at = null, journal_id = null",
   ].map((plant) => [/^an adjustment is booked once/, plant] as const),
+  // A difference of another amount than the provider's, and one that no person has settled.
+  [legsOfPayments, 'update rail_case set moved_out = moved_out + 1 where moved_out is not null'],
+  ...[
+    'update rail_case set moved_out = null where moved_out is not null',
+    "update posting set system = 'DIFFERENCES' where system = 'FEES'",
+  ].map((plant) => [/^what is on DIFFERENCES is of a payment that a person has settled/, plant] as const),
   // An order of another amount, currency or direction, and one that its payment does not know.
   ...[
     'update cluster_order set amount = amount + 1 where transaction_id is not null',

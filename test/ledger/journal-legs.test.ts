@@ -6,6 +6,7 @@ import { actOn, ended, feedEnd, pay, quote, seen, succeed, usdToEur } from '../s
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { settledByHand } from '../setup/settled-by-hand.ts';
 import { tester } from '../setup/tester.ts';
 
 // The auditor knows what all journals of a payment come to together. This knows each journal alone, by the list of decision 58,
@@ -83,6 +84,7 @@ async function makePayments(): Promise<void> {
     destinationAccountId: other.usd,
     amount: 700,
   });
+  await settledByHand(t, platform, scene);
   const { database } = t.gateway.payments;
   const correction = { accountId: scene.usd, amount: funded, currency: 'USD' };
   const proposed = await proposeAdjustment(database, correction, { ...tester, reason: 'a test' });
@@ -106,7 +108,7 @@ function decidedLegs(): Map<string, Term[]> {
       kind,
       legs.split(', ').map((leg) => ({
         party: leg.split(' ')[0] ?? '',
-        letters: [...leg.matchAll(/([−+])([SFPRA])\b/g)].map(
+        letters: [...leg.matchAll(/([−+])([SFPRAD])\b/g)].map(
           ([, sign, letter = '']) => [sign === '+' ? 1n : -1n, letter] as const,
         ),
       })),
@@ -131,7 +133,9 @@ const journals = `select j.kind,
       'A', case t.type
         when 'OUTGOING' then json_build_object('amount', t.sent_amount::text, 'currency', t.sent_currency)
         when 'INCOMING' then json_build_object('amount', t.received_amount::text, 'currency', t.received_currency)
-        else json_build_object('amount', $2::text, 'currency', 'USD') end) as amounts,
+        else json_build_object('amount', $2::text, 'currency', 'USD') end,
+      'D', (select json_build_object('amount', (c.moved_out - t.received_amount)::text, 'currency', t.received_currency)
+        from rail_case c where c.platform_id = t.platform_id and c.transaction_id = t.id)) as amounts,
     json_build_object(
       'source', $3::text, 'platform', pa.id,
       'destination', case when d.kind = 'INTERNAL' and (t.type = 'INCOMING' or d.customer_id = t.customer_id) then d.id::text else 'OUTSIDE' end,

@@ -30,6 +30,7 @@ const lists = {
   checks: some,
   journals: some,
   adjustments: some,
+  cases: some,
   orders: some,
 };
 const singles = { claim: one, result: one, otherwise: one };

@@ -259,6 +259,31 @@ test('a payment of which a rail names another amount ends only when it names the
   expect(await statusOf(id)).toBe('COMPLETED');
 });
 
+test('a rail that is slow is asked about 32 orders at once at most, however many are due, so that none waits for its connection', async () => {
+  const amounts = Array.from({ length: 40 }, (_, position) => 2_000 + position);
+  const ids = await Promise.all(amounts.map(send));
+  const asked: (() => void)[] = [];
+  let atOnce = 0;
+  let most = 0;
+  const slow = async (): Promise<RailOutcome> => {
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    await new Promise<void>((resolve) => asked.push(resolve));
+    atOnce -= 1;
+    return { kind: 'settled' };
+  };
+  const settling = settleDueOrders(withRail(Object.fromEntries(amounts.map((amount) => [amount, slow]))), 100);
+  for (let answered = 0; answered < amounts.length; answered += 1) {
+    await vi.waitFor(() => expect(asked).not.toEqual([]), 20_000);
+    // All that can be asked at once has been.
+    await new Promise((resolve) => setImmediate(resolve));
+    asked.shift()?.();
+  }
+  expect(await settling).toBe(40);
+  expect(most).toBe(32);
+  for (const id of ids) expect(await statusOf(id)).toBe('COMPLETED');
+});
+
 test('no transaction of the database is open while a rail is called', async () => {
   const { SANDBOX } = gateway.gateway.payments.rails;
   if (!SANDBOX) throw new Error('no sandbox');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -108,13 +109,9 @@ test('a balance that differs is named with both sides, until a person has said w
 });
 
 test('money that somebody else has moved there is found by the daily comparison, once a day until it is gone or closed', async () => {
-  const { rows } = await upstream.owner.query(
-    "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2",
-    [account.platformId, scene.outsideUsd.replace(/.*:/, '')],
-  );
   const taken = await actOn(account, 'transferOut', {
     sourceAccountId: await ownAccount(account, 'USD'),
-    destinationAccountId: `ExternalAccount:${rows[0].id}`,
+    destinationAccountId: await accountThere(scene.outsideUsd),
     amount: 900_000n,
   });
   expect(await ended(account, taken.transaction.id)).toMatchObject({ status: 'COMPLETED' });
@@ -221,6 +218,52 @@ test('a payment that failed here, and came back there before anybody saw it arri
   } finally {
     await spoil.end();
   }
+});
+
+/** The account upstream of an account here that is outside. */
+async function accountThere(outside: string): Promise<string> {
+  const { rows } = await upstream.owner.query(
+    "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2",
+    [account.platformId, outside.replace(/.*:/, '')],
+  );
+  return `ExternalAccount:${rows[0].id}`;
+}
+
+test('what the gateway moves upstream between accounts of its own is no difference; money that leaves under the same memo is, and so is that of an unknown order, unless it failed', async () => {
+  const own = await ownAccount(account, 'USD');
+  await fund(account, own, 10_000n);
+  const before = new Set((await compare()).map(({ reference }) => reference));
+  const { rows } = await upstream.owner.query(
+    `select a.id from account a join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
+     where a.platform_id = $1 and a.kind = 'INTERNAL' and a.currency = 'USD'`,
+    [account.platformId],
+  );
+  const customers = `InternalAccount:${rows[0].id}`;
+  const failing = await makeScene(books, 0n, '003');
+  const [there, refusing] = [await accountThere(scene.outsideUsd), await accountThere(failing.outsideUsd)];
+  const leave = async (to: string, description: string, amount: bigint): Promise<string> => {
+    const { transaction } = await actOn(account, 'transferOut', {
+      ...{ sourceAccountId: own, destinationAccountId: to, amount, description },
+    });
+    return (await ended(account, transaction.id)).id;
+  };
+  const within = async (from: string, to: string, what: string) =>
+    actOn(account, 'transferInternal', {
+      ...{ sourceAccountId: from, destinationAccountId: to, amount: 60n, description: `${what} ${randomUUID()}` },
+    });
+  await within(own, customers, 'funding of');
+  await within(customers, own, 'unused of');
+  await within(own, customers, 'funding of');
+  await within(customers, own, 'deposit');
+  await leave(refusing, `order ${randomUUID()}`, 61n);
+  const left = await leave(there, `funding of ${randomUUID()}`, 62n);
+  const unknown = await leave(there, `order ${randomUUID()}`, 63n);
+
+  const found = (await compare()).filter(({ reference }) => !before.has(reference));
+  expect(found.filter(({ fault }) => fault !== 'OTHER_BALANCE')).toMatchObject([
+    { fault: 'MISSING_HERE', reference: left, there: 'SETTLED 0.62 USD' },
+    { fault: 'MISSING_HERE', reference: unknown, there: 'SETTLED 0.63 USD' },
+  ]);
 });
 
 test('a provider that cannot be asked leaves what was found, and says why', async () => {

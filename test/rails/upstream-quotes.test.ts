@@ -105,14 +105,19 @@ async function passTime({ owner }: TestGateway): Promise<void> {
 const amountOf = (money: Data) => BigInt(money.amount);
 const rail = () => connectedRail(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' });
 
+const tenant = () => ({ platformId: platform.platformId, environment: 'PRODUCTION' }) as const;
+/** Compares both books. */
+function compared() {
+  const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+  return reconcile(gateway.gateway.payments, tenant(), period);
+}
+
 /** Both books agree: each order with its movement, and the balances but for what the operator holds upstream. */
 async function expectReconciled(): Promise<void> {
-  const tenant = { platformId: platform.platformId, environment: 'PRODUCTION' } as const;
-  const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
-  const { differences, totals } = await reconcile(gateway.gateway.payments, tenant, period);
+  const { differences, totals } = await compared();
   expect(differences).toEqual([]);
   for (const { paidHere, paidThere } of totals) expect(paidHere).toBe(paidThere);
-  const balances = (await readBalances(gateway.gateway.payments, tenant)) ?? [];
+  const balances = (await readBalances(gateway.gateway.payments, tenant())) ?? [];
   const moved = balances.filter(({ currency }) => ['USD', 'EUR'].includes(currency));
   expect(moved.map(({ currency, booked }) => [currency, booked])).toEqual(
     moved.map(({ currency, held: there }) => [currency, there]),
@@ -455,4 +460,53 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
   } finally {
     await front.stop();
   }
+});
+
+test('a payment for which upstream took more is settled by command as it was promised, and both books agree again', async () => {
+  const before = await balanceOf(platform, scene.usd);
+  const { differences } = await compared();
+  const beyond = async () =>
+    (await readBalances(gateway.gateway.payments, tenant()))?.map(({ held: there, booked }) => (there ?? 0n) - booked);
+  const known = await beyond();
+  const made = await quote(
+    platform,
+    usdToEur(scene, { lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: Number(slowAmount) }),
+  );
+  const { there } = await bothQuotes(made.id);
+  const own = (await ownAccount(account, 'USD')).replace('InternalAccount:', '');
+  const take = (more: bigint) =>
+    spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', [more, there.transaction_id]);
+  const hold = (less: bigint) => spoil('update account set posted = posted - $1 where id = $2', [less, own]);
+  await take(5n);
+  await execute(platform, made.id);
+  const { transaction } = made;
+  const { database } = gateway.gateway.payments;
+  await vi.waitFor(async () => {
+    const cases = await listCases(database);
+    expect(cases.filter(({ transactionId }) => transaction.id === `Transaction:${transactionId}`)).toHaveLength(1);
+  }, 20_000);
+  await hold(5n);
+  const settle = () =>
+    runOps(
+      gateway.databaseUrl,
+      ['--json', 'cases', 'settle', transaction.id, '--by', 'Ada', '--reason', 'a fee that was not in the quote'],
+      {
+        CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+        RAILS: JSON.stringify({ PRODUCTION: { module: 'upstream' } }),
+        SECRET_KEY: key.toString('base64'),
+      },
+    );
+  const { code, out, err } = await settle();
+  expect({ code, out, err }).toMatchObject({ code: 0, err: '' });
+  expect(JSON.parse(out)).toMatchObject({ transaction: transaction.id, differences: ['-0.05 USD'], short: null });
+  expect(await ended(platform, transaction.id)).toMatchObject({
+    status: 'COMPLETED',
+    receivedAmount: { amount: String(slowAmount) },
+  });
+  expect(await balanceOf(platform, scene.usd)).toBe(before - amountOf(made.totalSendingAmount));
+  expect((await compared()).differences).toEqual(differences);
+  expect(await beyond()).toEqual(known);
+  expect(await settle()).toMatchObject({ code: 1, out: expect.stringContaining('no order of it waits') });
+  await take(-5n);
+  await hold(-5n);
 });

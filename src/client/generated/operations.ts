@@ -392,6 +392,8 @@ export type JournalKind =
   | 'DELIVERY'
   /** Money comes in. */
   | 'DEPOSIT'
+  /** A provider has moved another amount than was promised. */
+  | 'DIFFERENCE'
   /** The money goes back to its source. */
   | 'REFUND'
   /** The rail gives back after all. */
@@ -432,6 +434,8 @@ export type LedgerParty =
   | 'ADJUSTMENTS'
   /** Money that is under way. */
   | 'CLEARING'
+  /** What a provider has moved beyond what was promised, or less. The operator of the service bears it. */
+  | 'DIFFERENCES'
   /** The service's fees. */
   | 'FEES'
   /** The other side of a conversion. */

@@ -39,6 +39,7 @@ export const LedgerParty = builder.enumType('LedgerParty', {
     FEES: "The service's fees.",
     SUSPENSE: 'Money that has neither arrived nor come back.',
     ADJUSTMENTS: 'The other side of corrections by the operator of the service.',
+    DIFFERENCES: 'What a provider has moved beyond what was promised, or less. The operator of the service bears it.',
     OTHER_ACCOUNT: 'An account that the caller may not see.',
   }),
 });
@@ -96,6 +97,7 @@ export const JournalKind = builder.enumType('JournalKind', {
     DEPOSIT: 'Money comes in.',
     ARRIVAL: 'Money comes in that is passed on.',
     ADJUSTMENT: 'The operator of the service corrects the balance of an account.',
+    DIFFERENCE: 'A provider has moved another amount than was promised.',
   }),
 });
 

@@ -37,12 +37,14 @@ export interface Reconciled {
 
 /**
  * The orders of a period that move money outside, or that the rail converts, and those that movements name. An order whose pull has settled has a
- * payout after it, and is settled whatever becomes of that.
+ * payout after it, and is settled whatever becomes of that. Where a person has settled one that moved another amount, this is
+ * its amount: the difference is in the books (decision 95).
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
   `select o.id, o.transaction_id, o.kind, t.status::text,
-     case when o.rate_lock is not null then (o.rate_lock ->> 'sent')::bigint when p.is_pull then t.sent_amount else t.received_amount end as amount,
+     coalesce(case when o.kind = 'PAYOUT' then c.moved_out else c.moved_in end, case
+       when o.rate_lock is not null then (o.rate_lock ->> 'sent')::bigint when p.is_pull then t.sent_amount else t.received_amount end) as amount,
      case when p.is_pull or o.rate_lock is not null then t.sent_currency else t.received_currency end as currency,
      case when p.is_pull and (t.status = 'COMPLETED' or exists (select from rail_order n where n.platform_id = o.platform_id
             and n.transaction_id = o.transaction_id and n.kind = 'PAYOUT')) then 'SETTLED'
@@ -53,6 +55,7 @@ const ordersStatement = statement<OrderHere>(
      o.created_at >= $2 and o.created_at < $3 as in_period
    from rail_order o
    join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
+   left join rail_case c on c.platform_id = o.platform_id and c.order_id = o.id and c.kind = 'OTHER_AMOUNT'
    left join account a on a.platform_id = t.platform_id
      and a.id = case when o.kind = 'PAYOUT' then t.destination_account_id else t.source_account_id end,
    lateral (select o.kind = 'COLLECTION' and t.type = 'OUTGOING' as is_pull) p

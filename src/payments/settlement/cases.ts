@@ -57,12 +57,14 @@ export function otherAmount(
   sentCurrency: string | null,
 ): Contradiction | undefined {
   if (lock && sentCurrency !== null) return otherThanLocked(outcome, lock, { received: code, sent: sentCurrency });
-  if (outcome.kind !== 'settled' || outcome.amount === undefined || outcome.amount === amount) return undefined;
-  const currency = requiredCurrency(code);
+  if (outcome.kind !== 'settled') return undefined;
+  const { amount: arrived = amount, sent: taken = arrived } = outcome;
+  if (arrived === amount && taken === amount) return undefined;
+  const words = (units: bigint) => formatMajor(units, requiredCurrency(code));
   return {
     kind: 'OTHER_AMOUNT',
-    said: `settled ${formatMajor(outcome.amount, currency)}`,
-    stands: `ordered ${formatMajor(amount, currency)}`,
+    said: `settled ${words(arrived)}${taken === arrived ? '' : ` for ${words(taken)}`}`,
+    stands: `ordered ${words(amount)}`,
   };
 }
 
@@ -85,9 +87,16 @@ function otherThanLocked(
   };
 }
 
-/** Lists the contradictions that nobody has closed, of all platforms, the oldest first. */
-export function listCases({ prisma }: Pick<Database, 'prisma'>): Promise<RailCase[]> {
-  return prisma.railCase.findMany({ where: { closedAt: null }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
+/** Lists contradictions of all platforms, the oldest first: those that nobody has closed, or all. */
+export function listCases(
+  { prisma }: Pick<Database, 'prisma'>,
+  { all }: { readonly all: boolean } = { all: false },
+): Promise<RailCase[]> {
+  return prisma.railCase.findMany({
+    where: all ? {} : { closedAt: null },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    take: 10_000,
+  });
 }
 
 /** The outcome of closing a case. */

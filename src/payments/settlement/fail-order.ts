@@ -1,17 +1,15 @@
 import { type Operator, recordAct } from '../../access/operator-acts.ts';
-import { publicId, uuidOf } from '../../core/ids.ts';
+import { publicId } from '../../core/ids.ts';
 import { retryLostRaces } from '../../database/retry.ts';
-import { statement } from '../../database/statement.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { commitGroupsOn, type PlanRefusal } from '../../ledger/commit.ts';
 import type { PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
-import { type DueOrder, isPull, leaseOrders, postponeOrders, renewLeases } from '../orders/orders.ts';
-import { railAnswer } from '../orders/rail-answer.ts';
+import { type DueOrder, isPull } from '../orders/orders.ts';
 import { concludeWithoutCapacity } from './full-account.ts';
+import { askWithoutSending, withOrder } from './order-by-hand.ts';
 import { planFailure } from './outcomes.ts';
-import { findAnywhere } from './perform.ts';
 
 /**
  * Ends an order by hand whose rail cannot tell any more what became of it (decision 80). The payment ends as when the
@@ -35,18 +33,7 @@ export interface ByHand {
  * @param id the payment: `Transaction:…`
  */
 export async function failOrder(payments: Payments, id: string, byHand: ByHand): Promise<FailedOrder> {
-  const uuid = uuidOf(id, 'Transaction');
-  if (uuid === undefined) return { kind: 'refused', reason: `${id} is no transaction id: Transaction:…` };
-  const order = await takeOrder(payments, uuid);
-  if (!order) return { kind: 'refused', reason: await whyNone(payments, id, uuid) };
-  const leases = renewLeases(payments.database.pool, [order], payments.log);
-  try {
-    return await failLeased(payments, order, byHand);
-  } finally {
-    await leases.end();
-    // Due again, unless it has its outcome: the workers go on where this was refused.
-    await postponeOrders(payments.database.pool, [{ order, dueInMs: 0 }]);
-  }
+  return withOrder(payments, id, (order) => failLeased(payments, order, byHand));
 }
 
 async function failLeased(payments: Payments, order: DueOrder, byHand: ByHand): Promise<FailedOrder> {
@@ -82,7 +69,7 @@ type Answer = { readonly said: string; readonly refused?: undefined } | { readon
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<Answer> {
   let outcome: RailOutcome | undefined;
   try {
-    outcome = await ask(payments, order);
+    outcome = await askWithoutSending(payments, order);
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'the rail could not be asked once more');
     const words = error instanceof Error ? error.message : String(error);
@@ -102,10 +89,6 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<Answer>
     case 'returned':
       return { refused: `the rail says ${outcome.kind}${explanation}: the workers end the payment now` };
   }
-}
-
-async function ask(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
-  return railAnswer(findAnywhere(payments, order));
 }
 
 /** What platforms read. The operator's reason is in the act, and no API shows it (decision 79). */
@@ -144,29 +127,4 @@ async function end(
   if (!refused) return { kind: 'failed', orderId: order.id, said };
   const status = refused.code === 'CONFLICT' ? refused.status : refused.code;
   return { kind: 'refused', reason: `nothing done: another has ended the order meanwhile (${status})` };
-}
-
-const firstStatement = statement<object>(
-  'order_first_due',
-  `update rail_order o set due_at = '-infinity'
-   from platform p join transaction t on t.platform_id = p.id and t.id = $1 and t.status in ('PENDING', 'PROCESSING')
-   where o.platform_id = p.id and o.transaction_id = $1 and o.due_at is not null returning o.id`,
-);
-
-/**
- * Takes the lease of the order of a payment, also from the worker that has it, whose outcome the database then accepts
- * only before ours. It becomes the first that is due, and is leased in the same transaction, so nobody else leases it. What
- * has ended is left alone: its order may wait for a return of the money.
- */
-async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
-  return inTransaction(database, async ({ client }) => {
-    const found = await firstStatement(client, transactionId);
-    const leased = await leaseOrders(client, found.length);
-    return leased.find(({ transaction }) => transaction.id === transactionId);
-  });
-}
-
-async function whyNone({ database }: Payments, id: string, uuid: string): Promise<string> {
-  const transaction = await database.prisma.transaction.findFirst({ where: { id: uuid } });
-  return transaction ? `${id} is ${transaction.status}: no order of it waits for an outcome` : `there is no ${id}`;
 }

@@ -1,4 +1,5 @@
 import { publicId } from '../../core/ids.ts';
+import { Slots } from '../../core/slots.ts';
 import { retryLostRaces } from '../../database/retry.ts';
 import { inSpan } from '../../instruments/spans.ts';
 import { commitGroups, type PlanRefusal } from '../../ledger/commit.ts';
@@ -28,6 +29,13 @@ import { decideBySimulation } from './simulated-approval.ts';
 /** How long an order waits for a person until its rail is asked again, in milliseconds. */
 const caseMs = 60_000;
 
+/**
+ * About how many orders rails are asked at once: as many as a rail has connections (upstream-client.ts). With more, those that
+ * wait for a connection use up their time. A provider that is slow would then answer none of them in time, and all would be sent
+ * again.
+ */
+const askedAtOnce = 32;
+
 /** Returns the milliseconds until the next order is due, or undefined when none waits. */
 export function nextOrderDue(payments: Payments): Promise<number | undefined> {
   return nextDue(payments.database.pool);
@@ -54,14 +62,17 @@ async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Pr
   const leases = renewLeases(pool, orders, payments.log);
   const postponements: Postponement[] = [];
   const concluded: Conclusion[] = [];
+  const slots = new Slots(askedAtOnce);
   await Promise.all(
     orders.map(async (order) => {
       let outcome: RailOutcome | undefined;
       try {
-        const next = await inSpan('settle order', { attributes: attributesOf(order) }, () =>
-          settle(payments, order, (answer) => {
-            outcome = answer;
-          }),
+        const next = await slots.run(() =>
+          inSpan('settle order', { attributes: attributesOf(order) }, () =>
+            settle(payments, order, (answer) => {
+              outcome = answer;
+            }),
+          ),
         );
         if ('dueInMs' in next) postponements.push(next);
         else concluded.push({ order, outcome, group: next });

@@ -81,12 +81,13 @@ export class UpstreamClient {
     command?: Command,
   ): Promise<z.infer<Schema>> {
     const { baseUrl, clientId, secret } = await this.#connection();
+    const credentials = Buffer.from(`${clientId}:${secret}`).toString('base64');
     const { statusCode, body } = await request(`${baseUrl.replace(/\/$/, '')}${path}`, {
       method,
       dispatcher: this.#agent,
       signal: AbortSignal.timeout(requestMs),
       headers: {
-        authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
+        authorization: `Basic ${credentials}`,
         accept: 'application/json',
         ...(command && { 'idempotency-key': command.key }),
         ...(command?.body && { 'content-type': 'application/json' }),
@@ -94,16 +95,26 @@ export class UpstreamClient {
       body: command?.body ? JSON.stringify(command.body) : null,
     });
     const text = await body.text();
-    if (statusCode >= 200 && statusCode < 300) return schema.parse(JSON.parse(text));
-    // No text of the answer in the error: it could repeat what was sent.
-    const failure = errorSchema.safeParse(jsonIn(text));
+    const content = jsonIn(text);
+    const what = `${method} ${path.replace(/\?.*/, '')}`;
+    // No text of the answer in these errors: it could repeat what was sent, and so could the error of a parser.
+    if (statusCode >= 200 && statusCode < 300) {
+      if (content === undefined) throw new UpstreamFault('UNREADABLE', `upstream answered no JSON to ${what}`);
+      return schema.parse(content);
+    }
+    const failure = errorSchema.safeParse(content);
     const { code, message } = failure.success ? failure.data : { code: 'UNKNOWN', message: 'no reason was given' };
     const isTemporary = temporary.has(statusCode) && !finalCodes.has(code);
     if (statusCode >= 500 || isTemporary || statusCode < 400) {
-      throw new UpstreamFault(code, `upstream answered ${statusCode} ${code} to ${method} ${path.replace(/\?.*/, '')}`);
+      throw new UpstreamFault(code, `upstream answered ${statusCode} ${code} to ${what}`);
     }
-    throw new UpstreamRefusal(code, message);
+    throw new UpstreamRefusal(code, [credentials, secret].reduce(hide, message));
   }
+}
+
+/** Takes a secret out of the provider's words, which callers and operators read. */
+function hide(words: string, secret: string): string {
+  return words.replaceAll(secret, '[hidden]');
 }
 
 function jsonIn(text: string): unknown {

@@ -103,6 +103,8 @@ export class UpstreamOrders {
       ...(await this.#counterpartyOf(order)),
       // The clocks of both services may differ.
       startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
+      // The payment of an old order is near the beginning of the list, and that of a new one near its end.
+      sortOrder: order.ageMs > clocksDifferMs ? 'asc' : 'desc',
       limit: '100',
     });
     for (;;) {
@@ -114,9 +116,9 @@ export class UpstreamOrders {
     }
   }
 
-  /** The filter for payments to or from the account outside of an order. */
+  /** The filter for payments to or from the other account of an order. What is converted goes to the platform's own. */
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
-    if (!account) return umaAddress === undefined ? {} : { receiverAccountIdentifier: umaAddress };
+    if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
     const id = await this.#accounts.externalId(account, currency).catch((error: unknown) => {
       // Upstream does not know the account any more: what it knows of the order is looked for among all.
       if (error instanceof UpstreamRefusal) return undefined;
@@ -193,7 +195,7 @@ export class UpstreamOrders {
 
   #outcomeOf(
     { status, receivedAmount, sentAmount, failureReason, refund }: TransactionRecord,
-    { settled, lock }: RailOrder,
+    { settled, lock, kind }: RailOrder,
   ): RailOutcome {
     const explanation = `${status} at the upstream service${failureReason === undefined ? '' : `: ${failureReason}`}`;
     switch (status) {
@@ -206,7 +208,7 @@ export class UpstreamOrders {
           kind: 'settled',
           watchMs: this.#times.watchMs,
           amount: BigInt(receivedAmount.amount),
-          ...sentOf(lock, sentAmount),
+          ...sentOf(kind, lock, sentAmount),
         };
       case 'REJECTED':
         return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
@@ -245,8 +247,9 @@ export class UpstreamOrders {
 /** The codes for a key that has executed another quote, and for a quote that was executed. */
 const executedBefore: ReadonlySet<string> = new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT']);
 
-function sentOf(lock: RateLock | undefined, sentAmount: TransactionRecord['sentAmount']) {
-  return lock && sentAmount && { sent: BigInt(sentAmount.amount) };
+/** What a payout took from the account upstream, where it is named. A collection takes nothing there. */
+function sentOf(kind: RailOrder['kind'], lock: RateLock | undefined, sentAmount: TransactionRecord['sentAmount']) {
+  return (lock || kind === 'PAYOUT') && sentAmount && { sent: BigInt(sentAmount.amount) };
 }
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail pays no UMA addresses' };

@@ -129,8 +129,18 @@ async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   const waiting = (await here.ops('order', 'list')).filter(({ status }: Data) => status !== 'COMPLETED');
   for (const { transaction } of waiting) {
     const because = ['--by', 'Ada', '--reason', 'upstream was restored, and does not know the quote any more'];
-    await here.ops('order', 'fail', transaction, ...because);
+    await failPatiently(here, [transaction, ...because]);
     ended.add(transaction);
   }
   return ended;
+}
+
+/** A busy machine may take longer to ask upstream than a rail has to answer: then it is asked again. */
+async function failPatiently(here: Side, args: readonly string[], attempts = 5): Promise<void> {
+  try {
+    await here.ops('order', 'fail', ...args);
+  } catch (error) {
+    if (attempts === 1 || !String(error).includes('the rail cannot be asked')) throw error;
+    await failPatiently(here, args, attempts - 1);
+  }
 }

@@ -71,7 +71,7 @@ export async function tryUpstream(trial: Trial): Promise<TrialResult> {
 const commandsOfPayment = 1.4;
 
 async function disturb(
-  { kills, payments }: Trial,
+  { kills, payments, clients }: Trial,
   sides: TwoSides,
   load: Load,
   killer: Killer,
@@ -99,7 +99,7 @@ async function disturb(
   await sides.here.restore(async () => {
     here = await beforeHere(sides);
   });
-  const repeated = await repeat(sides, load, present(here), random);
+  const repeated = await repeat(sides, load, present(here), { random, clients });
   while (paid(load) < payments) await load.more(commandsBetween);
   return { before: { upstream: present(upstream), here: present(here) }, repeated };
 }
@@ -110,7 +110,12 @@ function paid({ history }: Load): number {
 }
 
 /** Most of what the restore has undone is sent again, with its keys, as clients do that have no sign of it. */
-async function repeat({ here }: TwoSides, load: Load, before: Before['here'], random: Random): Promise<number> {
+async function repeat(
+  { here }: TwoSides,
+  load: Load,
+  before: Before['here'],
+  { random, clients }: { readonly random: Random; readonly clients: number },
+): Promise<number> {
   const there = await paymentIds(here.databaseUrl);
   const undone = load.history
     .filter(({ transactionIds }) => transactionIds.some((id) => before.payments.has(id) && !there.has(id)))
@@ -119,7 +124,7 @@ async function repeat({ here }: TwoSides, load: Load, before: Before['here'], ra
   const repeatAll = async () => {
     for (let command = left.shift(); command; command = left.shift()) await load.repeat(command.key);
   };
-  await Promise.all(Array.from({ length: 4 }, repeatAll));
+  await Promise.all(Array.from({ length: clients }, repeatAll));
   return undone.length;
 }
 

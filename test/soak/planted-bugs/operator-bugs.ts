@@ -63,7 +63,7 @@ export const operatorBugs: readonly Bug[] = [
   },
   {
     bug: 'an order ends by hand beside the worker that has it',
-    file: 'src/payments/settlement/fail-order.ts',
+    file: 'src/payments/settlement/order-by-hand.ts',
     find: "set due_at = '-infinity'",
     put: 'set due_at = o.due_at',
     caughtBy: ended(

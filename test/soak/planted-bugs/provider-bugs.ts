@@ -4,6 +4,18 @@ const quoted = (title: string) => ({ file: 'test/rails/upstream-quotes.test.ts',
 const reported = (title: string) => ({ file: 'test/rails/upstream-webhooks.test.ts', title });
 const deposited = (title: string) => ({ file: 'test/rails/upstream-deposits.test.ts', title });
 const reconciled = (title: string) => ({ file: 'test/rails/reconciliation.test.ts', title });
+const settledCase = (title: string) => ({ file: 'test/rails/settling-cases.test.ts', title });
+const whateverMoves =
+  'whatever a provider moves, customers pay and get what was promised, the difference is on DIFFERENCES, and the books agree with the provider';
+const tookMore =
+  'a payout that took more is COMPLETED as it was promised; its entries, its act and the list of cases say what the difference was';
+const ownMemos =
+  'what the gateway moves upstream between accounts of its own is no difference; money that leaves under the same memo is, and so is that of an unknown order, unless it failed';
+const hidden = {
+  file: 'test/rails/secrets.test.ts',
+  title:
+    'no secret of a provider is printed, measured, traced or answered, whatever the provider does, also while they rotate',
+};
 const unsigned = 'what nobody has signed for this platform is refused, and nothing of it is stored';
 const toAPerson = 'what nobody can be credited with waits for a person, who says whose it is';
 const otherwise =
@@ -130,5 +142,93 @@ export const providerBugs: readonly Bug[] = [
     find: 'beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n)',
     put: 'beyondLow <= 0n && beyondHigh >= 0n',
     caughtBy: reconciled(otherwise),
+  },
+  {
+    bug: 'a customer bears what a provider has moved otherwise',
+    file: 'src/payments/settlement/settle-case.ts',
+    find: 'planDelivery(order, {',
+    put: 'planDelivery({ ...order, transaction: { ...order.transaction, receivedAmount: outcome.amount ?? null } }, {',
+    caughtBy: settledCase(whateverMoves),
+  },
+  {
+    bug: 'a difference of what came in is booked with the sign of what was taken',
+    file: 'src/payments/movements.ts',
+    find: "side === 'out' ? is.amount - was.amount : was.amount - is.amount",
+    put: 'is.amount - was.amount',
+    caughtBy: settledCase(whateverMoves),
+  },
+  {
+    bug: 'what a payout took beyond what has arrived is not noticed',
+    file: 'src/payments/settlement/cases.ts',
+    find: 'if (arrived === amount && taken === amount) return undefined;',
+    put: 'if (arrived === amount) return undefined;',
+    caughtBy: settledCase(tookMore),
+  },
+  {
+    bug: 'the reconciliation names a difference that a person has settled',
+    file: 'src/payments/reconciliation/differences.ts',
+    find: "case when o.kind = 'PAYOUT' then c.moved_out else c.moved_in end, case",
+    put: 'null::bigint, case',
+    caughtBy: settledCase(tookMore),
+  },
+  {
+    bug: 'the database books any difference',
+    file: 'prisma/functions/check_difference.sql',
+    find: 'or v_booked is distinct from (case',
+    put: 'or false and v_booked is distinct from (case',
+    caughtBy: settledCase('the database books no difference but that of an open case, and no leg of it on an account'),
+  },
+  {
+    bug: 'what the gateway moves between its accounts upstream is named as a difference',
+    file: 'src/rails/upstream/upstream-movements.ts',
+    find: 'hasBegun(one) && !isWithin(one)',
+    put: 'hasBegun(one)',
+    caughtBy: reconciled(ownMemos),
+  },
+  {
+    bug: "money that leaves upstream under a memo of the gateway's own is not compared",
+    file: 'src/rails/upstream/upstream-movements.ts',
+    find: ' && isOwn(source) && isOwn(destination)',
+    put: ' && isOwn(source)',
+    caughtBy: reconciled(ownMemos),
+  },
+  {
+    bug: 'a payment that failed upstream, of an order that was never known here, is named as a difference',
+    file: 'src/payments/reconciliation/differences.ts',
+    find: "state !== 'FAILED' && (state",
+    put: '(state',
+    caughtBy: reconciled(ownMemos),
+  },
+  {
+    bug: 'the error of a provider that fails has the credentials',
+    file: 'src/rails/upstream/upstream-client.ts',
+    find: 'const content = jsonIn(text);',
+    put: 'const content = jsonIn(text);\n    if (statusCode >= 500) throw new Error(credentials);',
+    caughtBy: hidden,
+  },
+  {
+    bug: "a provider's refusal repeats the credentials",
+    file: 'src/rails/upstream/upstream-client.ts',
+    find: '[credentials, secret].reduce(hide, message)',
+    put: 'message',
+    caughtBy: hidden,
+  },
+  {
+    bug: "an answer that is no JSON is shown in the parser's words",
+    file: 'src/rails/upstream/upstream-client.ts',
+    find: 'if (content === undefined) throw',
+    put: 'if (content === undefined) JSON.parse(text);\n      if (content === undefined) throw',
+    caughtBy: hidden,
+  },
+  {
+    bug: 'a rail is asked about all due orders at once',
+    file: 'src/payments/settlement/settlement.ts',
+    find: 'new Slots(askedAtOnce)',
+    put: 'new Slots(askedAtOnce * 100)',
+    caughtBy: {
+      file: 'test/payments/robustness.test.ts',
+      title:
+        'a rail that is slow is asked about 32 orders at once at most, however many are due, so that none waits for its connection',
+    },
   },
 ];

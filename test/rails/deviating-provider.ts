@@ -1,0 +1,79 @@
+import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
+import type { RailMovement } from '../../src/rails/rail-movements.ts';
+import type { LockAnswer, LockRequest } from '../../src/rails/rate-lock.ts';
+
+/** By how much a provider moves more than it should (less, where negative), in smallest units. */
+export interface Deviation {
+  /** Of what it takes for a payout. */
+  readonly taken: bigint;
+  /** Of what arrives. */
+  readonly arrived: bigint;
+}
+
+/** A provider that has a book of its own, and that moves other amounts than those of its orders. It locks two for one. */
+export class DeviatingProvider {
+  /** What the platform holds there, by currency. */
+  readonly held = new Map<string, bigint>();
+  deviation: Deviation = { taken: 0n, arrived: 0n };
+  /** What it has moved on the platform's account beyond the orders, by currency: what it took is negative. */
+  readonly beyond = new Map<string, bigint>();
+  /** Whether it names what it has moved. */
+  isSilent = false;
+  /** Whether it answers at all. */
+  isAway = false;
+  readonly #moved = new Map<string, { readonly movement: RailMovement; readonly outcome: RailOutcome }>();
+  /** The currencies of each lock. */
+  readonly #locks = new Map<string, readonly [sending: string, receiving: string]>();
+
+  /** What the rail of this provider has in place of the sandbox's parts. */
+  parts(): Rail {
+    const perform = async (order: RailOrder) => this.#perform(order);
+    return {
+      name: 'deviating',
+      payOut: perform,
+      collect: perform,
+      findOrder: async ({ id }) => this.#answer(this.#moved.get(id)?.outcome),
+      lockRate: async (request) => this.#lock(request),
+      movements: async () => ({ movements: [...this.#moved.values()].map(({ movement }) => movement) }),
+      balances: async () => new Map(this.held),
+    };
+  }
+
+  #answer<Outcome>(outcome: Outcome): Outcome {
+    if (this.isAway) throw new Error('connect ECONNREFUSED');
+    return outcome;
+  }
+
+  #lock({ id, amount, lockedSide, sending, receiving }: LockRequest): LockAnswer {
+    const [sent, received] = lockedSide === 'SENDING' ? [amount, amount / 2n] : [amount * 2n, amount];
+    this.#locks.set(`lock ${id}`, [sending.code, receiving.code]);
+    return { kind: 'locked', lock: { reference: `lock ${id}`, sent, received, rate: '2', fees: 0n }, validMs: 60_000 };
+  }
+
+  #perform(order: RailOrder): RailOutcome {
+    const known = this.#moved.get(order.id);
+    if (known) return this.#answer(known.outcome);
+    // What stays here moves nothing there.
+    if (!order.account && !order.lock) return { kind: 'settled' };
+    const [paidIn, arrivesIn] = this.#locks.get(order.lock?.reference ?? '') ?? [order.currency, order.currency];
+    const taken = (order.lock?.sent ?? order.amount) + this.deviation.taken;
+    const arrived = order.amount + this.deviation.arrived;
+    if (order.kind === 'PAYOUT') this.#hold(paidIn, -taken, -this.deviation.taken);
+    if (order.kind === 'COLLECTION' || !order.account) this.#hold(arrivesIn, arrived, this.deviation.arrived);
+    const isIn = order.kind === 'COLLECTION';
+    const movement: RailMovement = {
+      ...{ orderId: order.id, reference: `payment of ${order.id}`, state: 'SETTLED', at: new Date() },
+      ...(isIn ? { amount: arrived, currency: arrivesIn } : { amount: taken, currency: paidIn }),
+      direction: isIn ? 'IN' : 'OUT',
+    };
+    const named = isIn ? { amount: arrived } : { amount: arrived, sent: taken };
+    const outcome: RailOutcome = { kind: 'settled', ...(this.isSilent ? {} : named) };
+    this.#moved.set(order.id, { movement, outcome });
+    return this.#answer(outcome);
+  }
+
+  #hold(currency: string, change: bigint, beyond: bigint): void {
+    this.held.set(currency, (this.held.get(currency) ?? 0n) + change);
+    this.beyond.set(currency, (this.beyond.get(currency) ?? 0n) + beyond);
+  }
+}

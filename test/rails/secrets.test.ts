@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { act, actOn, ended, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
+import { bodyOf, passOn } from '../setup/pass-on.ts';
+import { fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+
+// The secrets of providers are never shown: not in what an instance prints at its most talkative, not in its figures or its traces,
+// and not to a caller; whatever the provider answers, and also while they rotate.
+
+const environment = {
+  CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+  SECRET_KEY: randomBytes(32).toString('base64'),
+  RAILS: JSON.stringify({ PRODUCTION: { module: 'upstream', settings: { pollMs: 10, identityMs: 10 } } }),
+};
+
+let upstream: TestGateway;
+let account: TestPlatform;
+/** In front of upstream. A customer whose name is a fault meets that fault. */
+let provider: Server;
+/** A collector of traces: all that it gets. */
+let collector: Server;
+const traces: string[] = [];
+let database: ThrowawayDatabase;
+let instance: ChildGateway;
+let figuresUrl: string;
+let platform: TestPlatform;
+let scene: Scene;
+
+/** How the provider fails. Some of it repeats what it was sent, as proxies and pages of errors do. */
+const faults: Readonly<
+  Record<string, (sent: string) => { readonly status: number; readonly body: string } | undefined>
+> = {
+  'Answers an error': (sent) => ({ status: 500, body: `cannot work on ${sent}` }),
+  'Answers a page': (sent) => ({ status: 200, body: `<${sent}>` }),
+  'Refuses the credentials': (sent) => ({ status: 401, body: JSON.stringify({ code: 'UNAUTHORIZED', message: sent }) }),
+  'Refuses it for good': (sent) => ({ status: 400, body: JSON.stringify({ code: 'INVALID_INPUT', message: sent }) }),
+  'Answers something else': (sent) => ({
+    status: 200,
+    body: JSON.stringify({ id: [sent], kycStatus: { [sent]: sent } }),
+  }),
+  'Cuts the connection': () => undefined,
+};
+const silence = 'Never answers';
+
+const listen = async (server: Server) => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+/** A port that nobody has. */
+async function freePort(): Promise<number> {
+  const server = createSocketServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function ops(...args: string[]): Promise<Data> {
+  const { code, out, err } = await runOps(database.url, ['--json', ...args], environment);
+  expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+/** All secrets that the platform has had at its provider. */
+const secrets: { readonly clientId: string; readonly secret: string; readonly webhookSecret: string }[] = [];
+
+/** Stores new credentials and a new secret of webhooks, as a person does who rotates them. */
+async function rotate(authorization: string, baseUrl: string): Promise<void> {
+  const [clientId = '', secret = ''] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':');
+  const path = `${instance.url}/rails/Platform:${platform.platformId}/webhooks`;
+  const { secret: webhookSecret } = await createEndpoint(account, { url: path });
+  secrets.push({ clientId, secret, webhookSecret });
+  const connection = JSON.stringify({ baseUrl, clientId, secret, webhookSecret });
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
+  await ops('rails', 'connect', 'secretive');
+}
+
+/** The forms in which a secret may be shown. The error of a parser shows the first characters of a text. */
+const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) => {
+  const key = webhookSecret.replace('whsec_', '');
+  const whole = [secret, `${clientId}:${secret}`, key].flatMap((one) => [
+    ...[one, encodeURIComponent(one)],
+    ...(['base64', 'base64url', 'hex'] as const).map((form) => Buffer.from(one).toString(form)),
+  ]);
+  return [...whole, secret.slice(0, 8), key.slice(0, 8)];
+};
+
+let providerUrl: string;
+beforeAll(async () => {
+  upstream = await startTestGateway();
+  account = await upstream.newPlatform('account');
+  for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
+  provider = createServer(async (request, response) => {
+    const body = await bodyOf(request);
+    const name = Object.keys(faults).find((one) => body.includes(one));
+    const [, basic = ''] = (request.headers.authorization ?? '').split(' ');
+    if (body.includes(silence)) return;
+    if (name === undefined) {
+      const { status, type, text: answer } = await passOn(upstream.url, request, body);
+      return void response.writeHead(status, { 'content-type': type }).end(answer);
+    }
+    const answer = faults[name]?.(name === 'Answers a page' ? (atob(basic).split(':')[1] ?? '') : `Basic ${basic}`);
+    if (!answer) return void request.socket.destroy();
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+  });
+  providerUrl = `${await listen(provider)}/2025-10-13`;
+  collector = createServer(async (request, response) => {
+    traces.push(await text(request));
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  database = await freshDatabase();
+  const port = await freePort();
+  figuresUrl = `http://127.0.0.1:${port}/metrics`;
+  instance = await startChildGateway({
+    ...environment,
+    ...{ DATABASE_URL: database.url, LOG_LEVEL: 'debug', ACCESS_LOG: 'on', INSPECT_REQUESTS: '1000' },
+    ...{ METRICS_PORT: String(port), OTEL_EXPORTER_OTLP_ENDPOINT: await listen(collector) },
+  });
+  const made = await ops('platform', 'create', 'secretive');
+  platform = connect(instance.url, made.id.replace('Platform:', ''), made.authorization);
+  await rotate(account.authorization, providerUrl);
+  scene = await makeScene(platform, 0n);
+});
+afterAll(async () => {
+  await instance.end('SIGKILL');
+  for (const server of [provider, collector]) server.closeAllConnections();
+  provider.close();
+  collector.close();
+  await upstream.stop();
+  await database.drop();
+});
+
+async function pull(): Promise<void> {
+  const { transaction } = await actOn(platform, 'transferIn', {
+    ...{ sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 20_000n },
+  });
+  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+}
+
+const worked = () => vi.waitFor(async () => expect(instance.output()).toContain('"/rails/Platform:'), 20_000);
+
+test('no secret of a provider is printed, measured, traced or answered, whatever the provider does, also while they rotate', async () => {
+  await pull();
+  await worked();
+  const answers: unknown[] = [];
+  const attempt = async (fullName: string) => {
+    const input = { platformCustomerId: fullName, details: { individual: { fullName } } };
+    answers.push(await act(platform, 'createCustomer', input, 'customer { id }'));
+  };
+  await Promise.all([...Object.keys(faults), silence].map(attempt));
+
+  const token = { name: 'rotated', permissions: ['VIEW', 'TRANSACT', 'MANAGE'] };
+  const { apiToken, secret } = await succeed(account, 'createApiToken', token, 'apiToken { clientId } secret');
+  const rotated = `Basic ${btoa(`${apiToken.clientId}:${secret}`)}`;
+  await rotate(rotated, providerUrl);
+  await pull();
+  const made = await quote(platform, usdToEur(scene, { immediatelyExecute: true }));
+  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  // What somebody signs with another secret is refused.
+  const refused = await fetch(`${instance.url}/rails/Platform:${platform.platformId}/webhooks`, {
+    method: 'POST',
+    headers: {
+      'webhook-id': '1',
+      'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
+      'webhook-signature': 'v1,AAAA',
+    },
+    body: '{}',
+  });
+  expect(refused.status).toBe(401);
+  // Nobody listens there.
+  const port = await freePort();
+  await rotate(rotated, `http://127.0.0.1:${port}/2025-10-13`);
+  await attempt('Is refused by nobody');
+  const figures = await (await fetch(figuresUrl)).text();
+  expect(await instance.end('SIGTERM')).toBe(0);
+
+  // All of it happened, and would have been seen.
+  const printed = instance.output();
+  expect(printed).toContain('upstream answered 500');
+  expect(printed).toContain('upstream answered 401');
+  expect(printed).toContain('ECONNREFUSED');
+  expect(printed).toContain('timeout');
+  expect(figures).toContain('payments_');
+  expect(traces.join('')).toContain('settle order');
+  expect(answers).toHaveLength(Object.keys(faults).length + 2);
+  expect(secrets).toHaveLength(3);
+  expect(new Set(secrets.map(({ webhookSecret }) => webhookSecret)).size).toBe(3);
+
+  const shown = { printed, figures, traces: traces.join('\n'), answers: JSON.stringify(answers) };
+  for (const [where, what] of Object.entries(shown)) {
+    const found = secrets.flatMap(formsOf).filter((form) => what.includes(form));
+    expect({ where, found }).toEqual({ where, found: [] });
+    expect(what).not.toContain(environment.SECRET_KEY);
+  }
+});

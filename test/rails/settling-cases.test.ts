@@ -1,0 +1,278 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { commitPlanOn } from '../../src/ledger/commit.ts';
+import type { Plan } from '../../src/ledger/plan.ts';
+import { runReconciliation } from '../../src/payments/reconciliation/reconciliation.ts';
+import { closeCases, listCases } from '../../src/payments/settlement/cases.ts';
+import { settleCase } from '../../src/payments/settlement/settle-case.ts';
+import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
+import { actOn, execute, pay, quote, usdToEur } from '../setup/acts.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
+import { DeviatingProvider } from './deviating-provider.ts';
+
+// A provider moves another amount than was promised. A person settles the payment as it was promised, and the difference goes to a
+// named account of the books, and never to a customer (decision 95).
+
+let database: ThrowawayDatabase;
+/** Serves only: the test does the background work itself. Its end audits the ledger. */
+let t: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+let other: Scene;
+const provider = new DeviatingProvider();
+beforeAll(async () => {
+  database = await freshDatabase();
+  t = await startTestGateway({ ROLE: 'serve' }, database.url);
+  platform = await t.newPlatform('by-hand');
+  const { SANDBOX } = t.gateway.payments.rails;
+  Object.assign(SANDBOX ?? {}, provider.parts());
+  scene = await makeScene(platform, 0n);
+  other = await makeScene(platform, 0n);
+  const { id } = await transfer('transferIn', 5_000_000);
+  await work();
+  expect(await statusOf(id)).toBe('COMPLETED');
+});
+afterAll(async () => {
+  await t.stop();
+  await database.drop();
+});
+
+const operator = { ...tester, by: 'Ada', act: 'cases settle', reason: 'the provider has taken a fee' };
+const settled = (id: string) => settleCase(t.gateway.payments, id, operator);
+const casesOf = async (id: string) =>
+  (await listCases(t.gateway.payments.database)).filter(({ transactionId }) => id === `Transaction:${transactionId}`);
+
+/** Works on all orders, now. */
+async function work(): Promise<void> {
+  await t.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  await settleDueOrders(t.gateway.payments, 100);
+}
+
+async function transfer(mutation: 'transferIn' | 'transferOut', amount: number): Promise<Data> {
+  if (mutation === 'transferOut') return pay(platform, scene, amount);
+  const input = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount };
+  return (await actOn(platform, mutation, input)).transaction;
+}
+
+async function quoted(input: object): Promise<Data> {
+  const made = await quote(platform, input);
+  await execute(platform, made.id);
+  return made.transaction;
+}
+
+/** Every way in which money goes through the provider. */
+const ways: Readonly<Record<string, (amount: number) => Promise<Data>>> = {
+  'a payout': (amount) => transfer('transferOut', amount),
+  'a collection': (amount) => transfer('transferIn', amount),
+  'a conversion that leaves': (amount) => quoted(usdToEur(scene, { lockedCurrencyAmount: amount })),
+  'a conversion that stays': (amount) =>
+    quoted(usdToEur(scene, { lockedCurrencyAmount: amount, destination: { account: { accountId: scene.eur } } })),
+  'a conversion for somebody else here': (amount) =>
+    quoted(usdToEur(scene, { lockedCurrencyAmount: amount, destination: { account: { accountId: other.eur } } })),
+  'a pull and its payout': (amount) =>
+    quoted(usdToEur(scene, { lockedCurrencyAmount: amount, source: { account: { accountId: scene.outsideUsd } } })),
+};
+
+const fields = `status sentAmount { amount } receivedAmount { amount } source { ... on AccountSource { accountId } }
+  destination { ... on AccountDestination { accountId } }
+  ledgerEntries { kind system amount { amount currency { code } } }`;
+async function transactionOf(id: string): Promise<Data> {
+  return (await platform.ask(`query ($id: ID!) { transaction(id: $id) { ${fields} } }`, { id })).transaction;
+}
+const statusOf = async (id: string): Promise<string> => (await transactionOf(id)).status;
+
+const customers = () => [scene.usd, scene.eur, other.eur];
+async function balances(): Promise<Map<string, bigint>> {
+  return new Map(await Promise.all(customers().map(async (id) => [id, await balanceOf(platform, id)] as const)));
+}
+
+/** What DIFFERENCES has, by currency. */
+async function differences(): Promise<Map<string, bigint>> {
+  const { rows } = await t.owner.query(
+    "select currency, sum(amount)::text as amount from posting where system = 'DIFFERENCES' group by currency",
+  );
+  return new Map(rows.map(({ currency, amount }) => [currency, BigInt(amount)]));
+}
+
+/** The differences that the reconciliation names. */
+async function named(): Promise<readonly unknown[]> {
+  const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+  const { platformId } = platform;
+  const outcome = await runReconciliation(t.gateway.payments, { platformId, environment: 'SANDBOX' }, period, 'Ada');
+  return outcome.differences;
+}
+
+const notZero = (map: ReadonlyMap<string, bigint>) => [...map].filter(([, amount]) => amount !== 0n).sort();
+
+/** Works until a payment has ended: a person settles each case of it. Returns how many there were. */
+async function toEnd(id: string): Promise<number> {
+  for (let cases = 0; ; ) {
+    await work();
+    if ((await statusOf(id)) === 'COMPLETED') return cases;
+    if ((await casesOf(id)).length === 0) continue;
+    expect(await settled(id)).toMatchObject({ kind: 'settled' });
+    cases += 1;
+  }
+}
+
+const deviation = fc.record({
+  taken: fc.bigInt({ min: -40n, max: 40n }),
+  arrived: fc.bigInt({ min: -40n, max: 40n }),
+});
+
+test('whatever a provider moves, customers pay and get what was promised, the difference is on DIFFERENCES, and the books agree with the provider', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...Object.keys(ways)),
+      fc.integer({ min: 100, max: 3_000 }),
+      deviation,
+      async (way, amount, deviates) => {
+        const before = await balances();
+        provider.deviation = deviates;
+        const { id } = (await ways[way]?.(amount)) ?? {};
+        await toEnd(id);
+        provider.deviation = { taken: 0n, arrived: 0n };
+
+        const { sentAmount, receivedAmount, source, destination, ledgerEntries } = await transactionOf(id);
+        const expected = new Map(before);
+        const add = (account: string, change: bigint) => {
+          if (expected.has(account)) expected.set(account, (expected.get(account) ?? 0n) + change);
+        };
+        if (sentAmount) add(source.accountId, -BigInt(sentAmount.amount));
+        add(destination.accountId, BigInt(receivedAmount.amount));
+        expect(await balances()).toEqual(expected);
+
+        const sums = new Map<string, bigint>();
+        for (const { amount: leg } of ledgerEntries) {
+          sums.set(leg.currency.code, (sums.get(leg.currency.code) ?? 0n) + BigInt(leg.amount));
+        }
+        expect(notZero(sums)).toEqual([]);
+        expect(notZero(await differences())).toEqual(notZero(provider.beyond));
+        expect(await named()).toEqual([]);
+      },
+    ),
+    { numRuns: 16, interruptAfterTimeLimit: 15_000 },
+  );
+});
+
+test('a payout that took more is COMPLETED as it was promised; its entries, its act and the list of cases say what the difference was', async () => {
+  provider.deviation = { taken: 5n, arrived: 0n };
+  const { id } = await transfer('transferOut', 1_000);
+  await work();
+  expect(await statusOf(id)).toBe('PENDING');
+  expect(await named()).toMatchObject([
+    { fault: 'OTHER_AMOUNT', here: 'PENDING 10.00 USD', there: 'SETTLED 10.05 USD' },
+  ]);
+  expect(await settled(id)).toMatchObject({
+    kind: 'settled',
+    ...{ said: 'settled 10.00 USD for 10.05 USD', stands: 'ordered 10.00 USD' },
+    ...{ differences: [{ currency: 'USD', amount: -5n }], short: undefined },
+  });
+  const { status, ledgerEntries } = await transactionOf(id);
+  expect(status).toBe('COMPLETED');
+  expect(ledgerEntries.filter(({ kind }: Data) => kind === 'DIFFERENCE')).toMatchObject([
+    { system: 'OUTSIDE', amount: { amount: '5', currency: { code: 'USD' } } },
+    { system: 'DIFFERENCES', amount: { amount: '-5', currency: { code: 'USD' } } },
+  ]);
+  const { database: books } = t.gateway.payments;
+  expect(await books.prisma.operatorAct.findMany({ where: { subject: id } })).toMatchObject([
+    {
+      ...{ operator: 'Ada', act: 'cases settle', reason: operator.reason },
+      after: { differences: ['-0.05 USD'], short: null },
+    },
+  ]);
+  expect(await casesOf(id)).toEqual([]);
+  expect(
+    (await listCases(books, { all: true })).filter(({ transactionId }) => id.endsWith(transactionId)),
+  ).toMatchObject([{ closedBy: 'Ada', closedReason: operator.reason, movedOut: 1_005n, movedIn: null }]);
+  // It is asked about no more, and once settled it is not settled again.
+  await work();
+  expect(await settled(id)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('is COMPLETED') });
+  expect(await named()).toEqual([]);
+});
+
+test('a receiver outside that got less is named, and nothing is booked where the account at the provider has what it should', async () => {
+  const before = await differences();
+  provider.deviation = { taken: 0n, arrived: -7n };
+  const { id } = await transfer('transferOut', 1_000);
+  await work();
+  expect(await settled(id)).toMatchObject({ differences: [], short: { currency: 'USD', amount: 7n } });
+  expect(await statusOf(id)).toBe('COMPLETED');
+  expect(await differences()).toEqual(before);
+  expect(await named()).toEqual([]);
+});
+
+test('a payment without a case, one whose rail is away, says nothing or says what was promised is not settled by hand', async () => {
+  provider.deviation = { taken: 3n, arrived: 0n };
+  const { id } = await transfer('transferOut', 1_100);
+  expect(await settled(id)).toMatchObject({ kind: 'refused', reason: `${id} has no open case of another amount` });
+  await work();
+  provider.isAway = true;
+  expect(await settled(id)).toMatchObject({ reason: 'the rail cannot be asked: connect ECONNREFUSED' });
+  provider.isAway = false;
+  expect(await statusOf(id)).toBe('PENDING');
+  expect(await closeCases(t.gateway.payments.database, id, operator)).toEqual({ kind: 'closed' });
+  expect(await settled(id)).toMatchObject({ reason: `${id} has no open case of another amount` });
+  expect(await settled('Transaction:nothing')).toMatchObject({ kind: 'refused' });
+
+  provider.isSilent = true;
+  const silent = await quoted(usdToEur(scene, { lockedCurrencyAmount: 1_200 }));
+  await work();
+  expect(await casesOf(silent.id)).toMatchObject([{ said: 'settled an unnamed amount for an unnamed amount' }]);
+  expect(await settled(silent.id)).toMatchObject({
+    reason: expect.stringContaining('That is not what it can have moved'),
+  });
+  provider.isSilent = false;
+});
+
+test('two persons who settle a payment at once settle it once', async () => {
+  provider.deviation = { taken: 9n, arrived: 0n };
+  const before = (await differences()).get('USD') ?? 0n;
+  const { id } = await transfer('transferOut', 1_300);
+  await work();
+  const answers = await Promise.all([settled(id), settled(id), settled(id)]);
+  expect(answers.map(({ kind }) => kind).sort()).toEqual(['refused', 'refused', 'settled']);
+  expect((await differences()).get('USD')).toBe(before - 9n);
+});
+
+test('the database books no difference but that of an open case, and no leg of it on an account', async () => {
+  provider.deviation = { taken: 4n, arrived: 0n };
+  const { id } = await transfer('transferOut', 1_400);
+  await work();
+  const transactionId = id.replace('Transaction:', '');
+  const [open] = await casesOf(id);
+  const orderId = open?.orderId ?? '';
+  const legs = (amount: bigint, system: 'DIFFERENCES' | 'FEES' = 'DIFFERENCES') =>
+    [
+      { system: 'OUTSIDE', currency: 'USD', amount },
+      { system, currency: 'USD', amount: -amount },
+    ] as const;
+  const account = { account: scene.usd.replace('InternalAccount:', ''), currency: 'USD', amount: -4n };
+  const end = { orderId, by: 'Ada', reason: 'a test', movedOut: 1_404n, movedIn: null };
+  const plan = (more: Plan): Plan => ({
+    orders: [{ id: orderId, dueInMs: null }],
+    cases: [end],
+    journals: [{ kind: 'difference', transactionId, legs: legs(4n) }],
+    ...more,
+  });
+  const wrong: readonly Plan[] = [
+    plan({ cases: [] }),
+    plan({ orders: [] }),
+    plan({ cases: [{ ...end, movedOut: 1_405n }] }),
+    plan({ journals: [] }),
+    plan({ journals: [{ kind: 'difference', transactionId, legs: legs(5n) }] }),
+    plan({ journals: [{ kind: 'difference', transactionId, legs: legs(4n, 'FEES') }] }),
+    plan({ journals: [{ kind: 'delivery', transactionId, legs: legs(4n) }] }),
+    plan({ journals: [{ kind: 'difference', transactionId, legs: [legs(4n)[0], account] }] }),
+    { journals: [{ kind: 'transfer', transactionId, legs: legs(4n) }] },
+  ];
+  for (const one of wrong) {
+    const committed = commitPlanOn(t.gateway.payments.database.pool, platform.platformId, one);
+    await expect(committed).rejects.toMatchObject({ code: 'LG014' });
+  }
+  expect(await settled(id)).toMatchObject({ kind: 'settled' });
+});

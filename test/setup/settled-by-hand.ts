@@ -1,0 +1,28 @@
+import { expect, vi } from 'vitest';
+import { listCases } from '../../src/payments/settlement/cases.ts';
+import { settleCase } from '../../src/payments/settlement/settle-case.ts';
+import { ended, pay } from './acts.ts';
+import type { TestGateway, TestPlatform } from './gateway.ts';
+import type { Scene } from './scene.ts';
+import { tester } from './tester.ts';
+
+/** Makes a payment of 1000 units whose provider takes five more, and which a person settles. Answers its id. */
+export async function settledByHand({ gateway }: TestGateway, platform: TestPlatform, scene: Scene): Promise<string> {
+  const { payments } = gateway;
+  const { SANDBOX } = payments.rails;
+  if (!SANDBOX) throw new Error('no sandbox');
+  const spies = (['payOut', 'findOrder'] as const).map((part) =>
+    vi.spyOn(SANDBOX, part).mockResolvedValue({ kind: 'settled', amount: 1_000n, sent: 1_005n }),
+  );
+  const { id } = await pay(platform, scene, 1_000);
+  await vi.waitFor(async () => {
+    const cases = await listCases(payments.database);
+    expect(cases.filter(({ transactionId }) => id === `Transaction:${transactionId}`)).toHaveLength(1);
+  }, 20_000);
+  const operator = { ...tester, reason: 'the provider has taken a fee' };
+  const settled = await settleCase(payments, id, operator);
+  if (settled.kind === 'refused') throw new Error(settled.reason);
+  for (const spy of spies) spy.mockRestore();
+  expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  return id;
+}
