@@ -446,8 +446,9 @@ const commandsWith = (...kinds: readonly QuoteKind[]) => [
 /** The commands of a platform. */
 export const commands = commandsWith('outside', 'other', 'uma', 'funded', 'pulled');
 
-/** The commands of a platform that pays customers of another cluster, too: half of its quotes. */
-export const commandsBesideAnother = commandsWith(
-  ...(['outside', 'other', 'uma', 'funded', 'pulled'] as const),
-  ...Array<QuoteKind>(5).fill('across'),
-);
+/** The commands of a platform that pays customers of another cluster, too: most of its quotes, which are executed and decided on. */
+export const commandsBesideAnother = [
+  ...commandsWith('outside', 'other', 'uma', 'funded', 'pulled', ...Array<QuoteKind>(10).fill('across')),
+  ...Array<typeof execute>(6).fill(execute),
+  ...Array<typeof decision>(6).fill(decision),
+];

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type pg from 'pg';
 import { expect } from 'vitest';
 import { runAudit } from '../../src/ledger/audit.ts';
 import { act } from '../setup/acts.ts';
@@ -27,14 +26,17 @@ export async function oneCluster(): Promise<Ground<Model, Real>> {
   return {
     lanes,
     commands,
-    open: () => openReal(gateway, sql),
+    open: async () => {
+      const world = await World.open(gateway, sql);
+      return { world, pair: await world.pair(0n), other: undefined };
+    },
     async play(real, sequence) {
       const { world, pair } = real;
       const model = modelOf(await world.balances(pair));
       try {
         await fc.asyncModelRun(() => ({ model, real }), sequence);
       } finally {
-        await settle(model, real);
+        await settle(model, real, 'reject');
       }
       expect(await world.balances(pair), 'at the end').toEqual(model.balances);
     },
@@ -49,20 +51,14 @@ export async function oneCluster(): Promise<Ground<Model, Real>> {
   };
 }
 
-/** Makes a platform with two customers. */
-export async function openReal(gateway: TestGateway, sql: pg.Pool, url?: string): Promise<Real> {
-  const world = await World.open(gateway, sql, url);
-  return { world, pair: await world.pair(), other: undefined };
-}
-
 /** Audits what has happened since the last audit, at a moment that depends on the sequences, while the other lanes go on. */
 export async function expectSoundSince(gateway: TestGateway): Promise<void> {
   expect(await runAudit(gateway.gateway.payments.database)).toMatchObject({ breaches: [], storeError: undefined });
 }
 
 /** Ends what a sequence has left under way: the next one on these customers starts with nothing. */
-export async function settle(model: Model, real: Real): Promise<void> {
-  while (model.waiting.length > 0) await decide(model, real, 0, 'reject');
+export async function settle(model: Model, real: Real, verdict: 'approve' | 'reject'): Promise<void> {
+  while (model.waiting.length > 0) await decide(model, real, 0, verdict);
   if (model.outside !== 'ACTIVE') {
     const input = { accountId: real.pair.a.outsideUsd, status: 'ACTIVE' };
     await act(real.world.platform, 'sandboxSetExternalAccountStatus', input, '');

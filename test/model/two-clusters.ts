@@ -6,11 +6,14 @@ import type { TestGateway } from '../setup/gateway.ts';
 import { startTwoClusters } from '../setup/two-clusters.ts';
 import { commandsBesideAnother, type Real } from './commands.ts';
 import { type Model, modelOf } from './model.ts';
-import { expectSoundSince, modelSettings, openReal, settle } from './one-cluster.ts';
+import { expectSoundSince, modelSettings, settle } from './one-cluster.ts';
 import type { Ground } from './run.ts';
-import { clockwork } from './world.ts';
+import { clockwork, World } from './world.ts';
 
 const sides = ['north', 'south'] as const;
+/** So much money has the payer in either cluster at first: without it, hardly any payment across would be executed. */
+const funds = 200_000n;
+
 type Both<T> = Readonly<Record<(typeof sides)[number], T>>;
 
 /** The commands of one platform, each on either side. */
@@ -41,7 +44,7 @@ export async function twoClusters(): Promise<Ground<Both<Model>, Both<Real>>> {
       try {
         await fc.asyncModelRun(() => ({ model, real }), sequence);
       } finally {
-        for (const side of sides) await settle(model[side], real[side]);
+        for (const side of sides) await settle(model[side], real[side], 'approve');
       }
       for (const side of sides) {
         const { world, pair } = real[side];
@@ -56,6 +59,9 @@ export async function twoClusters(): Promise<Ground<Both<Model>, Both<Real>>> {
       try {
         await expectSameBooks(north, 'south');
         await expectSameBooks(south, 'north');
+        // Otherwise it would all be true of nothing.
+        const counts = await Promise.all([north, south].map(({ owner }) => owner.query(arrivedStatement)));
+        expect(counts.reduce((sum, { rows }) => sum + rows[0].arrived, 0)).toBeGreaterThan(0);
       } finally {
         await Promise.all([sql.north.end(), sql.south.end()]);
         // Audits both.
@@ -65,9 +71,18 @@ export async function twoClusters(): Promise<Ground<Both<Model>, Both<Real>>> {
   };
 }
 
+/** Counts the payments of another cluster that have arrived. */
+const arrivedStatement = `
+  select count(*)::int as arrived from cluster_order o join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
+  where o.direction = 'RECEIVED' and t.status = 'COMPLETED'`;
+
 /** Makes a platform in either cluster, each of which knows the other. */
 async function openBoth(gateways: Both<TestGateway>, sql: Both<pg.Pool>, url: string): Promise<Both<Real>> {
-  const [one, two] = [await openReal(gateways.north, sql.north, url), await openReal(gateways.south, sql.south, url)];
+  const open = async (side: (typeof sides)[number]): Promise<Real> => {
+    const world = await World.open(gateways[side], sql[side], url);
+    return { world, pair: await world.pair(funds), other: undefined };
+  };
+  const [one, two] = [await open('north'), await open('south')];
   return { north: { ...one, other: two }, south: { ...two, other: one } };
 }
 

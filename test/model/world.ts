@@ -94,9 +94,9 @@ export class World {
     await this.#followed;
   }
 
-  /** A new pair of customers. */
-  async pair(): Promise<Pair> {
-    const a = await makeScene(this.platform, 0n);
+  /** A new pair of customers. The first one has so much money. */
+  async pair(funds: bigint): Promise<Pair> {
+    const a = await makeScene(this.platform, funds);
     const b = await makeScene(this.platform, 0n);
     const umaOfB = await umaAddressOf(this.platform, b.customerId);
     return {
