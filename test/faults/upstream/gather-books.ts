@@ -102,8 +102,10 @@ export async function undoneBy(databaseUrl: string, before: Before['here']): Pro
   ]);
 }
 
-/** When nothing has moved for so long, nothing moves any more, in milliseconds. */
+/** When nothing has moved for so long, nothing moves by itself, in milliseconds. */
 const silenceMs = 20_000;
+/** How often in a row everything is made due, and nothing moves, before nothing moves any more. */
+const silences = 3;
 
 /** An order with an open case waits for a person, and is asked about each minute. */
 const waitingHere = `select ((select count(*) from outbox) + (select count(*) from rail_order o where due_at is not null
@@ -114,28 +116,33 @@ const waitingUpstream = `select ((select count(*) from outbox) + (select count(*
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
 /** The question for deposits is due, or under way: its lease is shorter. */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/** Nobody waits until what a fault has postponed is tried again. */
-const depositsNow = `update rail_deposit set due_at = clock_ms() where status = 'RECEIVED'`;
-const webhooksNow = 'update rail_webhook set due_at = clock_ms() where due_at is not null';
-const ordersNow = `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
-  and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`;
+/** Nobody waits until what a fault has postponed is tried again, nor a minute until what no message has reported is found. */
+const nowHere = [
+  `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
+    and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`,
+  `update rail_deposit set due_at = clock_ms() where status = 'RECEIVED'`,
+  'update rail_webhook set due_at = clock_ms() where due_at is not null',
+  'update rail_connection set deposits_due_at = clock_ms()',
+];
+const nowUpstream = [`update webhook_delivery set next_attempt_at = clock_ms() where status = 'PENDING'`];
 
 /** Waits until no payment, deposit or message is under way, or nothing moves any more. */
 async function atRest({ here, upstream }: TwoSides): Promise<void> {
   const waiting = async ({ databaseUrl }: Side, text: string) =>
     (await query<{ waiting: number }>(databaseUrl, text))[0]?.waiting;
-  for (const text of [ordersNow, depositsNow, webhooksNow]) await query(here.databaseUrl, text);
-  let asked = false;
-  for (let last = '', deadline = 0; ; await delay(250)) {
-    const counts = [await waiting(here, waitingHere), await waiting(upstream, waitingUpstream)];
-    if (String(counts) !== last) deadline = performance.now() + silenceMs;
-    last = String(counts);
-    const isAtRest = counts.every((count) => count === 0) || performance.now() > deadline;
-    if (!isAtRest) continue;
-    if (asked && (await waiting(here, asking)) === 0) return;
-    // What no message has reported is found by asking: nobody waits a minute for it.
-    if (!asked) await query(here.databaseUrl, 'update rail_connection set deposits_due_at = clock_ms()');
-    asked = true;
+  const countAll = async () => [await waiting(here, waitingHere), await waiting(upstream, waitingUpstream)];
+  for (let silent = 0, before = ''; silent < silences; ) {
+    for (const text of nowHere) await query(here.databaseUrl, text);
+    for (const text of nowUpstream) await query(upstream.databaseUrl, text);
+    let last = '';
+    for (let deadline = 0; last === '' || performance.now() < deadline; await delay(250)) {
+      const counts = await countAll();
+      if (counts.every((count) => count === 0) && (await waiting(here, asking)) === 0) return;
+      if (String(counts) !== last) deadline = performance.now() + silenceMs;
+      last = String(counts);
+    }
+    silent = last === before ? silent + 1 : 0;
+    before = last;
   }
 }
 
