@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BoundedWaits } from './bounded-waits.ts';
+import { endGently, lingerMs } from './connections.ts';
 
 /** The most bytes that a request's body may have. */
 export const bodyBytes = 100 * 1024;
@@ -18,6 +19,38 @@ const maxChunks = 64;
 export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
+
+/** Reads nothing of a request whose body nobody has begun to read. What its client sends waits on the way, until `discardRest`. */
+export function holdBody({ complete, socket }: IncomingMessage): void {
+  if (!complete) socket.pause();
+}
+
+/**
+ * Reads the rest of a body for nothing, so that the response arrives and the connection serves the next request. Where more comes
+ * than a body may have, the connection is cut soon after the response.
+ */
+export function discardRest(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  const cut = () => setTimeout(() => socket.destroy(), lingerMs).unref();
+  let bytes = 0;
+  let isOver = false;
+  socket.resume();
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (isOver || bytes <= bodyBytes) return;
+    isOver = true;
+    // Not at once: the stream asks for more when this returns.
+    setImmediate(() => socket.pause());
+    if (response.writableFinished) cut();
+    else response.once('finish', cut);
+  });
+}
+
+/** Makes the response to a body that is too long end the connection, on which the rest of it is under way. */
+function endWithResponse({ socket }: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('connection', 'close');
+  endGently(socket);
+}
 
 /** Tells whose request it is. */
 export interface Senders {
@@ -43,17 +76,16 @@ export class BodyReader {
   }
 
   /**
-   * Reads a body. The rest of a body that is too long or evicted is read and discarded, so that the response arrives.
+   * Reads a body. The rest of one that is too long or evicted is discarded.
    * @throws Error when the client aborts the request
    */
-  async read(request: IncomingMessage): Promise<Body> {
+  async read(request: IncomingMessage, response: ServerResponse): Promise<Body> {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (length === '0' && encoding === undefined) return empty;
-    if (Number(length) > bodyBytes) {
-      request.resume();
-      return 'TOO_LONG';
-    }
-    return this.#readAll(request);
+    const body = Number(length) > bodyBytes ? 'TOO_LONG' : await this.#readAll(request);
+    if (typeof body === 'string') discardRest(request, response);
+    if (body === 'TOO_LONG') endWithResponse(request, response);
+    return body;
   }
 
   #readAll(request: IncomingMessage): Promise<Body> {
@@ -67,14 +99,18 @@ export class BodyReader {
         isOver = true;
         endWait();
         chunks = [];
+        request.off('data', take);
         // A request that closes before its body is complete was aborted by its client.
         if (body === undefined) reject(new Error('the request was broken off'));
         else resolve(body);
       };
-      const evict = () => {
-        bytes = Number.POSITIVE_INFINITY;
-        end('EVICTED');
+      const take = (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > bodyBytes) return end('TOO_LONG');
+        chunks.push(chunk);
+        if (chunks.length === maxChunks) chunks = [Buffer.concat(chunks)];
       };
+      const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
       // Most bodies are there at once. Only for one that is not, it is worth to ask the database whose it is.
@@ -87,12 +123,7 @@ export class BodyReader {
         });
       }
       request
-        .on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes > bodyBytes) return end('TOO_LONG');
-          chunks.push(chunk);
-          if (chunks.length === maxChunks) chunks = [Buffer.concat(chunks)];
-        })
+        .on('data', take)
         .on('end', () => end(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
         .on('error', () => end())
         .on('close', () => end());

@@ -16,7 +16,7 @@ interface Connection {
 }
 
 /** How many milliseconds a connection that was ended waits for its client to close it. */
-const lingerMs = 500;
+export const lingerMs = 500;
 
 /** Tracks the connections of a server, and ends them when it stops. */
 export class Connections {
@@ -138,7 +138,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
  * Makes a connection wait until its client has closed it too (RFC 9112, 9.6). When data arrives at a closed socket, the
  * system resets the connection, and the client may lose the last response.
  */
-function endGently(socket: Socket): void {
+export function endGently(socket: Socket): void {
   // Called by Node after a response that said `Connection: close`.
   socket.destroySoon = () => {
     socket.end();

@@ -1,14 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { bodyBytes } from './bodies.ts';
 
 /**
- * Returns the error for a request that is too long, malformed or not JSON; otherwise undefined. A page of another origin
+ * Returns the error for a request that is malformed or not JSON; otherwise undefined. A page of another origin
  * can send forms and plain text without a preflight, so these are refused.
  */
 export function refusalOf(request: IncomingMessage): { status: number; code: string; message: string } | undefined {
-  if (Number(request.headers['content-length'] ?? 0) > bodyBytes) {
-    return { status: 413, code: 'PAYLOAD_TOO_LARGE', message: `a request body has at most ${bodyBytes} bytes` };
-  }
   if (!isAddress(request)) {
     return { status: 400, code: 'BAD_REQUEST', message: 'the Host header or the path is malformed' };
   }

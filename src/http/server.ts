@@ -14,7 +14,7 @@ import { isReady, type ReadinessWatch, readinessBody } from '../observe/readines
 import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
-import { BodyReader, bodyBytes } from './bodies.ts';
+import { BodyReader, bodyBytes, discardRest, holdBody } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
 import type { ClusterEndpoints } from './cluster-endpoints.ts';
 import { Connections } from './connections.ts';
@@ -23,7 +23,7 @@ import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
 import type { ProviderWebhooks } from './provider-webhooks.ts';
-import { type Api, answer, busy, refuse, unavailable } from './refusals.ts';
+import { type Api, answer, busy, type EarlyRefusal, refuse, unavailable } from './refusals.ts';
 import { refusalOf } from './request-form.ts';
 import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 import { WatchedResponse } from './watched-response.ts';
@@ -175,10 +175,8 @@ async function serveGraphql(
 ): Promise<void> {
   const refusal = refusalOf(request);
   if (refusal) {
-    request.resume();
-    return answer(response, refusal.status, {
-      errors: [{ message: refusal.message, extensions: { code: refusal.code } }],
-    });
+    answer(response, refusal.status, { errors: [{ message: refusal.message, extensions: { code: refusal.code } }] });
+    return discardRest(request, response);
   }
   if (options.tickets.hasTicket(request)) {
     const isRedeemed = await options.tickets.redeem(request).then(
@@ -191,7 +189,7 @@ async function serveGraphql(
     api: 'GRAPHQL',
     // What it asks for has a turn of its own, and who ends an operation does not wait behind it.
     takesTurn: !isOfReservedStream(request),
-    work: async (body) => (body ? answerGraphql(options, request, response, body) : refuseBody(request, response)),
+    work: async (body) => (body ? answerGraphql(options, request, response, body) : refuseBody(response)),
   });
 }
 
@@ -222,14 +220,16 @@ async function admit(
 ): Promise<void> {
   const caller = callers.find(request);
   const early = caller && callers.count(caller, response);
+  const refuseLate = (refusal: EarlyRefusal) =>
+    callers.waitToRefuse(request, caller).then(() => refuse(response, api, refusal));
   if (early) {
-    await callers.waitToRefuse(request, caller);
-    request.resume();
-    return refuse(response, api, early);
+    holdBody(request);
+    await refuseLate(early);
+    return discardRest(request, response);
   }
-  const body = await bodies.read(request);
+  const body = await bodies.read(request, response);
   const slot = body === 'EVICTED' ? undefined : inFlight.admit(response, callers.tenantOf(request, caller));
-  if (body === 'EVICTED' || !slot) return refuse(response, api, busy);
+  if (body === 'EVICTED' || !slot) return refuseLate(busy);
   if (takesTurn || !caller) await slot.turn();
   if (response.closed) return;
   return withSlot(slot, async () => {
@@ -281,10 +281,9 @@ function wantsStream(request: IncomingMessage): boolean {
   return wantsEvents(request) || takesMultipart(request.headers.accept);
 }
 
-function refuseBody(request: IncomingMessage, response: ServerResponse): void {
+function refuseBody(response: ServerResponse): void {
   const message = `a request body has at most ${bodyBytes} bytes`;
   answer(response, 413, { errors: [{ message, extensions: { code: 'PAYLOAD_TOO_LARGE' } }] });
-  request.destroy();
 }
 
 async function serveReadiness(

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { IncomingMessage, type ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { BodyReader, maxReads, maxStrangers } from '../../src/http/bodies.ts';
@@ -138,7 +138,7 @@ test('an upload whose credentials were not seen for a while is a stranger’s on
   const upload = (authorization?: string) => {
     const request = new IncomingMessage(new Socket());
     request.headers = { 'content-length': '2', ...(authorization && { authorization }) };
-    return { request, body: bodies.read(request) };
+    return { request, body: bodies.read(request, new ServerResponse(request)) };
   };
   const own = upload('Basic eDp5');
   await new Promise((later) => setImmediate(later));
@@ -163,7 +163,7 @@ test('of platforms the one that has the most slow uploads gives way', async () =
   const upload = (authorization: string) => {
     const request = new IncomingMessage(new Socket());
     request.headers = { 'content-length': '2', authorization };
-    return { request, body: bodies.read(request) };
+    return { request, body: bodies.read(request, new ServerResponse(request)) };
   };
   const few = upload('few');
   const many = Array.from({ length: maxReads }, () => upload('many'));

@@ -1,0 +1,109 @@
+import diagnostics from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { changeRates } from '../../src/payments/platforms/platform-rates.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { tester } from '../setup/tester.ts';
+
+/** What the gateway reads of bodies that nobody wants: those of refused requests. Tests set the clock of the limits. */
+
+let now = 10_000;
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({}, undefined, { pace: { now: () => now } });
+});
+afterAll(() => t.stop());
+
+/** The gateway's ends of the connections on which a request has arrived, by the ports of their clients. */
+const accepted = new Map<number | undefined, Socket>();
+const accept = (message: unknown) => {
+  const { socket } = (message as { request: IncomingMessage }).request;
+  accepted.set(socket.remotePort, socket);
+};
+beforeEach(() => {
+  accepted.clear();
+  diagnostics.subscribe('http.server.request.start', accept);
+});
+afterEach(() => diagnostics.unsubscribe('http.server.request.start', accept));
+
+let platforms = 0;
+/** A platform that has sent its only request. */
+async function exhausted(): Promise<TestPlatform> {
+  platforms += 1;
+  const platform = await t.newPlatform(`exhausted ${platforms}`);
+  await changeRates(t.gateway.payments.database, `exhausted ${platforms}`, tester, {
+    platform: { perSecond: 1, burst: 1 },
+  });
+  expect(await statusOf(platform)).toBe(200);
+  return platform;
+}
+
+async function statusOf({ send }: TestPlatform): Promise<number> {
+  return (await send('{ viewer { kind } }')).status;
+}
+
+/** Sends the head of a request, and answers what comes back. */
+async function begin(path: string, { authorization }: TestPlatform, length = 'Transfer-Encoding: chunked') {
+  const { hostname, port } = new URL(t.url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  const heard = { text: '' };
+  socket.setEncoding('utf8').on('data', (data: string) => {
+    heard.text += data;
+  });
+  const json = 'Content-Type: application/json';
+  socket.write(
+    [`POST ${path} HTTP/1.1`, 'Host: localhost', `Authorization: ${authorization}`, json, length, '', ''].join('\r\n'),
+  );
+  return { socket, heard, port: socket.localPort };
+}
+
+const piece = `1000\r\n${' '.repeat(4_096)}\r\n`;
+
+test('a refusal that waits reads nothing of its request meanwhile; then the connection serves the next one', async () => {
+  const platform = await exhausted();
+  expect(await statusOf(platform)).toBe(429);
+  // As if 250 had been refused since: the next refusal waits for two seconds.
+  now -= 2_500;
+
+  const { socket, heard, port } = await begin('/graphql', platform);
+  await expect.poll(() => accepted.get(port)).toBeDefined();
+  const ofGateway = accepted.get(port);
+  const read = ofGateway?.bytesRead;
+  for (let sent = 0; sent < 10; sent += 1) {
+    socket.write(piece);
+    // A round trip: the gateway has seen what came before.
+    expect((await fetch(`${t.url}/health/live`)).status).toBe(200);
+  }
+  expect([heard.text, ofGateway?.bytesRead]).toEqual(['', read]);
+
+  await once(socket, 'data');
+  expect(heard.text).toMatch(/^HTTP\/1\.1 429 /);
+  heard.text = '';
+  socket.write('0\r\n\r\nGET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await expect.poll(() => heard.text).toMatch(/^HTTP\/1\.1 200 /);
+  socket.destroy();
+});
+
+test.each([
+  ['of one request too many', '/graphql', exhausted, undefined, 429],
+  ['that says it is too long', '/graphql', () => t.platform, `Content-Length: ${10 ** 10}`, 413],
+  ['that is too long', '/graphql', () => t.platform, undefined, 413],
+  ['that is too long for REST', '/2025-10-13/quotes', () => t.platform, undefined, 413],
+] as const)('a body %s is cut off, however long it goes on', async (_what, path, sender, length, status) => {
+  const { socket, heard, port } = await begin(path, await sender(), length);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  const sendOn = () => {
+    while (!socket.destroyed && socket.write(piece));
+  };
+  socket.on('drain', sendOn);
+  sendOn();
+  await closed;
+  expect(heard.text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  // Node reads up to 2 MB in one go.
+  expect(accepted.get(port)?.bytesRead).toBeLessThan(5_000_000);
+});
