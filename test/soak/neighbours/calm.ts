@@ -1,6 +1,6 @@
-import { setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
+import { setPriorityOfSession } from './machine.ts';
 
 /** A round of the client whose latency is measured: so many requests a second for so long, whatever the answers do. */
 export interface Calm {
@@ -19,11 +19,7 @@ export interface Measured {
 }
 
 // A process of its own, before all others where it may: its own waits for a processor are not the service's.
-try {
-  setPriority(-10);
-} catch {
-  // Only root may.
-}
+setPriorityOfSession(-10);
 
 let pool: Pool | undefined;
 

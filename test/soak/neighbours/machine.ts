@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 
 /** Processor time in clock ticks, of all processes, of ours, and of those among ours that only measure. */
 interface Ticks {
@@ -17,6 +18,21 @@ export interface Used {
 
 /** Clock ticks a second: Linux's USER_HZ. */
 const ticksPerSecond = 100;
+
+/**
+ * Sets the priority of this process, which leads a session of its own, where it may: only root may raise it. Linux may share the
+ * processors among sessions first (autogroup, see sched(7)), and each connection of Postgres is a session: a priority alone would
+ * count among the processes of one session only.
+ */
+export function setPriorityOfSession(priority: number): void {
+  for (const set of [() => setPriority(priority), () => writeFileSync('/proc/self/autogroup', String(priority))]) {
+    try {
+      set();
+    } catch {
+      // Not root, or not Linux.
+    }
+  }
+}
 
 /**
  * Tells how much processor time is used while something is measured: what others do to the latencies is nobody's storm. Only Linux

@@ -1,10 +1,10 @@
-import { setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { setPriorityOfSession } from './machine.ts';
 import { connection, type Storm } from './storms.ts';
 
 // A storm in a process of its own, of the lowest priority: it begins and ends with a message, and each end answers what came of its
 // acts.
-setPriority(19);
+setPriorityOfSession(19);
 
 let goesOn = false;
 

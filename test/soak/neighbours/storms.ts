@@ -42,7 +42,7 @@ export function accountQuery(id: string): string {
 }
 
 /** An expensive document: fifty payments, of each its history, its legs, and the accounts of its customer. */
-const expensive = `{ transactions(first: 50) { edges { node { id status sentAmount { amount } timeline { status reason }
+export const expensive = `{ transactions(first: 50) { edges { node { id status sentAmount { amount } timeline { status reason }
   ledgerEntries { amount { amount currency { code } } account { id } system }
   customer { id platformCustomerId accounts(first: 3) { edges { node { id displayName } } } } } } } }`;
 
@@ -90,7 +90,7 @@ function posting({ url, authorization }: Storm, body: () => object): Raging {
   };
 }
 
-/** Sends a body of nearly 100 KiB in small pieces, with known credentials. It is refused, since no document is that long. */
+/** Sends a body of nearly 100 KiB in small pieces, most of it spaces. */
 function upload({ url, authorization }: Storm): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const headers = { authorization, 'content-type': 'application/json' };
