@@ -21,7 +21,16 @@ const movement = (key: string, rest: Partial<Movement> = {}): Movement => ({
   ...rest,
 });
 const incoming = { direction: 'IN', amount: 700n } as const;
-const deposit = { id: 'D', reference: 'M-deposit', status: 'CREDITED', transactionId: 'T-deposit' };
+const deposit = {
+  ...{
+    id: 'D',
+    reference: 'M-deposit',
+    status: 'CREDITED',
+    transactionId: 'T-deposit',
+    reason: undefined,
+    attempts: 1,
+  },
+};
 const noRestores: Restores = {
   vanished: [],
   settledBefore: new Set(),
@@ -104,6 +113,8 @@ test('a payment that is there twice is doubled, and one of another amount or wit
 test('a payment there that nobody here ordered, and a deposit that is not credited, are found', () => {
   expect(kinds({ movements: [...sound.movements, movement('stranger')] })).toContain('from nowhere');
   expect(kinds({ deposits: [] })).toContain('lost');
+  const waiting = { ...deposit, transactionId: undefined, status: 'UNATTRIBUTED', reason: 'nobody knows', attempts: 3 };
+  expect(kinds({ deposits: [{ ...waiting, amount: 50n, currency: 'USD' }] })).toContain('unfinished');
   expect(kinds({ movements: without('M-deposit') })).toContain('lost');
 });
 

@@ -43,6 +43,7 @@ export function checkBooks(books: Books): BooksViolation[] {
     ...books.internalErrors.map((words): BooksViolation => ({ kind: 'internal error', words })),
     ...commands(books),
     ...payments(books),
+    ...uncredited(books),
     ...found.flatMap((difference): BooksViolation[] =>
       difference.breaks ? [{ kind: difference.breaks, words: wordsOf(difference) }] : [],
     ),
@@ -124,15 +125,27 @@ function differencesOfDeposits({ deposits, movements, restores: { vanished } }: 
   });
 }
 
-/** What has moved there belongs to an order here, or was credited here. */
+/** Each deposit that is known here was credited: none waits any more, and none was left to a person. */
+function uncredited({ deposits }: Books): BooksViolation[] {
+  return deposits.flatMap(({ transactionId, reference, status, reason, attempts, ...amount }): BooksViolation[] =>
+    transactionId === undefined
+      ? [
+          {
+            kind: 'unfinished',
+            words: `deposit ${reference} of ${words(amount)} is ${status} after ${attempts} attempts: ${reason}`,
+          },
+        ]
+      : [],
+  );
+}
+
+/** What has moved there belongs to an order or a deposit here. */
 function strangers({ orders, deposits, movements, restores: { undoneOrders } }: Books): Found[] {
   const known = new Set(orders.map(({ id }) => id));
-  const credited = new Set(
-    deposits.flatMap(({ transactionId, reference }) => (transactionId === undefined ? [] : [reference])),
-  );
+  const found = new Set(deposits.map(({ reference }) => reference));
   return movements.flatMap((movement): Found[] => {
     const { orderId = '', isDeposit, reference, state, direction } = movement;
-    if (isDeposit ? credited.has(reference) : known.has(orderId)) return [];
+    if (isDeposit ? found.has(reference) : known.has(orderId)) return [];
     if (state === 'FAILED' || (state === 'UNDER_WAY' && direction === 'IN')) return [];
     const isUndone = !isDeposit && undoneOrders.has(orderId);
     const breaks = isUndone ? undefined : isDeposit ? 'lost' : 'from nowhere';

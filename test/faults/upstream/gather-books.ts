@@ -57,6 +57,7 @@ export async function gatherBooks(
   await atRest(sides);
   const endedByHand = await endUnknown(sides);
   await atRest(sides);
+  await settledAWhile(sides);
   const [platform, account] = [present(sides.platform()), present(sides.account())];
   const { history, internalErrors } = load;
   const movements = await readMovements(account, present(upstream.url));
@@ -144,6 +145,15 @@ async function atRest({ here, upstream }: TwoSides): Promise<void> {
     silent = last === before ? silent + 1 : 0;
     before = last;
   }
+}
+
+/** A comparison of balances takes what has ended within a minute for under way, and names no difference as large as that. */
+const recent =
+  "select count(*)::int as recent from transaction where updated_at >= clock_timestamp() - interval '65 seconds'";
+
+/** Waits until nothing has ended for so long that a comparison of balances is exact. */
+async function settledAWhile({ here }: TwoSides): Promise<void> {
+  while ((await query<{ recent: number }>(here.databaseUrl, recent))[0]?.recent !== 0) await delay(500);
 }
 
 /** A person ends the payments whose quotes upstream does not know any more: it was restored. Returns their ids. */
