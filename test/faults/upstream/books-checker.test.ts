@@ -145,6 +145,10 @@ test('a restore of upstream explains what it has undone, each of which must be n
   expect(kinds({ ...undone, named: [missing, balance] })).toEqual([]);
   expect(kinds({ ...undone, named: [balance] })).toEqual(['not named']);
   expect(kinds({ ...undone, movements: undone.movements.slice(1), named: [missing, balance] })).toContain('lost');
+  // It was to come back, and does not any more: a person has it.
+  const history = sound.history.with(0, command('out', { ends: ['REFUNDED'] }));
+  expect(kinds({ ...undone, history, named: [missing, balance] })).toEqual([]);
+  expect(kinds({ history })).toEqual(['unfinished']);
   // What had settled is there again: its bank has paid it twice.
   expect(kinds({ restores, movements: [...without('M-out'), movement('out', { reference: 'M-again' })] })).toEqual([
     'sent again',

@@ -72,19 +72,33 @@ function commands({ history, restores: { undonePayments }, ...books }: Books): B
 }
 
 /** Every payment is one that somebody ordered or paid in, and has ended as it was to. */
-function payments({ payments: all, history, feed, deposits, restores }: Books): BooksViolation[] {
+function payments({ payments: all, history, feed, deposits, restores, ...books }: Books): BooksViolation[] {
   const byKey = new Map<string | null, Command>(history.map((command) => [command.key, command]));
   const executed = new Set(feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])));
   const credited = new Set(deposits.map(({ transactionId }) => transactionId));
+  const forgotten = forgottenThere({ ...books, restores });
   return all.flatMap(({ id, description, status }): BooksViolation[] => {
     if (credited.has(id)) return [];
     const command = byKey.get(description);
     if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
     if (command.operation === 'createQuote' && !executed.has(id)) return [];
-    const ends = restores.endedByHand.has(id) ? ['FAILED'] : (command.ends ?? ['COMPLETED']);
+    // What was to come back does not, where upstream has forgotten that it went out.
+    const usual = forgotten.has(id) ? ['COMPLETED'] : (command.ends ?? ['COMPLETED']);
+    const ends = restores.endedByHand.has(id) ? ['FAILED'] : usual;
     if (ends.includes(status)) return [];
     return [{ kind: 'unfinished', words: `${command.key} ${id} is ${status}` }];
   });
+}
+
+/** The payments that had settled here, and that upstream does not have any more since its restore. */
+function forgottenThere({ orders, movements, restores }: Pick<Books, 'orders' | 'movements' | 'restores'>) {
+  const there = new Set(movements.map(({ orderId }) => orderId));
+  const gone = new Set(restores.vanished.map(({ orderId }) => orderId));
+  return new Set(
+    orders.flatMap(({ id, transactionId, state }) =>
+      state === 'SETTLED' && gone.has(id) && !there.has(id) ? [transactionId] : [],
+    ),
+  );
 }
 
 /** Each order that has moved money here has one movement there, of the same amount and with the same end. */

@@ -158,14 +158,14 @@ async function settledAWhile({ here }: TwoSides): Promise<void> {
 
 /** A person ends the payments whose quotes upstream does not know any more: it was restored. Returns their ids. */
 async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
-  const ended = new Set<string>();
-  const waiting = (await here.ops('order', 'list')).filter(({ status }: Data) => status !== 'COMPLETED');
+  const waiting: Data[] = [];
+  for (const status of ['PENDING', 'PROCESSING'])
+    waiting.push(...(await here.ops('order', 'list', '--status', status, '--limit', '10000')));
   for (const { transaction } of waiting) {
     const because = ['--by', 'Ada', '--reason', 'upstream was restored, and does not know the quote any more'];
     await failPatiently(here, [transaction, ...because]);
-    ended.add(transaction);
   }
-  return ended;
+  return new Set(waiting.map(({ transaction }) => transaction));
 }
 
 /** A busy machine may take longer to ask upstream than a rail has to answer: then it is asked again. */
