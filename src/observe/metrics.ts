@@ -8,7 +8,7 @@ import type { Database } from '../database/database.ts';
 import type { Replicas } from '../database/replicas/replicas.ts';
 import type { Feed } from '../events/feed.ts';
 import { DatabaseFigures } from './database-figures.ts';
-import { isReady, type ReadinessWatch, readinessBody } from './readiness.ts';
+import type { ReadinessWatch } from './readiness.ts';
 
 /** The parts of an instance that metrics describe. */
 export interface Observed {
@@ -154,9 +154,8 @@ export async function startMetricsServer(
     '/metrics': async () => [200, register.contentType, await scrape()],
     '/health/live': async () => [200, 'application/json', JSON.stringify({ status: 'ok' })],
     '/health/ready': async () => {
-      const readiness = await observed.readiness.check();
-      const ready = isReady(readiness);
-      return [ready ? 200 : 503, 'application/json', JSON.stringify(readinessBody(readiness, ready))];
+      const { status, body } = await observed.readiness.answer();
+      return [status, 'application/json', JSON.stringify(body)];
     },
   };
   const server: Server = createServer((request, response) => {
