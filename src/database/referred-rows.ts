@@ -11,7 +11,8 @@ const maxRows = 20_000;
 /** The rows that predicates refer to, with the fields that never change: each is read once. */
 export class ReferredRows {
   readonly #database: Parameters<typeof readRows>[0];
-  readonly #known = new LRUCache<string, Row>({ max: maxRows });
+  // As in core/bounded-cache.ts, which nothing of the database may import.
+  readonly #known = new LRUCache<string, Row>({ maxSize: maxRows, sizeCalculation: () => 1 });
 
   constructor(database: Parameters<typeof readRows>[0]) {
     this.#database = database;
