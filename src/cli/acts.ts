@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { publicId } from '../core/ids.ts';
 import type { Prisma } from '../database/generated/client/client.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
+import { countIn } from './operator.ts';
 import { platformNamed } from './platforms.ts';
 import { momentIn } from './statement.ts';
 
@@ -21,12 +22,6 @@ export function addActs(program: Command): void {
     .option('--to <time>', 'before this time', momentIn)
     .option('--limit <count>', 'how many at most', countIn, 100)
     .action(withDatabase(list));
-}
-
-function countIn(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > 10_000) throw new InvalidArgumentError('It must be 1 to 10000.');
-  return count;
 }
 
 interface Filter {

@@ -43,3 +43,10 @@ function textIn(text: string, longest: number): string {
   if (!isPlainText(trimmed)) throw new InvalidArgumentError('It has characters that cannot be stored or shown.');
   return trimmed;
 }
+
+/** Reads how many rows a list has at most: 1 to 10,000. */
+export function countIn(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > 10_000) throw new InvalidArgumentError('It must be 1 to 10000.');
+  return count;
+}

@@ -1,18 +1,29 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { recordAct } from '../access/operator-acts.ts';
 import { publicId, uuidOf } from '../core/ids.ts';
+import type { Prisma } from '../database/generated/client/client.ts';
+import { TransactionStatus } from '../database/generated/client/enums.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { wakeOrders } from '../payments/orders/orders.ts';
 import { failOrder } from '../payments/settlement/fail-order.ts';
 import { CommandError } from '../print-error.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
-import { actOf, nameIn, operatorOf, reasonIn, type Said } from './operator.ts';
+import { actOf, countIn, nameIn, operatorOf, reasonIn, type Said } from './operator.ts';
+import { platformNamed } from './platforms.ts';
 
 /** Adds the commands about orders to rails. */
 export function addOrders(program: Command): void {
   const order = program.command('order').description('the orders to rails that have no outcome yet');
-  order.command('list').description('list those that have waited longest').action(withDatabase(list));
+  order
+    .command('list')
+    .description('list those that have waited longest')
+    .option('--platform <name>', 'of this platform')
+    .addOption(
+      new Option('--status <status>', 'whose payments have this status').choices(Object.values(TransactionStatus)),
+    )
+    .option('--limit <count>', 'how many at most', countIn, 100)
+    .action(withDatabase(list));
   actOf(order.command('retry'))
     .description('ask the rail again now about the orders of a payment; it repeats no order that has its outcome')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
@@ -29,15 +40,25 @@ export function addOrders(program: Command): void {
     .action(withDatabase(fail));
 }
 
-const listed = 100;
+interface Filter {
+  readonly platform?: string;
+  readonly status?: TransactionStatus;
+  readonly limit: number;
+}
 
-async function list({ database }: Tools): Promise<Answer> {
+async function list({ database }: Tools, { platform, status, limit }: Filter): Promise<Answer> {
+  const where: Prisma.RailOrderWhereInput = {
+    ...(platform !== undefined && { platformId: (await platformNamed(database, platform)).platformId }),
+    ...(status !== undefined && { transaction: { status } }),
+    dueAt: { not: null },
+  };
   const orders = await database.prisma.railOrder.findMany({
-    where: { dueAt: { not: null } },
+    where,
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    take: listed,
+    take: limit,
     include: { transaction: { select: { status: true, platform: { select: { name: true } } } } },
   });
+  const count = orders.length < limit ? orders.length : await database.prisma.railOrder.count({ where });
   const rows = orders.map(({ id, kind, transactionId, createdAt, dueAt, attempts, transaction }) => ({
     order: id,
     kind,
@@ -48,7 +69,8 @@ async function list({ database }: Tools): Promise<Answer> {
     dueAt,
     attempts,
   }));
-  return { data: rows, lines: tableOf(rows, 'No order waits for its outcome.') };
+  const more = count > rows.length ? [`These are ${rows.length} of ${count}: --limit lists more.`] : [];
+  return { data: rows, lines: [...tableOf(rows, 'No order waits for its outcome.'), ...more] };
 }
 
 async function retry({ database }: Tools, transactionId: string, said: Said): Promise<Answer> {

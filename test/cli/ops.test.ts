@@ -231,6 +231,16 @@ test('orders of a payment are listed and retried, its webhooks replayed, and its
   const listed: Data[] = await answer(['order', 'list']);
   const order = listed.find((one) => one.transaction === transaction.id);
   expect(order).toMatchObject({ status: 'PENDING', platform: 'test' });
+  const ofStatus = async (status: string) =>
+    (await answer(['order', 'list', '--platform', 'test', '--status', status])).map((one: Data) => one.transaction);
+  expect(await ofStatus('PENDING')).toContain(transaction.id);
+  expect(await ofStatus('COMPLETED')).not.toContain(transaction.id);
+  expect((await ops(['order', 'list', '--status', 'GONE'])).code).toBe(2);
+  await actOn(t.platform, 'transferOut', {
+    ...{ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10_000 },
+    ...slow,
+  });
+  expect((await ops(['order', 'list', '--limit', '1'])).out).toMatch(/These are 1 of \d+: --limit lists more\./);
   expect(await answer(['order', 'retry', transaction.id])).toEqual({ transaction: transaction.id, orders: 1 });
   expect((await ops(['order', 'retry', 'Transaction:0190f0f0-0000-7000-8000-000000000000'])).code).toBe(1);
 

@@ -21,7 +21,16 @@ const movement = (key: string, rest: Partial<Movement> = {}): Movement => ({
   ...rest,
 });
 const incoming = { direction: 'IN', amount: 700n } as const;
-const deposit = { id: 'D', reference: 'M-deposit', status: 'CREDITED', transactionId: 'T-deposit' };
+const deposit = {
+  ...{
+    id: 'D',
+    reference: 'M-deposit',
+    status: 'CREDITED',
+    transactionId: 'T-deposit',
+    reason: undefined,
+    attempts: 1,
+  },
+};
 const noRestores: Restores = {
   vanished: [],
   settledBefore: new Set(),
@@ -104,6 +113,8 @@ test('a payment that is there twice is doubled, and one of another amount or wit
 test('a payment there that nobody here ordered, and a deposit that is not credited, are found', () => {
   expect(kinds({ movements: [...sound.movements, movement('stranger')] })).toContain('from nowhere');
   expect(kinds({ deposits: [] })).toContain('lost');
+  const waiting = { ...deposit, transactionId: undefined, status: 'UNATTRIBUTED', reason: 'nobody knows', attempts: 3 };
+  expect(kinds({ deposits: [{ ...waiting, amount: 50n, currency: 'USD' }] })).toContain('unfinished');
   expect(kinds({ movements: without('M-deposit') })).toContain('lost');
 });
 
@@ -134,6 +145,10 @@ test('a restore of upstream explains what it has undone, each of which must be n
   expect(kinds({ ...undone, named: [missing, balance] })).toEqual([]);
   expect(kinds({ ...undone, named: [balance] })).toEqual(['not named']);
   expect(kinds({ ...undone, movements: undone.movements.slice(1), named: [missing, balance] })).toContain('lost');
+  // It was to come back, and does not any more: a person has it.
+  const history = sound.history.with(0, command('out', { ends: ['REFUNDED'] }));
+  expect(kinds({ ...undone, history, named: [missing, balance] })).toEqual([]);
+  expect(kinds({ history })).toEqual(['unfinished']);
   // What had settled is there again: its bank has paid it twice.
   expect(kinds({ restores, movements: [...without('M-out'), movement('out', { reference: 'M-again' })] })).toEqual([
     'sent again',

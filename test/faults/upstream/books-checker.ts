@@ -43,6 +43,7 @@ export function checkBooks(books: Books): BooksViolation[] {
     ...books.internalErrors.map((words): BooksViolation => ({ kind: 'internal error', words })),
     ...commands(books),
     ...payments(books),
+    ...uncredited(books),
     ...found.flatMap((difference): BooksViolation[] =>
       difference.breaks ? [{ kind: difference.breaks, words: wordsOf(difference) }] : [],
     ),
@@ -71,19 +72,33 @@ function commands({ history, restores: { undonePayments }, ...books }: Books): B
 }
 
 /** Every payment is one that somebody ordered or paid in, and has ended as it was to. */
-function payments({ payments: all, history, feed, deposits, restores }: Books): BooksViolation[] {
+function payments({ payments: all, history, feed, deposits, restores, ...books }: Books): BooksViolation[] {
   const byKey = new Map<string | null, Command>(history.map((command) => [command.key, command]));
   const executed = new Set(feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])));
   const credited = new Set(deposits.map(({ transactionId }) => transactionId));
+  const forgotten = forgottenThere({ ...books, restores });
   return all.flatMap(({ id, description, status }): BooksViolation[] => {
     if (credited.has(id)) return [];
     const command = byKey.get(description);
     if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
     if (command.operation === 'createQuote' && !executed.has(id)) return [];
-    const ends = restores.endedByHand.has(id) ? ['FAILED'] : (command.ends ?? ['COMPLETED']);
+    // What was to come back does not, where upstream has forgotten that it went out.
+    const usual = forgotten.has(id) ? ['COMPLETED'] : (command.ends ?? ['COMPLETED']);
+    const ends = restores.endedByHand.has(id) ? ['FAILED'] : usual;
     if (ends.includes(status)) return [];
     return [{ kind: 'unfinished', words: `${command.key} ${id} is ${status}` }];
   });
+}
+
+/** The payments that had settled here, and that upstream does not have any more since its restore. */
+function forgottenThere({ orders, movements, restores }: Pick<Books, 'orders' | 'movements' | 'restores'>) {
+  const there = new Set(movements.map(({ orderId }) => orderId));
+  const gone = new Set(restores.vanished.map(({ orderId }) => orderId));
+  return new Set(
+    orders.flatMap(({ id, transactionId, state }) =>
+      state === 'SETTLED' && gone.has(id) && !there.has(id) ? [transactionId] : [],
+    ),
+  );
 }
 
 /** Each order that has moved money here has one movement there, of the same amount and with the same end. */
@@ -124,15 +139,27 @@ function differencesOfDeposits({ deposits, movements, restores: { vanished } }: 
   });
 }
 
-/** What has moved there belongs to an order here, or was credited here. */
+/** Each deposit that is known here was credited: none waits any more, and none was left to a person. */
+function uncredited({ deposits }: Books): BooksViolation[] {
+  return deposits.flatMap(({ transactionId, reference, status, reason, attempts, ...amount }): BooksViolation[] =>
+    transactionId === undefined
+      ? [
+          {
+            kind: 'unfinished',
+            words: `deposit ${reference} of ${words(amount)} is ${status} after ${attempts} attempts: ${reason}`,
+          },
+        ]
+      : [],
+  );
+}
+
+/** What has moved there belongs to an order or a deposit here. */
 function strangers({ orders, deposits, movements, restores: { undoneOrders } }: Books): Found[] {
   const known = new Set(orders.map(({ id }) => id));
-  const credited = new Set(
-    deposits.flatMap(({ transactionId, reference }) => (transactionId === undefined ? [] : [reference])),
-  );
+  const found = new Set(deposits.map(({ reference }) => reference));
   return movements.flatMap((movement): Found[] => {
     const { orderId = '', isDeposit, reference, state, direction } = movement;
-    if (isDeposit ? credited.has(reference) : known.has(orderId)) return [];
+    if (isDeposit ? found.has(reference) : known.has(orderId)) return [];
     if (state === 'FAILED' || (state === 'UNDER_WAY' && direction === 'IN')) return [];
     const isUndone = !isDeposit && undoneOrders.has(orderId);
     const breaks = isUndone ? undefined : isDeposit ? 'lost' : 'from nowhere';

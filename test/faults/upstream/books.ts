@@ -27,6 +27,9 @@ export interface BookedDeposit extends Amount {
   readonly id: string;
   readonly reference: string;
   readonly status: string;
+  /** Why nobody is credited with it. */
+  readonly reason: string | undefined;
+  readonly attempts: number;
   readonly transactionId: string | undefined;
 }
 

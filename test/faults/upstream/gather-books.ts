@@ -57,6 +57,7 @@ export async function gatherBooks(
   await atRest(sides);
   const endedByHand = await endUnknown(sides);
   await atRest(sides);
+  await settledAWhile(sides);
   const [platform, account] = [present(sides.platform()), present(sides.account())];
   const { history, internalErrors } = load;
   const movements = await readMovements(account, present(upstream.url));
@@ -146,16 +147,25 @@ async function atRest({ here, upstream }: TwoSides): Promise<void> {
   }
 }
 
+/** A comparison of balances takes what has ended within a minute for under way, and names no difference as large as that. */
+const recent =
+  "select count(*)::int as recent from transaction where updated_at >= clock_timestamp() - interval '65 seconds'";
+
+/** Waits until nothing has ended for so long that a comparison of balances is exact. */
+async function settledAWhile({ here }: TwoSides): Promise<void> {
+  while ((await query<{ recent: number }>(here.databaseUrl, recent))[0]?.recent !== 0) await delay(500);
+}
+
 /** A person ends the payments whose quotes upstream does not know any more: it was restored. Returns their ids. */
 async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
-  const ended = new Set<string>();
-  const waiting = (await here.ops('order', 'list')).filter(({ status }: Data) => status !== 'COMPLETED');
+  const waiting: Data[] = [];
+  for (const status of ['PENDING', 'PROCESSING'])
+    waiting.push(...(await here.ops('order', 'list', '--status', status, '--limit', '10000')));
   for (const { transaction } of waiting) {
     const because = ['--by', 'Ada', '--reason', 'upstream was restored, and does not know the quote any more'];
     await failPatiently(here, [transaction, ...because]);
-    ended.add(transaction);
   }
-  return ended;
+  return new Set(waiting.map(({ transaction }) => transaction));
 }
 
 /** A busy machine may take longer to ask upstream than a rail has to answer: then it is asked again. */

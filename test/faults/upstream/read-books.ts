@@ -52,10 +52,11 @@ function orderOf(row: OrderRow): BookedOrder {
 export async function readDeposits(databaseUrl: string): Promise<BookedDeposit[]> {
   const rows = await query<Data>(
     databaseUrl,
-    'select id, reference, status, transaction_id, amount::text, currency from rail_deposit order by id',
+    'select id, reference, status, reason, attempts, transaction_id, amount::text, currency from rail_deposit order by id',
   );
-  return rows.map(({ id, reference, status, transaction_id: transaction, amount, currency }) => ({
-    ...{ id, reference, status, amount: BigInt(amount), currency },
+  return rows.map(({ id, reference, status, reason, attempts, transaction_id: transaction, amount, currency }) => ({
+    ...{ id, reference, status, attempts, amount: BigInt(amount), currency },
+    reason: reason ?? undefined,
     transactionId: transaction === null ? undefined : publicId('Transaction', transaction),
   }));
 }
