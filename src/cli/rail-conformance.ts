@@ -15,8 +15,14 @@ if (name === undefined || rest.length > 0) {
 } else await tryRail(name);
 
 async function tryRail(name: string): Promise<void> {
-  const exported: { readonly trial?: RailTrial } = await import(railAddress(name, process.cwd()));
-  const { trial } = exported;
+  let trial: RailTrial | undefined;
+  try {
+    ({ trial } = await import(railAddress(name, process.cwd())));
+  } catch (error) {
+    console.error(`${name} cannot be loaded: ${error instanceof Error ? error.message : error}\n\n${usage}`);
+    process.exitCode = 2;
+    return;
+  }
   if (typeof trial?.open !== 'function' || typeof trial.order !== 'function') {
     console.error(`${name} exports no trial.\n\n${usage}`);
     process.exitCode = 2;

@@ -7,6 +7,7 @@ import { openConnections } from '../gateway.ts';
 import { connectedRail } from '../payments/command.ts';
 import { runReconciliation } from '../payments/reconciliation/reconciliation.ts';
 import { CommandError } from '../print-error.ts';
+import { strangeKey } from '../start/keys-in-use.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
@@ -66,9 +67,11 @@ async function compare({ database, payments }: Tools, name: string, { from, to, 
 
 async function connect({ database, config }: Tools, name: string, said: Said): Promise<Answer> {
   const { platformId } = await platformNamed(database, name);
+  if (!config.SECRET_KEY) throw new CommandError('Set SECRET_KEY: it encrypts the connection.');
+  const strange = await strangeKey(database, config);
+  if (strange !== undefined) throw new CommandError(strange);
   const connection = (await text(process.stdin)).trim();
   if (connection === '') throw new CommandError('There is nothing on standard input.');
-  if (!config.SECRET_KEY) throw new CommandError('Set SECRET_KEY: it encrypts the connection.');
   await inTransaction(database, async (act) => {
     await openConnections(database, config).write(platformId, connection, act.client);
     const subject = publicId('Platform', platformId);

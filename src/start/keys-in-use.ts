@@ -50,6 +50,18 @@ export async function missingKeys(database: Pick<Database, 'prisma'>, config: Ke
   return missingOf(await listKeysInUse(database), config);
 }
 
+/**
+ * Says that no instance could read what is encrypted with the key of the settings.
+ * @returns undefined where one uses it, or where none has a key yet
+ */
+export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {
+  const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
+  const [id] = idsOfKeys(config, 'SECRET_KEY');
+  if (id === undefined || inUse.length === 0 || inUse.some(({ keyId: known }) => known === id)) return undefined;
+  const ids = inUse.map(({ keyId: known }) => known).join(', ');
+  return `SECRET_KEY has the id ${id}, and instances on this database have the key with the id ${ids}: none could read what is encrypted with it. Set the key of the instances.`;
+}
+
 function missingOf(inUse: readonly KeyInUse[], config: Keys): string[] {
   return inUse.flatMap(({ setting, keyId: id }) => missingKey(config, setting as KeySetting, id));
 }

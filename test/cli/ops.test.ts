@@ -310,6 +310,12 @@ describe('the keys of the service', () => {
     const box = new SecretBox(secondKey);
     expect(box.open(row.previous_secret, `webhook_endpoint:${row.platform_id}:${row.id}`)).toBe(made.secret);
     expect((await answer(['keys', 'list'], without)).map(({ id }: Data) => id)).toEqual([secondId]);
+
+    const another = await ops(['rails', 'connect', 'test'], { SECRET_KEY: firstKey.toString('hex') });
+    expect(another).toMatchObject({
+      code: 1,
+      err: `SECRET_KEY has the id ${firstId}, and instances on this database have the key with the id ${secondId}: none could read what is encrypted with it. Set the key of the instances.`,
+    });
   });
 });
 

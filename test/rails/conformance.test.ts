@@ -104,4 +104,12 @@ test('the command tries a module by its path, and says what is no rail', async (
     code: 2,
     stderr: expect.stringContaining('./src/rails/port.ts exports no trial.'),
   });
+  for (const none of ['./my-rail', 'no-such-package']) {
+    await expect(run(process.execPath, [...command, none])).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        new RegExp(`^${none} cannot be loaded: Cannot find (module|package) .*\\n\\nUsage:`),
+      ),
+    });
+  }
 });
