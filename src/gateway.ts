@@ -161,7 +161,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     sequencer && startWorkers(payments, webhooks, { sequencer, log, reconcileHour: config.RECONCILE_HOUR });
   const parts = { sessions, workers, feed, readiness, metrics, database: { close }, log };
   const instance = { payments, metricsUrl: metrics?.url, serving, replicas, feed, sessions };
-  if (config.ROLE === 'work') return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
+  if (config.ROLE === 'work') {
+    readiness.begin();
+    return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
+  }
   const ofRequests = { ...payments, database: serving };
   const apis = await startServing(options, {
     payments: ofRequests,
@@ -175,6 +178,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ...closing,
     ]),
   );
+  readiness.begin();
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 

@@ -21,5 +21,14 @@ export function messageForUser(error: unknown): string | undefined {
     error instanceof MigrationError ||
     error instanceof OwnerError ||
     error instanceof PoolerError;
-  return isForUser ? error.message : undefined;
+  return isForUser ? error.message : wrongLogin(error);
+}
+
+/** Returns the message for a login that is no member of the role of its connection, such as that of the owner of the tables. */
+function wrongLogin(error: unknown): string | undefined {
+  const role = error instanceof Error ? /denied to set role \W+(gateway_\w+)/.exec(error.message)?.[1] : undefined;
+  return (
+    role &&
+    `The login of DATABASE_URL may not become ${role}. Serve, and run commands, with a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql makes one), and set DATABASE_OWNER_URL for migrations.`
+  );
 }

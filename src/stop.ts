@@ -29,7 +29,7 @@ export interface Running {
   readonly sessions: Sessions;
   readonly workers: ReturnType<typeof startWorkers> | undefined;
   readonly feed: Feed;
-  readonly readiness: Pick<ReadinessWatch, 'close'>;
+  readonly readiness: Pick<ReadinessWatch, 'end' | 'close'>;
   readonly metrics: Pick<OperatorServer, 'close'> | undefined;
   readonly database: Pick<Database, 'close'>;
   readonly log: Logger;
@@ -57,6 +57,7 @@ export async function stopInOrder({
   database,
   log,
 }: Running): Promise<void> {
+  readiness.end();
   if (serving) {
     serving.http.announceStop();
     if (serving.delayMs > 0) await delay(serving.delayMs);

@@ -93,7 +93,8 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
 /** Returns what tells a database of a running server from all others. */
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
-    'select oid || $1 || pg_postmaster_start_time() as identity from pg_database where datname = current_database()',
+    // As a number: both sessions may have different time zones.
+    'select oid || $1 || extract(epoch from pg_postmaster_start_time()) as identity from pg_database where datname = current_database()',
     [' '],
   );
   return rows[0]?.identity;

@@ -10,7 +10,7 @@ import { answerByYoga, answerJsonRequest } from '../graphql/transports/json-requ
 import { takesMultipart } from '../graphql/transports/multipart.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { type Tickets, ticketPath } from '../graphql/transports/tickets.ts';
-import { isReady, type ReadinessWatch, readinessBody } from '../observe/readiness.ts';
+import type { ReadinessWatch } from '../observe/readiness.ts';
 import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
@@ -63,7 +63,7 @@ const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as
 export interface HttpServer {
   readonly server: Server;
   readonly url: string;
-  /** Answers 503 at /health/ready from now on, and makes every response end its connection; requests are still processed. */
+  /** Makes every response end its connection from now on; requests are still processed. */
   announceStop(): void;
   /** Closes the port. */
   close(): Promise<void>;
@@ -156,7 +156,7 @@ async function dispatch(
   if (clusters.takes(path))
     return admitJson({ servesStrangers: true, work: (body) => clusters.answer(request, response, body) });
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
-  if (path === '/health/ready') return serveReadiness(options, admission, response);
+  if (path === '/health/ready') return serveReadiness(options, response);
   if (await options.pages.answerWrongPath(request, response, path)) return;
   answer(response, 404, { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` });
 }
@@ -287,14 +287,9 @@ function refuseBody(request: IncomingMessage, response: ServerResponse): void {
   request.destroy();
 }
 
-async function serveReadiness(
-  options: HttpOptions,
-  { connections }: Admission,
-  response: ServerResponse,
-): Promise<void> {
-  const readiness = await options.readiness.check();
-  const ready = !connections.announcing && isReady(readiness);
-  if (!ready) response.setHeader('retry-after', '1');
-  if (options.instance !== undefined) response.setHeader(instanceHeader, options.instance);
-  answer(response, ready ? 200 : 503, readinessBody(readiness, ready));
+async function serveReadiness({ readiness, instance }: HttpOptions, response: ServerResponse): Promise<void> {
+  const { status, body } = await readiness.answer();
+  if (status === 503) response.setHeader('retry-after', '1');
+  if (instance !== undefined) response.setHeader(instanceHeader, instance);
+  answer(response, status, body);
 }

@@ -9,7 +9,7 @@ export interface RequestFacts {
   /** The uuid of the platform whose credentials it has. */
   platform?: string;
   /** The uuid of its token. */
-  token?: string;
+  tokenId?: string;
   /** The kind and the root field of a GraphQL operation, or the method and the path of an endpoint. */
   operation?: string;
   /** The public ids of what its commands have made or changed, the first of them. */
@@ -87,7 +87,7 @@ export function noteCaller({ platformId, tokenId, environment }: Sender): void {
   if (!current) return;
   const { facts, trace } = current;
   facts.platform = platformId;
-  if (tokenId !== null) facts.token = tokenId;
+  if (tokenId !== null) facts.tokenId = tokenId;
   if (environment === 'SANDBOX') trace?.belongTo(platformId);
   else current.trace = undefined;
 }

@@ -6,7 +6,7 @@ import type { Replicas } from '../database/replicas/replicas.ts';
 import type { Feed } from '../events/feed.ts';
 import { type OperatorServer, startOperatorServer } from '../instruments/operator-server.ts';
 import { DatabaseFigures } from './database-figures.ts';
-import { isReady, type ReadinessWatch, readinessBody } from './readiness.ts';
+import type { ReadinessWatch } from './readiness.ts';
 
 /** The parts of an instance that metrics describe. */
 export interface Observed {
@@ -149,10 +149,8 @@ export async function startMetricsServer(
       '/metrics': async () => ({ type: register.contentType, body: await scrape() }),
       '/health/live': async () => ({ type: 'application/json', body: JSON.stringify({ status: 'ok' }) }),
       '/health/ready': async () => {
-        const readiness = await observed.readiness.check();
-        const ready = isReady(readiness);
-        const body = JSON.stringify(readinessBody(readiness, ready));
-        return { status: ready ? 200 : 503, type: 'application/json', body };
+        const { status, body } = await observed.readiness.answer();
+        return { status, type: 'application/json', body: JSON.stringify(body) };
       },
     },
     log,

@@ -59,6 +59,7 @@ export class ReadinessWatch {
   #last: Readiness = { database: true, writable: true, schema: true, feed: true };
   #oldest: { readonly id: bigint; readonly since: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isServing = false;
   #closed = false;
 
   constructor(database: Database, log: Logger, limits: Partial<ReadinessLimits> = {}) {
@@ -72,6 +73,16 @@ export class ReadinessWatch {
   /** Starts to check every few seconds. */
   open(): void {
     this.#timer = setInterval(() => void this.check(), this.#limits.everyMs).unref();
+  }
+
+  /** Notes that the instance does its work from now on. */
+  begin(): void {
+    this.#isServing = true;
+  }
+
+  /** Notes that the instance stops: from now on it is not ready. */
+  end(): void {
+    this.#isServing = false;
   }
 
   close(): void {
@@ -91,6 +102,14 @@ export class ReadinessWatch {
       this.#checking = undefined;
     });
     return this.#checking;
+  }
+
+  /** Answers whoever asks for readiness: the status, and the body in JSON. */
+  async answer(): Promise<{ readonly status: 200 | 503; readonly body: object }> {
+    const readiness = await this.check();
+    const ready = this.#isServing && isReady(readiness);
+    const status = !ready ? 'unavailable' : readiness.feed ? 'ok' : 'degraded';
+    return { status: ready ? 200 : 503, body: { status, ...readiness } };
   }
 
   async #checkNow(): Promise<Readiness> {
@@ -182,13 +201,8 @@ export class ReadinessWatch {
  * Says whether an instance can answer requests. A feed that stands still stops no request, and is the same for all instances: a
  * balancer that took them all away would turn late events into an outage (decision 70).
  */
-export function isReady({ database, writable, schema }: Readiness): boolean {
+function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;
-}
-
-/** Returns the body of an answer about readiness. */
-export function readinessBody(readiness: Readiness, ready: boolean) {
-  return { status: !ready ? 'unavailable' : readiness.feed ? 'ok' : 'degraded', ...readiness };
 }
 
 /** Awaits `work`, at most so many milliseconds. */

@@ -12,9 +12,11 @@ import { refuseOwners } from '../../src/database/owners.ts';
 import { readRows } from '../../src/database/read-rows.ts';
 import { startGateway } from '../../src/gateway.ts';
 import { commitPlan } from '../../src/ledger/commit.ts';
+import { messageForUser } from '../../src/print-error.ts';
 import { act, quote } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // The wall of the database (docs/database-roles.md). In this file the application's own filters are gone: every caller may see
@@ -377,6 +379,20 @@ describe('production', () => {
     const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: t.databaseUrl, PORT: '0' });
     const starting = startGateway({ databaseUrl: t.databaseUrl, config, log: pino({ level: 'silent' }) });
     await expect(starting).rejects.toThrow('ALLOW_UNSAFE=owner-login');
+  });
+
+  test('says which login it needs to one that may not serve, such as that of the owner of the tables', async () => {
+    const owner = `owner_${Date.now()}`;
+    const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
+    await t.owner.query(`create role ${owner} login password ${password}`);
+    const { code, err } = await runOps(t.databaseUrl, ['platform', 'list'], { DATABASE_URL: login(owner) });
+    expect([code, err]).toEqual([1, expect.stringMatching(/^The login of DATABASE_URL may not become gateway_work\./)]);
+    const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: login(owner), PORT: '0' });
+    const starting = startGateway({ databaseUrl: login(owner), config, log: pino({ level: 'silent' }) });
+    await expect(starting.catch((error: unknown) => Promise.reject(messageForUser(error)))).rejects.toMatch(
+      /may not become .*DATABASE_OWNER_URL for migrations/,
+    );
+    await t.owner.query(`drop owned by ${owner}; drop role ${owner}`);
   });
 
   test('does not migrate by itself: it says what is missing', async () => {

@@ -115,6 +115,28 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
       return { end: () => way?.reopen() };
     },
   },
+  'late relay': {
+    staged: 'the network holds up what goes to nats-server and comes from it, for half of each second',
+    alerts: ['PaymentsRelayLate'],
+    unavailable: () => (natsServerVersion() === undefined ? 'no nats-server is installed' : undefined),
+    async stage({ relay }) {
+      let hasEnded = false;
+      const holding = (async () => {
+        while (!hasEnded) {
+          for (const way of relay?.ways ?? []) way.stall();
+          await delay(500);
+          for (const way of relay?.ways ?? []) way.goOn();
+          await delay(500);
+        }
+      })();
+      return {
+        end: () => {
+          hasEnded = true;
+          return holding;
+        },
+      };
+    },
+  },
   'dead instance': {
     staged: '`kill -9` of an instance; ended by a new process',
     alerts: ['PaymentsInstanceDown'],

@@ -1,13 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../setup/free-port.ts';
 
-/** The file of the alert rules. */
-export const rulesFile = 'deploy/prometheus/alerts.yml';
+/** The files of all alert rules. */
+export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
+
+/** The jobs that the rules name. */
+export const jobs = { gateways: 'payments', fronts: 'payments-front' } as const;
 
 /** Says whether the programs of Prometheus are installed. */
 export const hasPrometheus = () =>
@@ -27,12 +31,12 @@ const shorter: readonly [time: RegExp, instead: string][] = [
   [/(oldest_snapshot_seconds) > 1800/g, '$1 > 5'],
 ];
 
-/** Reads the alert rules, with shorter times. */
-export async function shortenedRules(): Promise<string> {
-  let rules = await readFile(rulesFile, 'utf8');
+/** Reads the alert rules of each file, with shorter times. */
+export async function shortenedRules(): Promise<string[]> {
+  let rules = await Promise.all(rulesFiles.map((file) => readFile(file, 'utf8')));
   for (const [time, instead] of shorter) {
-    const shortened = rules.replace(time, instead);
-    if (shortened === rules) throw new Error(`no rule has a time like ${time}`);
+    const shortened = rules.map((text) => text.replace(time, instead));
+    if (String(shortened) === String(rules)) throw new Error(`no rule has a time like ${time}`);
     rules = shortened;
   }
   return rules;
@@ -45,14 +49,20 @@ export interface Prometheus {
   stop(): Promise<void>;
 }
 
-/** @param targets the hosts and ports of metrics */
-export async function startPrometheus(rules: string, targets: readonly string[]): Promise<Prometheus> {
+/** @param targets the hosts and ports of metrics of each job */
+export async function startPrometheus(
+  rules: readonly string[],
+  targets: Readonly<Partial<Record<keyof typeof jobs, readonly string[]>>>,
+): Promise<Prometheus> {
   const folder = await mkdtemp(path.join(tmpdir(), 'alerts-'));
-  await writeFile(path.join(folder, 'alerts.yml'), rules);
+  for (const [at, text] of rules.entries()) await writeFile(path.join(folder, `${at}.yml`), text);
   const config = {
     global: { scrape_interval: '3s', scrape_timeout: '3s', evaluation_interval: '1s' },
-    rule_files: ['alerts.yml'],
-    scrape_configs: [{ job_name: 'payments', static_configs: [{ targets }] }],
+    rule_files: ['[0-9].yml'],
+    scrape_configs: Object.entries(targets).map(([name, all]) => ({
+      job_name: jobs[name as keyof typeof jobs],
+      static_configs: [{ targets: all }],
+    })),
   };
   await writeFile(path.join(folder, 'prometheus.yml'), JSON.stringify(config));
   const address = `127.0.0.1:${await freePort()}`;
@@ -69,9 +79,10 @@ export async function startPrometheus(rules: string, targets: readonly string[])
     const response = await fetch(`http://${address}/api/v1/${question}`);
     return (await response.json()).data;
   };
+  const all = Object.values(targets).flat().length;
   const scraped = () =>
-    ask('query?query=payments_ready').then(
-      ({ result }) => result.length === 4 * targets.length,
+    ask('query?query=up').then(
+      ({ result }) => result.filter(({ value: [, up] }: { value: string[] }) => up === '1').length === all,
       () => false,
     );
   while (!(await scraped())) await delay(100);
@@ -87,14 +98,4 @@ export async function startPrometheus(rules: string, targets: readonly string[])
       await rm(folder, { recursive: true });
     },
   };
-}
-
-/** Returns a port that nobody uses now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -42,6 +42,11 @@ test('the login gets its settings for its database alone, also a second time; th
   ]);
 });
 
+test('a session that the pooler has opened before is told from that of another database, whatever its time zone', async () => {
+  const before = `${url}?options=${encodeURIComponent('-c timezone=Asia/Karachi')}`;
+  await expect(findPooler(before, url)).rejects.toThrow(/lack the settings timezone\. .*RECONNECT/);
+});
+
 test('addresses of two databases, and of two logins, are refused', async () => {
   const other = await freshDatabase();
   await expect(findPooler(url, servingUrl(other.url))).rejects.toThrow('lead to different databases');

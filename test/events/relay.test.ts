@@ -1,8 +1,10 @@
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectNats, headers, type NatsConnection } from '@nats-io/transport-node';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { natsServersOf } from '../../src/events/relay/nats-address.ts';
-import { passedOnSubject, publishedSubject } from '../../src/events/relay/nats-relay.ts';
+import { NatsRelay } from '../../src/events/relay/nats-relay.ts';
+import { passedOnSubject, publishedSubject } from '../../src/events/relay/stream.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type NatsServer, natsServerVersion, startNatsServer } from '../setup/nats-server.ts';
@@ -151,6 +153,42 @@ describe.runIf(version !== undefined)('a relay', () => {
     await send([{ ...ofNow, epoch: 1_234_567 }], server);
     const id = await write();
     expect(await nextId()).toBe(id);
+  });
+
+  /** Opens one more relay. Returns it with the reasons why it is away. */
+  function openRelay(url: string) {
+    const reasons: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line) => void reasons.push(JSON.parse(line).err?.message) });
+    const relay = new NatsRelay({ servers: natsServersOf(url) ?? [], credentials: undefined }, log);
+    relay.open({ take: () => undefined, lost: () => undefined });
+    return { relay, reasons };
+  }
+
+  test('is away while it may not listen', async () => {
+    const account = { user: 'gateway', password: 'secret', permissions: { subscribe: { deny: ['payments.live.>'] } } };
+    const strict = await startNatsServer(['--jetstream'], account);
+    const { relay, reasons } = openRelay(strict.url);
+    await vi.waitFor(() => expect(relay.isUp).toBe(true), 10_000);
+    relay.follow(platformId);
+    await vi.waitFor(() => expect(reasons).toEqual([expect.stringMatching(/permissions violation/i)]), 10_000);
+    await vi.waitFor(() => expect(relay.isUp).toBe(false), 10_000);
+    await relay.close();
+    await strict.stop();
+  });
+
+  test('is away while its stream passes no event on', async () => {
+    const streams = (await jetstreamManager(client)).streams;
+    const { config } = await streams.info('PAYMENTS_FEED');
+    const { republish, ...without } = config;
+    await streams.delete('PAYMENTS_FEED');
+    await streams.add(without);
+    const { relay, reasons } = openRelay(nats.url);
+    await vi.waitFor(() => expect(reasons).toEqual([expect.stringMatching(/does not republish/)]), 10_000);
+    expect(relay.isUp).toBe(false);
+    await streams.delete('PAYMENTS_FEED');
+    await streams.add({ ...without, ...(republish && { republish }) });
+    await vi.waitFor(() => expect(relay.isUp).toBe(true), 10_000);
+    await relay.close();
   });
 
   test('may be killed, and come back without what it had stored', async () => {

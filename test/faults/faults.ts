@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { setClockBack, setClockForward } from '../setup/clock-jumps.ts';
-import { anyCommit } from '../setup/database-proxy.ts';
+import { anyCommit, type DatabaseProxy } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
 import type { PgBouncer } from '../setup/pgbouncer.ts';
+import type { FrontProcess } from './front.ts';
 import type { Instance } from './instances.ts';
 import type { Load } from './load.ts';
 import type { Disk, DoomedPostgres } from './postgres.ts';
@@ -20,6 +21,10 @@ export interface Surroundings {
   readonly pooler: PgBouncer | undefined;
   /** The relay of live events that the instances use, where there is one. */
   readonly relay: FaultyRelay | undefined;
+  /** The front before the instances, where there is one. */
+  readonly front: FrontProcess | undefined;
+  /** The way of all instances to the replica, where there is one. */
+  readonly replica: DatabaseProxy | undefined;
   /** The version that the instances run at first, where it is not this one. */
   readonly before: Version | undefined;
   /** The database, without a proxy in between. */

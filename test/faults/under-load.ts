@@ -2,15 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { prepareLogin } from '../../src/database/pooler.ts';
 import { audit } from '../../src/ledger/audit.ts';
+import { databaseProxy } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { type PgBouncer, startPgBouncer } from '../setup/pgbouncer.ts';
 import { balanceOf, type Scene } from '../setup/scene.ts';
+import { startReplicated } from '../setup/standby.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { check, underWay, type Violation } from './checker.ts';
 import { readFeed, readPayments, readReceipts, sequenceIn } from './evidence.ts';
 import type { Surroundings } from './faults.ts';
 import { type Follower, startFollowers } from './followers.ts';
+import { startFrontProcess } from './front.ts';
 import { furnish, money, settingsOf } from './furnish.ts';
 import type { Change, Evidence, Payment } from './history.ts';
 import { startInstance } from './instances.ts';
@@ -36,6 +39,8 @@ export interface Scenery {
   readonly poolerSize?: number;
   /** Whether a nats-server carries live events between the instances. */
   readonly relay?: boolean;
+  /** Whether clients and followers call a front, and the instances have a replica. */
+  readonly hasFront?: boolean;
   /** More settings of each instance, by its position. */
   readonly settings?: (position: number) => Record<string, string>;
 }
@@ -64,8 +69,9 @@ export async function underLoad<Told>(
   const { seed, before } = options;
   const ends: (() => Promise<unknown>)[] = [];
   try {
-    const postgres = await startDoomedPostgres(options.durable);
+    const { postgres, replica } = await startServers(options);
     ends.push(() => postgres.stop());
+    ends.push(async () => replica?.close());
     const receiver = await startReceiver();
     ends.push(() => receiver.stop());
     const { platform, scenes, start } = await furnish(postgres.url, receiver, options);
@@ -77,13 +83,19 @@ export async function underLoad<Told>(
       Array.from({ length: options.instances }, (_, position) =>
         startInstance(
           postgres.url,
-          { ...settingsOf(options), ...relaySettings(relay, position), ...options.settings?.(position) },
+          {
+            ...{ ...settingsOf(options), ...relaySettings(relay, position) },
+            ...(replica && { DATABASE_READ_URL: replica.url }),
+            ...options.settings?.(position),
+          },
           { poolerUrl: pooler?.url, root: before?.root },
         ),
       ),
     );
     ends.push(() => Promise.all(instances.map((instance) => instance.stop())));
-    const urls = () => instances.map(({ url }) => url);
+    const front = options.hasFront ? await startFrontProcess(instances.map(({ url }) => url)) : undefined;
+    ends.push(async () => front?.stop());
+    const urls = () => (front ? [front.url] : instances.map(({ url }) => url));
     const { authorization, platformId } = platform;
     const followers = startFollowers(options.followers, urls, authorization, start);
     ends.push(() => Promise.all(followers.map((follower) => follower.stop())));
@@ -97,6 +109,8 @@ export async function underLoad<Told>(
       postgres,
       pooler,
       relay,
+      front,
+      replica,
       before,
       databaseUrl: postgres.url,
       random: new Random(seed),
@@ -115,6 +129,14 @@ export async function underLoad<Told>(
   } finally {
     for (const end of ends.reverse()) await end();
   }
+}
+
+/** Starts Postgres: to be harmed, or with a replica and the way to it. */
+async function startServers({ hasFront, durable }: Scenery) {
+  if (!hasFront) return { postgres: await startDoomedPostgres(durable), replica: undefined };
+  const { primary, standbys, stop } = await startReplicated(1);
+  const postgres: DoomedPostgres = { url: primary.url, pid: 0, back: async () => undefined, disk: undefined, stop };
+  return { postgres, replica: await databaseProxy(standbys[0]?.url ?? '') };
 }
 
 /** The settings of an instance that uses a relay, by its own way. Its metrics say whether the relay carries events. */

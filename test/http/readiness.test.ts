@@ -4,6 +4,7 @@ import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.
 import { stepLock } from '../../src/events/sequencer.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
+import { freePort } from '../setup/free-port.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 
 const standstillMs = 200;
@@ -94,4 +95,23 @@ test('a feed that does not move while events wait is said, and takes no instance
   );
   await server.query('select pg_advisory_unlock($1)', [stepLock]);
   await untilReady();
+});
+
+test('the port of metrics says that an instance is ready only while it takes requests', async () => {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const ready = () =>
+    fetch(`http://127.0.0.1:${metricsPort}/health/ready`).then(
+      ({ status }) => status,
+      () => undefined,
+    );
+  const settings = { PORT: port, METRICS_PORT: metricsPort, SHUTDOWN_DELAY_MS: 2_000 };
+  const starting = startTestGateway(settings, database.url);
+  while ((await ready()) !== 200);
+  expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200);
+  const { gateway, owner } = await starting;
+  const stopping = gateway.stop();
+  expect(await ready()).toBe(503);
+  expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200);
+  await stopping;
+  await owner.end();
 });

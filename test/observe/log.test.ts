@@ -133,6 +133,7 @@ test('the access log has each request once, and of no request its query, its cre
   await post('/graphql', { query: '{ viewer { kind } }' });
   await vi.waitFor(() => expect(parsed().filter(({ msg }) => msg === 'request')).toHaveLength(2));
   expect(parsed()[1]).toMatchObject({ status: 200, platform: t.platform.platformId, operation: 'query viewer' });
+  expect(parsed()[1]).toMatchObject({ tokenId: (await t.owner.query('select id from api_token')).rows[0].id });
   const [, credentials = ''] = t.platform.authorization.split(' ');
   for (const secret of ['hidden-ticket', credentials, 'Unlogged Person']) expect(lines.join()).not.toContain(secret);
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { natsServersOf } from '../../src/events/relay/nats-address.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
-import { alertsIn, rulesFile } from '../alerts/prometheus.ts';
+import { alertsIn, rulesFiles } from '../alerts/prometheus.ts';
 import { stagedFaults } from '../alerts/staged-faults.ts';
 import { act, execute, quote, succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -208,12 +208,10 @@ test('what an alert counts has a figure before it rises', async () => {
   expect(text).toMatch(/^payments_lost_races_total{result="gave_up"} /m);
 });
 
-test('each alert and each panel names metrics that there are', async () => {
-  // An instance with a relay has metrics of it, too. It needs no server for them.
-  const other = await startTestGateway(
-    { ROLE: 'serve', METRICS_PORT: 0, NATS_URL: natsServersOf('nats://127.0.0.1:1') },
-    t.databaseUrl,
-  );
+test('each alert and each panel names metrics that there are, and each metric has a panel', async () => {
+  // An instance with a relay and a replica has metrics of them, too. It needs no server for them.
+  const nowhere = { NATS_URL: natsServersOf('nats://127.0.0.1:1'), DATABASE_READ_URL: ['postgres://127.0.0.1:1/none'] };
+  const other = await startTestGateway({ ROLE: 'serve', METRICS_PORT: 0, ...nowhere }, t.databaseUrl);
   const ofRelay = await (await fetch(`${other.gateway.metricsUrl}/metrics`)).text();
   await other.stop();
   const there = new Set([...`${await scrape()}${ofRelay}`.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
@@ -224,10 +222,13 @@ test('each alert and each panel names metrics that there are', async () => {
   );
   expect(named.length).toBeGreaterThan(40);
   expect(named.filter((name) => !there.has(name))).toEqual([]);
+  const dashboard = readFileSync('deploy/prometheus/dashboard.json', 'utf8');
+  const own = [...there].filter((name = '') => name.startsWith('payments_'));
+  expect(own.filter((name = '') => !dashboard.includes(name))).toEqual([]);
 });
 
 test('each alert has a fault that the soak of alerts stages, and docs/faults.md says what came of it', () => {
-  const alerts = alertsIn(readFileSync(rulesFile, 'utf8'));
+  const alerts = rulesFiles.flatMap((file) => alertsIn(readFileSync(file, 'utf8')));
   const staged = new Set(Object.values(stagedFaults).flatMap((fault) => fault.alerts));
   expect(alerts.length).toBeGreaterThan(20);
   expect([...staged].sort()).toEqual([...alerts].sort());

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
+import { freePort } from './free-port.ts';
 
 /** A nats-server with JetStream. */
 export interface NatsServer {
@@ -16,6 +16,12 @@ export interface NatsServer {
   /** Starts it again, at the same address, with what it had stored or with nothing. */
   start(store: 'kept' | 'lost'): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface NatsAccount {
+  readonly user: string;
+  readonly password: string;
+  readonly permissions: object;
 }
 
 /** The program: Debian's package `nats-server`, or another one that NATS_SERVER_PATH names. */
@@ -30,18 +36,31 @@ export function natsServerVersion(): string | undefined {
   return /v(\d+\.\d+\.\d+)/.exec(stdout ?? '')?.[1];
 }
 
-export async function startNatsServer(): Promise<NatsServer> {
+/**
+ * @param args more arguments of the program: by default, with JetStream
+ * @param account the only one whom it lets in, as its configuration says it; without it, anybody
+ */
+export async function startNatsServer(
+  args: readonly string[] = ['--jetstream'],
+  account?: NatsAccount,
+): Promise<NatsServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'nats-'));
   const port = await freePort();
-  const url = `nats://127.0.0.1:${port}`;
+  const url = `nats://${account ? `${account.user}:${account.password}@` : ''}127.0.0.1:${port}`;
+  const [config, store] = [path.join(folder, 'nats.conf'), path.join(folder, 'store')];
+  await writeFile(config, account ? `authorization: ${JSON.stringify({ users: [account] })}` : '');
   let child: ChildProcess;
   const start = async () => {
-    child = spawn(program, ['--addr', '127.0.0.1', '--port', String(port), '--jetstream', '--store_dir', folder], {
+    const where = ['--addr', '127.0.0.1', '--port', String(port), '--store_dir', store, '--config', config];
+    child = spawn(program, [...where, ...args], {
       stdio: 'ignore',
       env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
     });
     for (;;) {
-      const connection = await connect({ servers: url, reconnect: false }).catch(() => undefined);
+      const connection = await connect({
+        ...{ servers: `127.0.0.1:${port}`, reconnect: false },
+        ...(account && { user: account.user, pass: account.password }),
+      }).catch(() => undefined);
       if (connection) return connection.close();
       if (child.exitCode !== null) throw new Error(`nats-server ended with ${child.exitCode}`);
       await delay(20);
@@ -60,8 +79,8 @@ export async function startNatsServer(): Promise<NatsServer> {
       return child.pid ?? 0;
     },
     kill,
-    async start(store) {
-      if (store === 'lost') await rm(folder, { recursive: true, force: true });
+    async start(stored) {
+      if (stored === 'lost') await rm(store, { recursive: true, force: true });
       await start();
     },
     async stop() {
@@ -69,13 +88,4 @@ export async function startNatsServer(): Promise<NatsServer> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (typeof address === 'object' && address !== null) return address.port;
-  throw new Error('there is no free port');
 }

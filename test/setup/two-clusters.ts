@@ -15,12 +15,13 @@ export interface DirectoryJson {
   readonly clients?: Readonly<Record<string, string>>;
 }
 
-/** A file of a directory, which the test changes. */
+/** A file of a directory, which the test changes: to another one, to any text, or to the first one again. */
 export function directoryFile(first: DirectoryJson) {
   const folder = mkdtempSync(path.join(tmpdir(), 'clusters-'));
   const file = path.join(folder, 'clusters.json');
-  const write = (json: DirectoryJson) => writeFileSync(file, JSON.stringify(json));
-  write(first);
+  const write = (json: DirectoryJson | string = first) =>
+    writeFileSync(file, typeof json === 'string' ? json : JSON.stringify(json));
+  write();
   return { path: file, write, remove: () => rmSync(folder, { recursive: true }) };
 }
 

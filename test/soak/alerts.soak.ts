@@ -3,27 +3,21 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
-import {
-  freePort,
-  hasPrometheus,
-  type Prometheus,
-  rulesFile,
-  shortenedRules,
-  startPrometheus,
-} from '../alerts/prometheus.ts';
+import { hasPrometheus, type Prometheus, rulesFiles, shortenedRules, startPrometheus } from '../alerts/prometheus.ts';
 import type { Stage, StagedFault } from '../alerts/staged-fault.ts';
-import { stagedFaults } from '../alerts/staged-faults.ts';
+import { scenes } from '../alerts/staged-faults.ts';
 import type { Surroundings } from '../faults/faults.ts';
 import { settingsOf } from '../faults/furnish.ts';
 import type { Command } from '../faults/history.ts';
 import { underLoad } from '../faults/under-load.ts';
 import { query } from '../setup/embedded-servers.ts';
+import { freePort } from '../setup/free-port.ts';
 import { connect } from '../setup/gateway.ts';
 import { natsServerVersion } from '../setup/nats-server.ts';
 import { runOps } from '../setup/ops.ts';
 
-// Each fault of test/alerts, one after the other, on two instances while clients move money. A real Prometheus asks the
-// instances, with the rules of deploy/prometheus/alerts.yml and shorter times. ALERT_FAULTS names the wanted faults.
+// Each fault of test/alerts, one after the other, on two instances while clients move money; those of a front and of a replica on
+// two others, which have one. A real Prometheus asks them, with the rules of deploy/prometheus and shorter times. ALERT_FAULTS names the wanted faults.
 
 const isInstalled = hasPrometheus();
 if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. Install the package prometheus for them.');
@@ -51,14 +45,21 @@ interface Measured {
 
 describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
   test('parse', () => {
-    expect(execFileSync('promtool', ['check', 'rules', rulesFile], { encoding: 'utf8' })).toContain('SUCCESS');
+    expect(execFileSync('promtool', ['check', 'rules', ...rulesFiles], { encoding: 'utf8' })).toContain('SUCCESS');
   });
 
-  test('see each fault and its end, and nothing is lost or doubled meanwhile', { timeout: 3_600_000 }, async () => {
+  const title = 'see each fault and its end, and nothing is lost or doubled meanwhile, with a front: $hasFront';
+  test.each(scenes)(title, { timeout: 3_600_000 }, async ({ hasFront, faults }) => {
+    const chosen = Object.entries(faults).filter(([name]) => wanted.test(name));
+    if (chosen.length === 0) return;
     const ports = [await freePort(), await freePort()];
+    // A front finds an instance that was started again where it was.
+    const own = hasFront ? [await freePort(), await freePort()] : [];
     const options = {
-      ...{ seed, instances: 2, clients: 2, followers: 1, relay: natsServerVersion() !== undefined },
-      settings: (position: number) => ({ METRICS_PORT: String(ports[position]), MAX_IN_FLIGHT: '32' }),
+      ...{ seed, instances: 2, clients: 2, followers: 1, relay: natsServerVersion() !== undefined, hasFront },
+      settings: (position: number) => ({
+        ...{ METRICS_PORT: String(ports[position]), MAX_IN_FLIGHT: '32', PORT: String(own[position] ?? 0) },
+      }),
     };
     const {
       told,
@@ -66,10 +67,12 @@ describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
       violations,
       seconds: took,
     } = await underLoad(options, async (around, note) => {
-      const targets = ports.map((port) => `127.0.0.1:${port}`);
-      const prometheus = await startPrometheus(await shortenedRules(), targets);
+      const prometheus = await startPrometheus(await shortenedRules(), {
+        gateways: ports.map((port) => `127.0.0.1:${port}`),
+        ...(around.front && { fronts: [new URL(around.front.metricsUrl).host] }),
+      });
       try {
-        return await measureAll(prometheus, around, note);
+        return await measureAll(prometheus, around, { chosen, note });
       } finally {
         await prometheus.stop();
       }
@@ -89,13 +92,12 @@ describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
 async function measureAll(
   prometheus: Prometheus,
   around: Surroundings,
-  note: (name: string) => void,
+  { chosen, note }: { readonly chosen: [string, StagedFault][]; readonly note: (name: string) => void },
 ): Promise<Measured[]> {
   const ops = operatorOn(around.databaseUrl);
   const { id, authorization } = await ops('platform', 'create', 'other', '--sandbox');
   const measured: Measured[] = [];
-  for (const [name, fault] of Object.entries(stagedFaults)) {
-    if (!wanted.test(name)) continue;
+  for (const [name, fault] of chosen) {
     const skipped = fault.unavailable?.(around.postgres);
     if (skipped !== undefined) {
       measured.push({ name, fault, skipped });

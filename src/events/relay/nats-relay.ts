@@ -4,25 +4,13 @@ import type { Logger } from 'pino';
 import { decodeEvents, encodeEvents } from './messages.ts';
 import { type NatsAddress, optionsOf } from './nats-address.ts';
 import type { Relay, RelayedBatch, RelayReader } from './relay.ts';
+import { answerMs, makeStream, passedOnSubject, publishedSubject, wantedSubject } from './stream.ts';
 import { Wanted } from './wanted.ts';
 
-/** The stream, and the subjects of it: what instances publish, and what the server passes on once it has stored it. */
-export const stream = 'PAYMENTS_FEED';
-export const publishedSubject = (platformId: string) => `payments.feed.${platformId}`;
-export const passedOnSubject = (platformId: string) => `payments.live.${platformId}`;
-/** Where instances say which platforms they follow. */
-const wantedSubject = 'payments.wanted';
 /** The header with the name of the database's server. */
 const serverHeader = 'Payments-Server';
 
-/** How long the stream remembers messages and their ids. Nobody reads what was published before. */
-const rememberedMs = 60_000;
-const nanosecondsIn = 1_000_000;
-/** The most bytes of the stream, which is in memory. */
-const streamBytes = 64 * 1024 * 1024;
-
-/** How many milliseconds a server may take to connect or to answer, and how often a connection must show that it is alive. */
-const answerMs = 5_000;
+/** How often a connection must show that it is alive, in milliseconds, and how often in a row it may fail to. */
 const pingMs = 5_000;
 const mostPings = 2;
 /** How many milliseconds to wait before the next attempt to connect, or to find the stream. */
@@ -162,7 +150,7 @@ export class NatsRelay implements Relay {
   #use(open: Open): void {
     const { connection } = open;
     connection.subscribe(wantedSubject, {
-      callback: (error, message) => (error ? this.#warn(error) : this.#wanted.note(message)),
+      callback: (error, message) => (error ? this.#fail(open, error) : this.#wanted.note(message)),
     });
     for (const platformId of this.#followed) this.#subscribe(open, platformId);
     const sayAll = () => this.#sayWanted(open, [...this.#followed]);
@@ -174,11 +162,11 @@ export class NatsRelay implements Relay {
     this.#log.info({ server: connection.getServer() }, 'the relay is up');
   }
 
-  #subscribe({ connection, subscriptions }: Open, platformId: string): void {
-    const subscription = connection.subscribe(passedOnSubject(platformId), {
-      callback: (error, message) => (error ? this.#warn(error) : this.#take(platformId, message)),
+  #subscribe(open: Open, platformId: string): void {
+    const subscription = open.connection.subscribe(passedOnSubject(platformId), {
+      callback: (error, message) => (error ? this.#fail(open, error) : this.#take(platformId, message)),
     });
-    subscriptions.set(platformId, subscription);
+    open.subscriptions.set(platformId, subscription);
   }
 
   #take(platformId: string, message: Msg): void {
@@ -192,7 +180,7 @@ export class NatsRelay implements Relay {
     for (const part of this.#wanted.messagesOf(platformIds)) connection.publish(wantedSubject, part);
   }
 
-  /** Ends a connection on which the stream does not answer: the next one makes the stream anew where it is missing. */
+  /** Ends a connection over which nothing comes or goes: the next one makes the stream anew where it is missing. */
   #fail({ connection }: Open, error: unknown): void {
     if (connection.isClosed()) return;
     this.#warn(error);
@@ -205,28 +193,6 @@ export class NatsRelay implements Relay {
     this.#hasWarned = true;
     this.#log.warn({ err: error }, 'the relay is away: live events are read from the database');
   }
-}
-
-/** Makes the stream, unless it is there: an operator may have made another one. */
-async function makeStream(manager: JetStreamManager): Promise<void> {
-  const exists = await manager.streams.info(stream).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof Error && error.name === 'StreamNotFoundError') return false;
-      throw error;
-    },
-  );
-  if (exists) return;
-  await manager.streams.add({
-    name: stream,
-    subjects: [publishedSubject('*')],
-    republish: { src: publishedSubject('>'), dest: passedOnSubject('>') },
-    storage: 'memory',
-    discard: 'old',
-    max_bytes: streamBytes,
-    max_age: rememberedMs * nanosecondsIn,
-    duplicate_window: rememberedMs * nanosecondsIn,
-  });
 }
 
 /** Waits, but no longer than the relay is open. */
