@@ -57,6 +57,16 @@ describe('a secret can be a file that a setting names', () => {
   });
 });
 
+test.each([
+  [{ PORT: '70000' }, 'PORT must lie between 0 and 65535'],
+  [{ DATABASE_URL: 'mysql://somewhere' }, 'DATABASE_URL must be a Postgres address'],
+  [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],
+  [{ SANDBOX_RATES: '{"USD/XXX": {"rate": "1"}}' }, 'SANDBOX_RATES'],
+  [{ NODE_ENV: 'production', DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
+])('a wrong setting is named: %o', (environment, message) => {
+  expect(() => readConfig(environment)).toThrow(message);
+});
+
 test('no message about a wrong secret shows it', () => {
   const wrong = { CLIENT_TOKEN_KEY: 'short-secret', SECRET_KEY: 'short-secret', DATABASE_URL: 'short-secret' };
   const lists = { CLIENT_TOKEN_KEY_FALLBACKS: 'short-secret', SECRET_KEY_FALLBACKS: 'short-secret' };
