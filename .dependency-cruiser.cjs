@@ -31,8 +31,8 @@ const modules = {
   bodies: [],
   // Which clusters there are: for the service, and for the front before it.
   clusters: [],
-  // A program of its own: nothing of the service.
-  front: ['clusters'],
+  // A program of its own: nothing of the service but how an operator reads it.
+  front: ['clusters', 'instruments'],
   outside: [],
   events: base,
   rails: base,

@@ -7,6 +7,7 @@ import { parseRateOverrides } from './rails/sandbox/rates.ts';
 import {
   address,
   addressRanges,
+  headers,
   key,
   listOf,
   natsServers,
@@ -77,6 +78,7 @@ export const settings = {
     .default('info'),
   ACCESS_LOG: onOff.default(false),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: headers.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).default('payments-graphql-gateway'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   GRAPHIQL: onOff.optional(),
@@ -153,6 +155,7 @@ export const secretSettings = [
   'CLUSTER_KEY_FALLBACKS',
   'NATS_URL',
   'NATS_CREDS',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const satisfies readonly (keyof typeof settings)[];
 
 export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {

@@ -14,7 +14,8 @@ import { Feed } from './events/feed.ts';
 import { NatsRelay } from './events/relay/nats-relay.ts';
 import type { OwnRelay } from './events/relay/relay.ts';
 import { Sequencer } from './events/sequencer.ts';
-import { type MetricsServer, type Observed, startMetricsServer } from './observe/metrics.ts';
+import type { OperatorServer } from './instruments/operator-server.ts';
+import { type Observed, startMetricsServer } from './observe/metrics.ts';
 import { ReadinessWatch } from './observe/readiness.ts';
 import type { Resolver } from './outside/addresses.ts';
 import { findDomainProof } from './outside/domain-proof.ts';
@@ -219,7 +220,7 @@ async function startMetrics(
   { METRICS_PORT: port, METRICS_HOST: host, ROLE }: GatewaySettings,
   observed: Observed,
   log: Logger,
-): Promise<MetricsServer | undefined> {
+): Promise<OperatorServer | undefined> {
   if (port === undefined) return undefined;
   return startMetricsServer({ host, port, readsDatabase: ROLE !== 'serve' }, observed, log);
 }

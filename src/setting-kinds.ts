@@ -51,6 +51,15 @@ export const natsServers = z.string().transform((text, context): readonly URL[] 
   return z.NEVER;
 });
 
+/** Headers as OpenTelemetry writes them: `name=value`, separated by commas, with escapes as in addresses. */
+export const headers = z.string().transform((text, context): Readonly<Record<string, string>> => {
+  const pairs = text.split(',').map((pair) => /^\s*([\w-]+)\s*=\s*((?:[^%\s]|%[0-9a-f]{2})+)\s*$/i.exec(pair));
+  if (pairs.every((pair) => pair !== null))
+    return Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, decodeURIComponent(value)]));
+  context.addIssue('must be headers such as authorization=Bearer%20secret, parted by commas');
+  return z.NEVER;
+});
+
 export const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
 /** A limit of rate: `off`, or requests a second and at once. */

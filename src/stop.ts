@@ -6,7 +6,7 @@ import type { DocumentUses } from './documents/document-uses.ts';
 import type { Feed } from './events/feed.ts';
 import type { serveWebSockets } from './graphql/transports/websocket.ts';
 import type { HttpServer } from './http/server.ts';
-import type { MetricsServer } from './observe/metrics.ts';
+import type { OperatorServer } from './instruments/operator-server.ts';
 import type { ReadinessWatch } from './observe/readiness.ts';
 import type { startWorkers } from './work/workers.ts';
 
@@ -30,7 +30,7 @@ export interface Running {
   readonly workers: ReturnType<typeof startWorkers> | undefined;
   readonly feed: Feed;
   readonly readiness: Pick<ReadinessWatch, 'end' | 'close'>;
-  readonly metrics: Pick<MetricsServer, 'close'> | undefined;
+  readonly metrics: Pick<OperatorServer, 'close'> | undefined;
   readonly database: Pick<Database, 'close'>;
   readonly log: Logger;
 }

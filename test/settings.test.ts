@@ -29,7 +29,14 @@ describe('a secret can be a file that a setting names', () => {
     CLUSTER_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join(';'),
     NATS_URL: 'tls://gateway:password@nats1:4222,tls://nats2:4222',
     NATS_CREDS: '-----BEGIN NATS USER JWT-----',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret, x-tenant=payments',
   };
+
+  test('headers of a collector are those of OpenTelemetry', () => {
+    const read = (text: string) => readConfig({ OTEL_EXPORTER_OTLP_HEADERS: text }).OTEL_EXPORTER_OTLP_HEADERS;
+    expect(read(values.OTEL_EXPORTER_OTLP_HEADERS)).toEqual({ authorization: 'Bearer secret', 'x-tenant': 'payments' });
+    expect(() => read('a secret')).toThrow(/^(?!.*a secret).*OTEL_EXPORTER_OTLP_HEADERS must be headers/s);
+  });
 
   test.each(secretSettings)('%s', (name) => {
     // The address of a server behind a pooler needs that of the pooler, and that of a replica that of the primary. The key of
@@ -48,6 +55,16 @@ describe('a secret can be a file that a setting names', () => {
     expect(() => readConfig({ [`${name}_FILE`]: fileOf(name, '\n') })).toThrow(/_FILE .* is empty/);
     expect(() => readConfig({ [`${name}_FILE`]: path.join(folder, 'missing') })).toThrow(/_FILE .* cannot be read/);
   });
+});
+
+test.each([
+  [{ PORT: '70000' }, 'PORT must lie between 0 and 65535'],
+  [{ DATABASE_URL: 'mysql://somewhere' }, 'DATABASE_URL must be a Postgres address'],
+  [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],
+  [{ SANDBOX_RATES: '{"USD/XXX": {"rate": "1"}}' }, 'SANDBOX_RATES'],
+  [{ NODE_ENV: 'production', DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
+])('a wrong setting is named: %o', (environment, message) => {
+  expect(() => readConfig(environment)).toThrow(message);
 });
 
 test('no message about a wrong secret shows it', () => {

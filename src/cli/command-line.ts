@@ -87,6 +87,7 @@ export const answered = 'ops.answered';
 /** Makes what commander calls: it prints the answer, for people or as JSON. Errors exit with 1. */
 export function actionOf<Args extends unknown[]>(work: (...args: Args) => Promise<Answer>) {
   return async (...all: [...Args, Command]): Promise<void> => {
+    // Commander passes the command last.
     const command = all.at(-1) as Command;
     const asJson = command.optsWithGlobals<{ json?: true }>().json;
     // The last of what a command gets are its options; this adds those of the whole program.

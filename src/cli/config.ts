@@ -40,6 +40,7 @@ function shown(config: Config, name: keyof typeof settings): string | null {
     case 'NATS_URL':
       return config[name]?.map(({ href }) => withoutPassword(href)).join(',') ?? null;
     case 'NATS_CREDS':
+    case 'OTEL_EXPORTER_OTLP_HEADERS':
       return config[name] === undefined ? null : 'set';
     case 'SECRET_KEY':
     case 'CLIENT_TOKEN_KEY':

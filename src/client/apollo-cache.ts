@@ -44,6 +44,7 @@ function mergePage(
 ): Connection {
   const [after, before] = [args?.after, args?.before];
   if (!existing?.edges || (typeof after !== 'string' && typeof before !== 'string')) return incoming;
+  // An edge and a node are what the cache has written: objects or references. Its types are generic over the two.
   const cursorOf = (edge: Edge) => readField('cursor', edge as never);
   const idOf = (edge: Edge) => readField('id', readField('node', edge as never) as never);
   const page = incoming.edges ?? [];

@@ -30,6 +30,7 @@ export function resumeSubscriptions<Result extends Observable>(
   forward: (operation: never) => Result,
 ): Result {
   const made = resumable(operation.query, operation.variables, operation.operationName);
+  // `never` lets the function of any version of the link be given; it takes the operation that came with it.
   const send = forward as (operation: Operation) => Result;
   if (!made) return send(operation);
   const { document, variables, advance } = made;
@@ -37,6 +38,7 @@ export function resumeSubscriptions<Result extends Observable>(
   operation.query = document;
   operation.variables = variables;
   const source = send(operation);
+  // Apollo's own class of streams, without its import: its constructor takes what subscribes.
   const Observable = source.constructor as new (subscribe: (observer: Observer) => () => void) => Result;
   return new Observable((observer) => {
     const subscription = source.subscribe({
@@ -62,11 +64,13 @@ export function newestVersions(): <Result extends Observable>(
 ) => Result {
   const versions = new Versions();
   return <Result extends Observable>(operation: Operation, forward: (operation: never) => Result) => {
+    // As in `resumeSubscriptions`.
     const send = () => (forward as (operation: Operation) => Result)(operation);
     const kinds = operation.query.definitions.map((one) =>
       one.kind === Kind.OPERATION_DEFINITION ? one.operation : undefined,
     );
     const first = send();
+    // As in `resumeSubscriptions`.
     const Observable = first.constructor as new (subscribe: (observer: Observer) => () => void) => Result;
     return new Observable((observer) => {
       let current: { unsubscribe(): void } | undefined;

@@ -90,6 +90,7 @@ async function run<Result, Variables>(
   if (!request) throw new TypeError('Only a subscription of one field can be followed.');
   const next = (data: unknown) => {
     failures = 0;
+    // The service answers by its schema, from which the document's types are made.
     options.onMessage(data as Result);
     const cursor = request.cursor();
     if (cursor !== undefined) options.store?.save(cursor).catch(() => undefined);
@@ -177,6 +178,7 @@ function attempt(
     },
     complete: () => end(refusal ? { kind: 'REFUSED', error: refusal } : { kind: 'COMPLETED' }),
   };
+  // Every version of graphql-ws takes these two; their types differ in what is optional.
   const subscribe = client.subscribe.bind(client) as (request: object, to: object) => () => void;
   const unsubscribe = subscribe({ query: print(document), variables }, sink);
   return abortable(ended, signal).finally(unsubscribe);

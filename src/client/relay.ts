@@ -29,6 +29,7 @@ export function relayNetwork<Stream>(payments: Payments, Observable: ObservableC
         headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
         body: JSON.stringify({ query: request.text, operationName: request.name, variables }),
       });
+      // The service answers in the form of GraphQL, which is the one that Relay's own type describes.
       return (await response.json()) as never;
     },
     subscribe(request: RequestParameters, variables: object): Stream {
@@ -36,6 +37,7 @@ export function relayNetwork<Stream>(payments: Payments, Observable: ObservableC
         payments.socket.client.subscribe(
           { query: request.text ?? '', operationName: request.name, variables: { ...variables } },
           {
+            // As above.
             next: (result) => sink.next(result as never),
             error: (error) => sink.error(error instanceof Error ? error : new Error(JSON.stringify(error))),
             complete: () => sink.complete(),

@@ -28,6 +28,7 @@ async function get(url: string): Promise<unknown> {
   return response?.ok ? response.json() : undefined;
 }
 
+// The service's own document, whose form a test holds.
 const original = (await get(settings.document)) as ExampleDocument;
 
 /** Puts the ids of the sandbox into the examples, as they are now: also what the last request has made, such as a quote. */

@@ -1,9 +1,9 @@
+import { boundedCache } from './bounded-cache.ts';
+
 /**
  * The currencies that the gateway knows, and the formats of their amounts. A migration writes the same rows to the
  * database, where foreign keys refer to them.
  */
-
-import { LRUCache } from 'lru-cache';
 
 const table = [
   { code: 'USD', name: 'US Dollar', symbol: '$', decimals: 2 },
@@ -118,7 +118,7 @@ const standIn = 'XTS';
  * A cache of formats: building one costs some fifty times what using it does. Bounded, because clients send the
  * locales.
  */
-const formats = new LRUCache<string, Intl.NumberFormat>({ max: 256 });
+const formats = boundedCache<Intl.NumberFormat>(256);
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {
   const key = `${currency.code} ${locale}`;

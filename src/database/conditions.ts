@@ -93,6 +93,8 @@ export function conditionsOf(model: string, alias: string, where: object, binds:
   return text;
 }
 
+// AND and OR have conditions or lists of them, `in` has a list, and a relation has conditions: so do types of Prisma's `where` say,
+// of which every caller makes them.
 function conditions(model: string, alias: string, where: Where, binds: Binds, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];

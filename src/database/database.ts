@@ -215,5 +215,6 @@ export function openPool(
  */
 function discard(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);
+  // A client of a pool is a client, which pg's types say of its connection only there.
   (client as pg.PoolClient & pg.Client).connection.stream.destroy();
 }

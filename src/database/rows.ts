@@ -45,6 +45,7 @@ export function fieldName(column: string): string {
 type Revive = (value: unknown) => unknown;
 type Reviver = readonly [field: string, column: string, revive: Revive | undefined, isNumber: boolean];
 
+/** By the type of a column, whose values Postgres writes as JSON in one of these forms only. */
 const reviveByType: Record<string, Revive> = {
   BigInt: (value) => BigInt(value as string | number),
   DateTime: (value) => new Date(value as string),
@@ -67,7 +68,7 @@ export function columnsOf(model: 'Event', alias: string): string {
 
 /**
  * Makes a row, as Prisma would read it, from the JSON that Postgres made of it (`to_jsonb`). The database makes
- * that JSON of whole rows; the type assertion below relies on that.
+ * that JSON of whole rows.
  */
 export function rowFromSnapshot<M extends keyof SnapshotRows>(
   model: M,
@@ -79,6 +80,7 @@ export function rowFromSnapshot<M extends keyof SnapshotRows>(
     const value = columns[column];
     row[field] = value === null || value === undefined ? null : revive ? revive(value) : value;
   }
+  // The loop has set every field of the model: the revivers and the type of the row are both made of the schema.
   return row as unknown as SnapshotRows[M];
 }
 
@@ -113,5 +115,6 @@ export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Recor
     const value = fields[field];
     if (value !== null) fields[field] = revive(value);
   }
+  // Every field of the model is there, by `fieldsOf`, and has its type now.
   return fields as unknown as WholeRows[M];
 }

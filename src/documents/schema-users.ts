@@ -46,6 +46,7 @@ export function coordinatesIn(schema: GraphQLSchema, document: DocumentNode): Re
     document,
     visitWithTypeInfo(types, {
       VariableDefinition({ type: node }) {
+        // A variable has an input type: its document has been validated.
         const type = typeFromAST(schema, node) as GraphQLInputType | undefined;
         if (type) addWhole(getNamedType(type), found);
         return false;
@@ -169,6 +170,7 @@ function changedInputs(before: GraphQLSchema, document: DocumentNode, changes: r
   const found = new Set<string>();
   visit(document, {
     VariableDefinition({ type: node }) {
+      // A variable has an input type. The function has an overload for each kind of node, and none for all of them.
       const type = typeFromAST(before, node as never) as GraphQLInputType | undefined;
       if (type) addWhole(getNamedType(type), found);
     },

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { boundedCache } from '../core/bounded-cache.ts';
 import { asPlatform } from '../database/connections/platform-scope.ts';
 import type { Database } from '../database/database.ts';
 import { type Found, type PointStore, type ResumeKey, ResumePoint } from './resume-point.ts';
@@ -34,7 +34,7 @@ export class ResumePoints implements PointStore {
   readonly #beginning: DataLoader<ResumePoint, boolean>;
   readonly #timers: readonly NodeJS.Timeout[];
   /** How many keys subjects have begun since they were counted. */
-  readonly #begun = new LRUCache<string, number>({ max: 10_000 });
+  readonly #begun = boundedCache<number>(10_000);
   #changed = new Set<ResumePoint>();
   #writing: Promise<void> = Promise.resolve();
   #isWriteDue = false;

@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DirectoryFile } from '../clusters/directory.ts';
+import { startOperatorServer } from '../instruments/operator-server.ts';
 import { answerJson, refusals, refuse } from './answers.ts';
 import { forward, type Passing } from './forward.ts';
 import { Instances } from './instances.ts';
-import { FrontMetrics, startMetricsServer } from './metrics.ts';
+import { FrontMetrics } from './metrics.ts';
 import { OpenStreams } from './open-streams.ts';
 import { routeOf } from './route.ts';
 import { Sockets } from './sockets.ts';
@@ -71,10 +72,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   server.listen({ host, port, backlog: 1024 });
   await once(server, 'listening');
   const scrape = metrics.scrape({ directory, instances, streams, waitingSockets: () => sockets.waiting });
-  const metricsServer = options.metrics && (await startMetricsServer(options.metrics, metrics, scrape, log));
+  const metricsServer = options.metrics && (await startOperatorServer(options.metrics, { '/metrics': scrape }, log));
+  // A server that listens at host and port has an address of this kind.
+  const { port: listening } = server.address() as AddressInfo;
   return {
     metricsUrl: metricsServer?.url,
-    url: `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${(server.address() as AddressInfo).port}`,
+    url: `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${listening}`,
     async stop() {
       isStopping = true;
       await delay(shutdownDelayMs);

@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DirectoryFile } from '../clusters/directory.ts';
+import type { OperatorAnswer } from '../instruments/operator-server.ts';
 import { type Instances, instanceStates } from './instances.ts';
 import { type OpenStreams, streamKinds } from './open-streams.ts';
 
@@ -77,7 +74,7 @@ export class FrontMetrics {
   }
 
   /** Returns the function that answers a scrape. Figures of the process come with it. */
-  scrape({ directory, instances, streams, waitingSockets }: Observed): () => Promise<string> {
+  scrape({ directory, instances, streams, waitingSockets }: Observed): () => Promise<OperatorAnswer> {
     collectDefaultMetrics({ register: this.#registry });
     const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
       new Gauge({ name: `payments_front_${name}`, help, labelNames, registers: [this.#registry] });
@@ -85,7 +82,7 @@ export class FrontMetrics {
     const open = gauge('streams', 'Open sockets and event streams, by cluster.', ['cluster', 'kind']);
     const waiting = gauge('sockets_waiting', 'Sockets that have sent no credentials yet.');
     const faulty = gauge('directory_faulty', 'Whether the file of the directory cannot be used: 1, or 0.');
-    return () => {
+    return async () => {
       states.reset();
       open.reset();
       for (const cluster of directory.current.clusters.keys()) {
@@ -95,41 +92,7 @@ export class FrontMetrics {
       }
       waiting.set(waitingSockets());
       faulty.set(directory.isFaulty ? 1 : 0);
-      return this.#registry.metrics();
+      return { type: this.#registry.contentType, body: await this.#registry.metrics() };
     };
   }
-
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
-}
-
-/** Serves `/metrics` on a port of its own, for Prometheus. */
-export async function startMetricsServer(
-  { host, port }: { readonly host: string; readonly port: number },
-  { contentType }: FrontMetrics,
-  scrape: () => Promise<string>,
-  log: Logger,
-): Promise<{ readonly url: string; close(): void }> {
-  const server = createServer((request, response) => {
-    const [path] = (request.url ?? '/').split('?', 1);
-    if (request.method !== 'GET' || path !== '/metrics') return void response.writeHead(404).end();
-    scrape().then(
-      (text) => response.writeHead(200, { 'content-type': contentType }).end(text),
-      (error: unknown) => {
-        log.error({ err: error }, 'the metrics could not be read');
-        response.writeHead(500).end();
-      },
-    );
-  });
-  server.listen(port, host);
-  await once(server, 'listening');
-  const { port: listening } = server.address() as AddressInfo;
-  return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }

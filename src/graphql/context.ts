@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { ExecutionArgs } from 'graphql';
 import type { ClientTokens } from '../access/tokens/client-tokens.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { FeedPosition } from '../events/cursor.ts';
@@ -42,4 +43,9 @@ export interface Context {
   readAfter?: string | undefined;
   /** Whether the answer has the document's cost. */
   reportsCost?: boolean;
+}
+
+/** Returns the context of an operation, whose type graphql leaves open: this service gives every operation one of these. */
+export function contextIn({ contextValue }: Pick<ExecutionArgs, 'contextValue'>): Context {
+  return contextValue as Context;
 }

@@ -122,8 +122,8 @@ export class Connections {
  * written, the latest request of the connection becomes the last one.
  */
 function announceEnd(connection: Connection, response: ServerResponse): void {
-  const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   // Passes all arguments on: one signature cannot express the overloads of writeHead.
+  const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = ((...args: unknown[]) => {
     // A response whose headers were sent before cannot say it; a later request, or the idle limit, ends the connection.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;

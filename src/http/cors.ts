@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { TokenBucket } from '../access/limits/token-bucket.ts';
+import { boundedCache } from '../core/bounded-cache.ts';
 import { isThisMachine } from './protection.ts';
 
 /** Which pages of other origins may call this server. Credentials are never cookies. */
@@ -31,7 +31,7 @@ const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
 /** Decides for each request whether the page that sends it may read the answer, and logs the origins that may not. */
 export class Origins {
   readonly #options: OriginOptions;
-  readonly #logged = new LRUCache<string, true>({ max: logging.max, ttl: logging.ttl });
+  readonly #logged = boundedCache<true>(logging.max, logging.ttl);
   readonly #rate = { perSecond: logging.perMinute / 60, burst: logging.perMinute };
   readonly #lines = new TokenBucket(this.#rate, performance.now());
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { CredentialBrake } from '../access/limits/credential-brake.ts';
 import { RateLimited } from '../access/limits/rate-limits.ts';
 import type { RefusalPace } from '../access/limits/refusal-pace.ts';
+import { boundedCache } from '../core/bounded-cache.ts';
 import { outsideWait } from '../core/outside-wait.ts';
 import type { Payments } from '../payments/command.ts';
 import { receiveWebhook } from '../payments/providers/receive-webhook.ts';
@@ -16,7 +16,7 @@ import { answer, refuse, tooMany, unavailable } from './refusals.ts';
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 
 /** For how many senders, and how many milliseconds, it is remembered that their signatures were right. */
-const proven = { max: 10_000, ttl: 3_600_000 } as const;
+const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
 /** How long a refusal takes, in milliseconds: longer than to find out why, so that its time tells nothing of the platform. */
 const defaultRefusalMs = 100;
@@ -42,7 +42,7 @@ export interface ProviderWebhookOptions {
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
   /** Addresses whose signatures were right for a platform: the brake does not stop them, whoever else sends from there. */
-  readonly #proven = new LRUCache<string, true>(proven);
+  readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(options: ProviderWebhookOptions) {
     this.#options = options;

@@ -54,6 +54,7 @@ function SignedIn({ settings, authorization, onSignOut }: SignedInProps) {
   const { query, variables } = useMemo(() => linkedOperation(), []);
   return (
     <GraphiQLProvider
+      // GraphiQL's type of a fetcher wants an observable of its own kind; it uses `subscribe` alone, which this one has.
       fetcher={operations.fetcher as never}
       plugins={[DOC_EXPLORER_PLUGIN, ...plugins]}
       referencePlugin={DOC_EXPLORER_PLUGIN}

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Registry, register } from 'prom-client';
 import type { Sessions } from '../access/tokens/sessions.ts';
 import type { Database } from '../database/database.ts';
 import type { Replicas } from '../database/replicas/replicas.ts';
 import type { Feed } from '../events/feed.ts';
+import { type OperatorServer, startOperatorServer } from '../instruments/operator-server.ts';
 import { DatabaseFigures } from './database-figures.ts';
 import type { ReadinessWatch } from './readiness.ts';
 
@@ -18,11 +16,6 @@ export interface Observed {
   readonly feed: Feed;
   readonly sessions: Sessions;
   readonly readiness: ReadinessWatch;
-}
-
-export interface MetricsServer {
-  readonly url: string;
-  close(): Promise<void>;
 }
 
 /** Figures of the process itself: event loop, heap, CPU, file descriptors. Once for a process, whatever it starts. */
@@ -148,35 +141,18 @@ export async function startMetricsServer(
   { host, port, readsDatabase }: { readonly host: string; readonly port: number; readonly readsDatabase: boolean },
   observed: Observed,
   log: Logger,
-): Promise<MetricsServer> {
+): Promise<OperatorServer> {
   const scrape = metricsOf(observed, readsDatabase);
-  const answers: Readonly<Record<string, () => Promise<readonly [status: number, type: string, body: string]>>> = {
-    '/metrics': async () => [200, register.contentType, await scrape()],
-    '/health/live': async () => [200, 'application/json', JSON.stringify({ status: 'ok' })],
-    '/health/ready': async () => {
-      const { status, body } = await observed.readiness.answer();
-      return [status, 'application/json', JSON.stringify(body)];
-    },
-  };
-  const server: Server = createServer((request, response) => {
-    const find = request.method === 'GET' ? answers[(request.url ?? '').split('?', 1)[0] ?? ''] : undefined;
-    if (!find) return void response.writeHead(404).end();
-    find().then(
-      ([status, type, body]) => response.writeHead(status, { 'content-type': type }).end(body),
-      (error: unknown) => {
-        log.error({ err: error }, 'the metrics could not be read');
-        response.writeHead(500).end();
+  return startOperatorServer(
+    { host, port },
+    {
+      '/metrics': async () => ({ type: register.contentType, body: await scrape() }),
+      '/health/live': async () => ({ type: 'application/json', body: JSON.stringify({ status: 'ok' }) }),
+      '/health/ready': async () => {
+        const { status, body } = await observed.readiness.answer();
+        return { status, type: 'application/json', body: JSON.stringify(body) };
       },
-    );
-  });
-  server.listen(port, host);
-  await once(server, 'listening');
-  const { port: listening } = server.address() as AddressInfo;
-  return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
-    async close() {
-      server.close();
-      server.closeAllConnections();
     },
-  };
+    log,
+  );
 }

@@ -192,6 +192,7 @@ export class ReadinessWatch {
   #forget(): void {
     const client = this.#client;
     this.#client = undefined;
+    // Every client has its connection, which pg's types do not declare.
     (client as (pg.Client & { connection: pg.Connection }) | undefined)?.connection.stream.destroy();
   }
 }

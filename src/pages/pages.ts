@@ -25,7 +25,9 @@ export interface Pages {
 
 /** Opens the pages: the front page, and what the settings show. */
 export async function openPages(shown: Shown): Promise<Pages> {
-  const [assets, docs] = await Promise.all([Assets.open(), openDocs()]);
+  const assets = await Assets.open();
+  // At the first request for one: few starts are followed by any.
+  let docs: Promise<Docs> | undefined;
   return {
     async answer(request, response, path) {
       if (path === '/') return answerFront(request, response, shown);
@@ -47,7 +49,8 @@ export async function openPages(shown: Shown): Promise<Pages> {
         return true;
       }
       if (shown.documents && (path === docsPath || path.startsWith(`${docsPath}/`))) {
-        return answerDocs(response, docs, path);
+        docs ??= openDocs();
+        return answerDocs(response, await docs, path);
       }
       if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
       return false;

@@ -169,6 +169,7 @@ async function run<Type extends ResultType>(
 }
 
 function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
+  // A row of the named type.
   return type === 'Account' ? accountPublicId((row as Account).kind, row.id) : publicId(type, row.id);
 }
 

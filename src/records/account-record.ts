@@ -107,6 +107,7 @@ export function externalAccountRecord(row: Account): ExternalAccountRecord {
   };
 }
 
+/** A beneficiary was checked when it was stored: it has the fields of a person or those of a company. */
 function beneficiaryRecord(owner: Beneficiary): BeneficiaryRecord {
   const { address, ...rest } = owner;
   return { ...withoutNulls(rest), ...(address && { address: addressRecord(address) }) } as BeneficiaryRecord;

@@ -106,6 +106,7 @@ export function customerRecord(row: Customer): CustomerRecord {
 function ownerRecord({ address, ...owner }: BeneficialOwner): BeneficialOwnerRecord {
   return {
     ...withoutNulls(owner),
+    // Its type is text in the domain; both APIs accept only these values.
     individualType: owner.individualType as BeneficialOwnerRecord['individualType'],
     ...(address && { address: addressRecord(address) }),
   };

@@ -195,6 +195,7 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
   noteError(code);
   return context.json(
     { status, code, message, details: details ?? { reason: message, ...error.facts } },
+    // The library wants one of the codes that have a body, and every refusal's is one.
     { status: status as 400, headers: { ...error.headers } },
   );
 }

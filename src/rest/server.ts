@@ -70,7 +70,7 @@ function restApp(options: RestOptions): RestApp {
     end({ code: String(context.res.status) });
   });
   const app = root.basePath(restPrefix);
-  const setDocument = openapi ? serveDocument(app) : undefined;
+  if (openapi) serveDocument(app);
 
   app.use('*', async (context, next) => {
     const viewer = await tokens.authenticate(context.req.header('authorization'));
@@ -114,7 +114,6 @@ function restApp(options: RestOptions): RestApp {
   trustedDocumentEndpoints(app, options);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
-  setDocument?.(restDocument(app));
   return root;
 }
 
@@ -130,14 +129,14 @@ function rootApp(log: Logger): RestApp {
 
 /**
  * Serves the OpenAPI document. It needs no credentials: it contains nothing about any platform. Its page is src/pages/console.ts.
- * @returns the function that takes the document, once all endpoints are there
+ * It is made at the first request, when all endpoints are there: that takes as long as the rest of a start.
  */
-function serveDocument(app: RestApp): (document: ReturnType<typeof restDocument>) => void {
+function serveDocument(app: RestApp): void {
   let document: ReturnType<typeof restDocument> | undefined;
-  app.get('/openapi.json', (context) => context.json(document));
-  return (complete) => {
-    document = complete;
-  };
+  app.get('/openapi.json', (context) => {
+    document ??= restDocument(app);
+    return context.json(document);
+  });
 }
 
 /** Parses the body, and makes the later validation use the result. */

@@ -4,17 +4,20 @@ import { switchSpans } from '../instruments/spans.ts';
 /** How long a stop waits for the last spans to be sent, in milliseconds: with the rest it stays within Docker's 10 s. */
 const flushMs = 1_000;
 
+type TracingSettings = Pick<
+  Config,
+  'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_SERVICE_NAME' | 'OTEL_TRACES_SAMPLER_ARG'
+>;
+
 /**
- * Sends spans to the collector of OTEL_EXPORTER_OTLP_ENDPOINT, where there is one. The libraries are loaded then only. The exporter
- * reads OTEL_EXPORTER_OTLP_HEADERS and its like by itself.
+ * Sends spans to the collector of OTEL_EXPORTER_OTLP_ENDPOINT, where there is one. The libraries are loaded then only.
  */
 export async function startTracing({
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+  OTEL_EXPORTER_OTLP_HEADERS: headers,
   OTEL_SERVICE_NAME: service,
   OTEL_TRACES_SAMPLER_ARG: share,
-}: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_SERVICE_NAME' | 'OTEL_TRACES_SAMPLER_ARG'>): Promise<
-  { stop(): Promise<void> } | undefined
-> {
+}: TracingSettings): Promise<{ stop(): Promise<void> } | undefined> {
   if (endpoint === undefined) return undefined;
   const [
     api,
@@ -31,7 +34,10 @@ export async function startTracing({
     import('@opentelemetry/core'),
     import('@opentelemetry/resources'),
   ]);
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
+    ...(headers && { headers }),
+  });
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': service }),
     // A caller that samples decides for its traces; of the others, a share is kept.

@@ -40,6 +40,7 @@ export const inspectCommand: Work<[string]> = async (job, id) => {
 async function ofEvent(job: Job, id: string, eventId: string): Promise<Found> {
   const { node } = await job.service.execute(InspectEvent, { id: eventId });
   if (!node || !('id' in node)) throw new Failure(`There is no ${id}.`);
+  // An id of an event finds an event.
   const event = node as InspectedEventFragment & { readonly transaction: { readonly id: string } | null };
   // An event of a customer or a balance has no payment.
   if (!event.transaction) return { data: { events: [event] }, lines: eventLines([event]) };

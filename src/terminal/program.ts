@@ -27,6 +27,7 @@ export async function runTerminal(args: readonly string[], screen: Screen): Prom
   const action =
     <Args extends unknown[]>(work: Work<Args>) =>
     async (...all: [...Args, Command]): Promise<void> => {
+      // Commander passes the command last.
       const options = (all.at(-1) as Command).optsWithGlobals<Partial<Address> & { readonly json?: true }>();
       const json = options.json === true;
       exitCode = await run(screen, json, async () => {

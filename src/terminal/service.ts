@@ -90,6 +90,7 @@ export class Service {
     });
     let isLost = false;
     client.on('closed', (event) => {
+      // The closing event of whatever socket is used; the library does not declare it.
       const { code } = event as { readonly code?: number };
       if (code === 1000 || this.#screen.signal.aborted || isLost) return;
       isLost = true;
@@ -167,6 +168,7 @@ interface Refusal {
 
 /** Returns the success of a mutation. Throws a Failure for its refusal. */
 export function succeeded<Result extends object>(result: Result): Exclude<Result, Refusal> {
+  // Of the members of a result's union, only refusals have a code.
   if (!('code' in result)) return result as Exclude<Result, Refusal>;
   const { code, message, path } = result as unknown as Refusal;
   throw new Failure(`${message} (${code}${path ? `, ${path.join('.')}` : ''})`, code);

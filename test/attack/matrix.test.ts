@@ -32,21 +32,21 @@ test('every field of the schema is among those that the matrix calls, with its p
   );
 });
 
-test.each([
-  'another platform',
-  'another customer',
-  'another customer with every grant',
-  'another quote',
-  'another transaction',
-  'another payment of the same customer',
-])('over GraphQL, what is named by %s is as unknown as what never was', async (name) => {
-  const stranger = world.strangers.find((one) => one.name === name);
-  if (!stranger) throw new Error(`nobody is ${name}`);
-  const all = figures();
-  await tryStranger(world, stranger, ['JSON'], all);
-  none(all);
-  expect(all.tried).toBeGreaterThan(100);
-});
+/** Those who share the places among them here: each place is tried by one of them. The soak tries all of them everywhere. */
+const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
+
+test.each(['another platform', 'another customer', ...sharing, 'another payment of the same customer'])(
+  'over GraphQL, what is named by %s is as unknown as what never was',
+  async (name) => {
+    const stranger = world.strangers.find((one) => one.name === name);
+    if (!stranger) throw new Error(`nobody is ${name}`);
+    const all = figures();
+    const turn = sharing.indexOf(name);
+    await tryStranger(world, stranger, ['JSON'], all, (place) => turn < 0 || place % sharing.length === turn);
+    none(all);
+    expect(all.tried).toBeGreaterThan(turn < 0 ? 100 : 30);
+  },
+);
 
 test('over GraphQL, a token that may do less learns nothing of what it names', async () => {
   const all = figures();

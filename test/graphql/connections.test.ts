@@ -196,7 +196,7 @@ describe.each(titled)('%s', (_title, list) => {
         const expected = bySpecification(unfiltered, await wholeOnce({ filter, sortOrder }), asked);
         expect(await read(list, asked)).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 /** How many random documents are asked; `ORACLE_SEED` asks for the same ones again. */
-const documents = Number(process.env.ORACLE_DOCUMENTS ?? 500);
+const documents = Number(process.env.ORACLE_DOCUMENTS ?? 250);
 
 test(`${documents} random documents are answered as a plain execution answers them, whoever asks and however often`, async () => {
   const figures = await runOracle(world, documents);

@@ -122,7 +122,7 @@ test('a text that is found again is the one that this run would have put togethe
         expect(statement.textFor(run)).toBe(textOf(all, new Decisions(numbers)));
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: 600 },
   );
 });
 

@@ -24,8 +24,11 @@ interface Collected {
 let collector: Server;
 let endpoint: string;
 const spans: Collected[] = [];
+/** The credentials of all that came. */
+const credentials = new Set<string | undefined>();
 beforeAll(async () => {
   collector = createServer(async (request, response) => {
+    credentials.add(request.headers.authorization);
     const { resourceSpans } = (await json(request)) as Data;
     for (const { scopeSpans } of resourceSpans) {
       for (const span of scopeSpans.flatMap((scope: Data) => scope.spans)) {
@@ -51,6 +54,7 @@ function inside(span: Collected): Collected[] {
 test('a payment is traced from the request to its statements, its rail and its webhook, and its spans tell nothing of people', async () => {
   const tracing = await startTracing({
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: { authorization: 'Bearer secret' },
     OTEL_SERVICE_NAME: 'gateway under test',
     OTEL_TRACES_SAMPLER_ARG: 1,
   });
@@ -109,11 +113,13 @@ test('a payment is traced from the request to its statements, its rail and its w
   const text = JSON.stringify(spans);
   for (const value of ['birthday', 'Grace Hopper', 'DE89370400440', receiver.url, t.platform.authorization])
     expect(text).not.toContain(value);
+  expect([...credentials]).toEqual(['Bearer secret']);
 });
 
 test('a collector that is away disturbs nobody, and a stop does not wait for it', async () => {
   const tracing = await startTracing({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    OTEL_EXPORTER_OTLP_HEADERS: undefined,
     OTEL_SERVICE_NAME: 'gateway under test',
     OTEL_TRACES_SAMPLER_ARG: 1,
   });

@@ -2,6 +2,6 @@ import { test } from 'vitest';
 import { oneCluster } from '../model/one-cluster.ts';
 import { runSequences } from '../model/run.ts';
 
-test('250 random sequences of all commands go as the model says, and money is conserved after each command', async () => {
-  await runSequences(oneCluster, 250, 12, 580_000);
+test('120 random sequences of all commands go as the model says, and money is conserved after each command', async () => {
+  await runSequences(oneCluster, 120, 12, 580_000);
 }, 600_000);

@@ -33,8 +33,7 @@ export const base = '/2025-10-13';
 
 /** A client of the REST API that holds every answer against the served OpenAPI document. */
 export async function restClient(url: string, authorization: string): Promise<RestClient> {
-  const document = (await (await fetch(`${url}${base}/openapi.json`)).json()) as Data;
-  const validators = responseValidators(document);
+  const { document, validators } = knownDocument(await (await fetch(`${url}${base}/openapi.json`)).text());
 
   const call: RestClient['call'] = async (method, path, options = {}) => {
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
@@ -69,6 +68,23 @@ export async function restClient(url: string, authorization: string): Promise<Re
       return answer.body;
     },
   };
+}
+
+interface KnownDocument {
+  readonly document: Data;
+  readonly validators: ReturnType<typeof responseValidators>;
+}
+
+const knownDocuments = new Map<string, KnownDocument>();
+
+/** Parses a served document. Gateways serve the same one: what it takes to hold answers against it is compiled once. */
+function knownDocument(text: string): KnownDocument {
+  const known = knownDocuments.get(text);
+  if (known) return known;
+  const document: Data = JSON.parse(text);
+  const made = { document, validators: responseValidators(document) };
+  knownDocuments.set(text, made);
+  return made;
 }
 
 const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import type { Rate } from '../rates.ts';
 import { RateLimited } from './rate-limits.ts';
 import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
@@ -23,7 +23,7 @@ export class CredentialBrake {
   readonly #rate: Rate;
   readonly #log: Logger;
   readonly #now: Clock;
-  readonly #attempts = new LRUCache<string, Attempts>({ max: maxAddresses });
+  readonly #attempts = boundedCache<Attempts>(maxAddresses);
 
   /** @param perMinute how many wrong credentials an address may try at once, and a minute */
   constructor(perMinute: number, log: Logger, now: Clock) {

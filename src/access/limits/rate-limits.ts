@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import type { Rate, Rates } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
 import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
@@ -40,10 +41,10 @@ const maxBuckets = { platform: 10_000, token: 20_000 } as const;
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
-  readonly #platforms = new LRUCache<string, TokenBucket>({ max: maxBuckets.platform });
+  readonly #platforms = boundedCache<TokenBucket>(maxBuckets.platform);
   /** Apart from those of apps: a platform with very many apps drops no server's bucket. */
-  readonly #apiTokens = new LRUCache<string, TokenBucket>({ max: maxBuckets.token });
-  readonly #clientTokens = new LRUCache<string, TokenBucket>({ max: maxBuckets.token });
+  readonly #apiTokens = boundedCache<TokenBucket>(maxBuckets.token);
+  readonly #clientTokens = boundedCache<TokenBucket>(maxBuckets.token);
 
   /** Takes the limits of platforms that have none of their own. */
   constructor(rates: Rates, now: Clock) {
@@ -112,6 +113,7 @@ const owners = {
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
   const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
+  // Only a request that lacks something is refused, and a longest wait is one of these.
   const { name, rate } = lacking[longest] as Quota;
   return new RateLimited(
     `${owners[name]} has made too many requests: at most ${rate.perSecond} a second and ${rate.burst} at once`,

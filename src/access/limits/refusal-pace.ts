@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import type { Clock } from './token-bucket.ts';
 
 /** Refusals for one source that are sent at once, and those beyond them that are sent each second. */
@@ -16,7 +16,7 @@ const maxSources = 10_000;
 export class RefusalPace {
   readonly #now: Clock;
   /** By source, when the next refusal would be due if each came at its time. */
-  readonly #due = new LRUCache<string, number>({ max: maxSources });
+  readonly #due = boundedCache<number>(maxSources);
 
   constructor(now: Clock) {
     this.#now = now;

@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { clientIdOf } from '../../clusters/names.ts';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import { publicId } from '../../core/ids.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { Database } from '../../database/database.ts';
@@ -52,7 +52,7 @@ const unknownHash = Buffer.alloc(32);
  */
 export class ApiTokens {
   readonly #database: Database;
-  readonly #viewers = new LRUCache<string, Viewer>({ max: 10_000, ttl: cacheMs });
+  readonly #viewers = boundedCache<Viewer>(10_000, cacheMs);
 
   constructor(database: Database) {
     this.#database = database;

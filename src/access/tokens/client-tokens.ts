@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { compactVerify, decodeProtectedHeader, SignJWT } from 'jose';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import { publicId } from '../../core/ids.ts';
 import { keyId } from '../../core/key-id.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -63,7 +63,7 @@ export class ClientTokens {
   readonly #signingId: string | undefined;
   /** The name of this cluster, which tokens carry for the front. */
   readonly #cluster: string | undefined;
-  readonly #viewers = new LRUCache<string, Viewer>({ max: 10_000, ttl: cacheMs });
+  readonly #viewers = boundedCache<Viewer>(10_000, cacheMs);
 
   /**
    * Takes the signing key. Without one, no token is minted and none is valid.

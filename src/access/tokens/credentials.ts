@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import type { CredentialBrake } from '../limits/credential-brake.ts';
 import type { Viewer } from '../viewer.ts';
 import type { ApiTokens } from './api-tokens.ts';
 import type { ClientTokens } from './client-tokens.ts';
 
 /** How many credentials that were right once are remembered, and for how many milliseconds. */
-const proven = { max: 20_000, ttl: 3_600_000 } as const;
+const proven = { max: 20_000, ttlMs: 3_600_000 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
 export class Credentials {
@@ -14,7 +14,7 @@ export class Credentials {
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
   /** Digests of headers that were right: the brake does not stop them, whoever else guesses at the same address. */
-  readonly #proven = new LRUCache<string, true>(proven);
+  readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(servers: ApiTokens, apps: ClientTokens, brake: CredentialBrake) {
     this.#servers = servers;

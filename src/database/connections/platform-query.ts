@@ -8,6 +8,7 @@ interface PgQuery extends pg.Submittable {
   handleCommandComplete(message: object, connection: unknown): void;
   handleReadyForQuery(connection: unknown): void;
 }
+// The version of pg is fixed, and the tests run every statement through these.
 const Query = pg.Query as unknown as new (config: object, values: readonly unknown[] | undefined) => PgQuery;
 
 /** pg's own query, which can set the platform first. */
@@ -24,6 +25,7 @@ export class PlatformQuery extends Query implements PlatformFirst {
   override prepare(connection: unknown): void {
     if (this.platform) {
       this.#isSetting = true;
+      // pg prepares a query on its connection.
       sendPlatform(connection as Connection, this.platform);
     }
     super.prepare(connection);

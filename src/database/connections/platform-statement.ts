@@ -20,6 +20,7 @@ interface BindMessage {
   readonly valueMapper: (value: unknown) => unknown;
 }
 
+// pg's own way to write a value, which its types do not declare.
 const { utils } = pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } };
 
 /** Converts a value to pg's wire format; pg's types do not declare it. */

@@ -39,7 +39,7 @@ export class PooledClient extends DatabaseClient {
     }
     const sent = super.send([this.prepares ? query : withoutName(query), ...rest]);
     if (typeof query.text === 'string' && begins.test(query.text)) {
-      // When it fails, the transaction is aborted, and so each of its statements fails.
+      // When it fails, the transaction is aborted, and so each of its statements fails. A text without a callback makes a promise.
       (super.send([this.#settingText()]) as Promise<unknown>).catch(() => undefined);
     }
     return sent;

@@ -123,6 +123,7 @@ class TransactionPart {
 class SingleConnectionPool extends pg.Pool {
   constructor(part: TransactionPart) {
     super({ max: 1 });
+    // Prisma's driver calls no other form of `query`.
     this.query = ((statement: pg.QueryConfig) => part.query(statement)) as pg.Pool['query'];
   }
 }

@@ -56,6 +56,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 
   submit(connection: unknown): Error | null {
+    // pg submits a query on its connection.
     const { parsedStatements, submittedNamedStatements, stream } = connection as Connection;
     const { name, text, values } = this;
     const preparedText = parsedStatements[name] ?? submittedNamedStatements[name];

@@ -51,6 +51,7 @@ export function traceQuery(given: unknown[], run: (given: unknown[]) => unknown)
     query.callback = ended(query.callback);
     return run(given);
   }
+  // Without a callback and without its own protocol, a query makes a promise.
   const running = run(given) as Promise<unknown>;
   running.then((result) => end(undefined, rowsOf(result)), end);
   return running;

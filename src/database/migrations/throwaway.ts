@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { withClient } from '../advisory-lock.ts';
 import { startEmbeddedPostgres } from '../embedded/embedded.ts';
 
@@ -52,8 +53,23 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await execute(serverUrl, `create database ${name} template ${template}`);
-  return { url: url.href, drop: () => execute(serverUrl, `drop database ${name} with (force)`) };
+  await onServer(serverUrl, `create database ${name} template ${template}`);
+  return { url: url.href, drop: async () => void (await onServer(serverUrl, `drop database ${name} with (force)`)) };
+}
+
+const servers = new Map<string, pg.Pool>();
+
+/** Runs one statement on a server. The connection stays a moment for the next: to connect takes as long as the statement. */
+function onServer(url: string, sql: string): Promise<unknown> {
+  const pool =
+    servers.get(url) ?? new pg.Pool({ connectionString: url, idleTimeoutMillis: 2_000, allowExitOnIdle: true });
+  // The server may be stopped meanwhile.
+  if (!servers.has(url))
+    servers.set(
+      url,
+      pool.on('error', () => undefined),
+    );
+  return pool.query(sql);
 }
 
 /** Runs one statement on a separate connection. */

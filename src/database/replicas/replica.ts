@@ -254,6 +254,7 @@ export class Replica {
   #forget(): void {
     const client = this.#client;
     this.#client = undefined;
+    // Every client has its connection, which pg's types do not declare.
     (client as (pg.Client & { connection: pg.Connection }) | undefined)?.connection.stream.destroy();
   }
 }

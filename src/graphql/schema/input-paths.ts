@@ -37,6 +37,7 @@ export function argumentPath(name: Operation, path: FieldPath, input: unknown): 
 function metadataPath(path: FieldPath, input: unknown): FieldPath {
   const [field, key] = path;
   if (field !== 'metadata' || typeof key !== 'string') return path;
+  // Whatever takes metadata takes it in this form, and the command has checked the input's own.
   const { metadata } = input as { readonly metadata: readonly { readonly key: string }[] };
   return [field, metadata.findIndex((entry) => entry.key === key)];
 }

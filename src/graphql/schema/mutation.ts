@@ -64,6 +64,7 @@ function edgesIn<Success, Field>(
 /** Makes the edge of a row in its list. Every row has these two fields. */
 function rowEdge(list: string, row: unknown) {
   if (row === null || row === undefined) return null;
+  // A success has rows alone in the fields that have an edge.
   const { platformId, id } = row as { readonly platformId: string; readonly id: string };
   return { cursor: cursorOf(list, platformId, id), node: row };
 }

@@ -20,7 +20,7 @@ import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../database/replicas/replicas.ts';
 import { positionOf } from '../../events/cursor.ts';
 import { currentTrace } from '../../instruments/request-facts.ts';
-import type { Context } from '../context.ts';
+import { type Context, contextIn } from '../context.ts';
 import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
@@ -171,7 +171,7 @@ export class Operations {
   }
 
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
-    const context: Context = args.contextValue as Context;
+    const context = contextIn(args);
     const { expensive, countUse, countMore } = this.#options;
     const requests = requestsOf(args);
     const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
@@ -207,7 +207,7 @@ export class Operations {
 
   /** Opens a subscription, unless its token has too many open. */
   async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
-    const { viewer } = args.contextValue as Context;
+    const { viewer } = contextIn(args);
     this.#options.countUse(viewer.platformId, args.document);
     const end = this.#options.streams.open(viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
@@ -227,7 +227,7 @@ export class Operations {
     end: () => void,
   ): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { sessions, present } = this.#options;
-    const context = args.contextValue as Context;
+    const context = contextIn(args);
     // The wait for its turn is outside of the time limit.
     const { platformId } = context.viewer;
     const stream = await this.#openings.run(() => asPlatform(platformId, () => this.#open(args, context)));
@@ -277,7 +277,7 @@ export class Operations {
 
 /** Returns what a message of a stream says beside its result: the document's cost, and whether it is a repeat. */
 function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: boolean) {
-  const { reportsCost, resumePoint, viewer } = args.contextValue as Context;
+  const { reportsCost, resumePoint, viewer } = contextIn(args);
   const cost = isFirst && reportsCost ? { cost: costReport(args) } : undefined;
   if (!resumePoint) return cost;
   const position = cursor === undefined ? undefined : positionOf(viewer.platformId, cursor);

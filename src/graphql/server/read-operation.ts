@@ -19,6 +19,7 @@ export function operationOf(json: unknown): SentOperation | undefined {
   if (variables != null && (!isObject(variables) || Array.isArray(variables))) return undefined;
   if (extensions != null && !isObject(extensions)) return undefined;
   if (query == null && documentId == null && extensions?.persistedQuery == null) return undefined;
+  // The type of each was checked.
   return { query, documentId, variables, operationName, extensions } as SentOperation;
 }
 

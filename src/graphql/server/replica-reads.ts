@@ -3,7 +3,7 @@ import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperati
 import { Refusal } from '../../core/refusal.ts';
 import type { ReadScope, Replicas } from '../../database/replicas/replicas.ts';
 import { readAfterHeader, readAfterOf } from '../../events/read-after.ts';
-import type { Context } from '../context.ts';
+import { contextIn } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { TextAnswer } from '../reading/text-answer.ts';
 import type { SentOperation } from './sent-documents.ts';
@@ -41,7 +41,7 @@ export async function withReplicas(
   run: (reads?: ReadScope) => Promise<Answer>,
 ): Promise<Answer> {
   if (!replicas) return run();
-  const { viewer, readAfter, eventStream: response } = args.contextValue as Context;
+  const { viewer, readAfter, eventStream: response } = contextIn(args);
   const operation = getOperationAST(args.document, args.operationName)?.operation;
   if (operation === 'query') {
     // The page after a cursor must have what the page before it was read from.

@@ -171,6 +171,7 @@ function useSentDocuments(operations: Operations): Plugin {
       if (!sent) return;
       const authorization = request.headers.get('authorization') ?? undefined;
       const { documentId: _found, ...complete } = await operations.complete({ authorization }, sent);
+      // Its types differ only in what may be null, which Yoga takes as left out.
       setParams(complete as GraphQLParams);
     },
   };

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { inTurn, type TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
-import type { Context } from '../context.ts';
+import { type Context, contextIn } from '../context.ts';
 
 /** How many results a group stores: its members get an event at about the same time, or else execute it again. */
 const maxStored = 32;
@@ -82,7 +82,7 @@ export class SharedResults {
   }
 
   async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
-    const { platformId } = (args.contextValue as Context).viewer;
+    const { platformId } = contextIn(args).viewer;
     // Whichever follower asks first: all are of this platform.
     const turn = await this.#takeTurn(platformId);
     const result = await inTurn(turn, () =>
@@ -100,7 +100,7 @@ function newGroup(args: ExecutionArgs): Group {
       ...args,
       // On behalf of all members: what one of them does ends nothing for the others.
       contextValue: {
-        ...(args.contextValue as Context),
+        ...contextIn(args),
         isAbandoned: () => group.members === 0,
         closeForRetry: () => undefined,
       } satisfies Context,
@@ -110,12 +110,10 @@ function newGroup(args: ExecutionArgs): Group {
 }
 
 /** Returns the key of what decides a result beside the document: the caller's scope, and the variables below the root field. */
-function groupKey(
-  operation: OperationDefinitionNode,
-  { document, variableValues, contextValue }: ExecutionArgs,
-): string {
+function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
+  const { document, variableValues } = args;
   // A caller is known by everything but its token: whatever else it has may decide what it sees.
-  const { tokenId: _token, subject: _subject, expiresAt: _end, ...scope } = (contextValue as Context).viewer;
+  const { tokenId: _token, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
   // A variable that is not given is not one that is null.
   const variables = variablesBelowRoot(operation, document).map((name) =>
     variableValues && name in variableValues ? [name, variableValues[name]] : [name],

@@ -30,6 +30,7 @@ export function readQuery(params: URLSearchParams): GraphQLParams & Pick<SentOpe
     query: params.get('query') || undefined,
     documentId: params.get('documentId') || undefined,
     operationName: params.get('operationName') || undefined,
+    // As with a body: what they are is checked later.
     variables: json('variables') as Record<string, unknown>,
     extensions: json('extensions') as Record<string, unknown>,
   };
@@ -47,6 +48,7 @@ async function readBody(request: Request): Promise<GraphQLParams> {
   }
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw badRequest('the body is not text in UTF-8');
+  // Yoga and `operationOf` check what it is.
   return parseJsonPart(text, 'the body') as GraphQLParams;
 }
 

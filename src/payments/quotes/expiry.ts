@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import { statement } from '../../database/statement.ts';
 import { commitGroups } from '../../ledger/commit.ts';
 import type { Payments } from '../command.ts';
@@ -18,7 +18,7 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
 );
 
 /** The quotes whose failure to expire has been logged: they are retried silently. */
-const loggedQuotes = new LRUCache<string, true>({ max: 10_000 });
+const loggedQuotes = boundedCache<true>(10_000);
 
 /** Returns the milliseconds until the next quote expires, or undefined when none is pending. */
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {

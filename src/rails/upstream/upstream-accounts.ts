@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import type { AccountCheck, AccountToCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-account.ts';
 import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
@@ -16,7 +16,7 @@ const recheckMs = 5_000;
 export class UpstreamAccounts {
   readonly #client: UpstreamClient;
   /** Upstream's ids of external accounts, by currency, type and identifier: they never change. */
-  readonly #external = new LRUCache<string, string>({ max: 10_000 });
+  readonly #external = boundedCache<string>(10_000);
   readonly #internal = new Map<string, string>();
 
   constructor(client: UpstreamClient) {

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import type { FundingRequest, PaymentInstruction } from '../rail.ts';
 import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-deposits.ts';
 import type { UpstreamAccounts } from './upstream-accounts.ts';
@@ -37,7 +37,7 @@ export class UpstreamDeposits {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
   /** Upstream's ids of customers who were made a moment ago: their accounts here are made right afterwards. */
-  readonly #customers = new LRUCache<string, string>({ max: 10_000 });
+  readonly #customers = boundedCache<string>(10_000);
 
   constructor(client: UpstreamClient, accounts: UpstreamAccounts) {
     this.#client = client;

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import type { RailHost, RailModule } from '../port.ts';
 import type { Rail } from '../rail.ts';
 import { UpstreamAccounts } from './upstream-accounts.ts';
@@ -72,7 +72,7 @@ export const upstreamModule: RailModule = {
     if (!settings.success) {
       throw new RangeError(settings.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; '));
     }
-    const opened = new LRUCache<string, Rail>({ max: 10_000 });
+    const opened = boundedCache<Rail>(10_000);
     const clients = new Set<UpstreamClient>();
     return {
       name: 'upstream',

@@ -68,9 +68,24 @@ export function variablesFor({ meaning, ...coordinate }: Coordinate, value: stri
  */
 export async function compare(
   world: MatrixWorld,
-  { value, unknown }: Named,
+  named: Named,
   send: (value: string) => Promise<Reply>,
 ): Promise<string | undefined> {
+  return (await sendBoth(world, named, send)).difference;
+}
+
+/** A reply, and the statements that it took. */
+interface Sent {
+  readonly result: Reply;
+  readonly statements: readonly string[];
+}
+
+/** Does what `compare` does, and answers what came of the victim's value, too. */
+export async function sendBoth(
+  world: MatrixWorld,
+  { value, unknown }: Named,
+  send: (value: string) => Promise<Reply>,
+): Promise<{ readonly difference: string | undefined; readonly foreign: Sent }> {
   const { statements } = world.counting;
   const foreign = await statements.during(() => send(value));
   const never = await statements.during(() => send(unknown));
@@ -78,7 +93,10 @@ export async function compare(
     { ...foreign.result, text: foreign.result.text.replaceAll(value, '<value>') },
     { ...never.result, text: never.result.text.replaceAll(unknown, '<value>') },
   );
-  if (difference) return difference;
+  return { difference: difference ?? differenceOfStatements(foreign, never), foreign };
+}
+
+function differenceOfStatements(foreign: Sent, never: Sent): string | undefined {
   const [one, two] = [foreign.statements.toSorted(), never.statements.toSorted()];
   if (JSON.stringify(one) === JSON.stringify(two)) return undefined;
   const only = (a: readonly string[], b: readonly string[]) =>

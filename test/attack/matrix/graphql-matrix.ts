@@ -5,6 +5,7 @@ import {
   type Figures,
   foreignKeyUsed,
   leaked,
+  sendBoth,
   takenTwice,
   variablesFor,
   victimsAt,
@@ -103,15 +104,19 @@ function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
   return chosen.filter((transport) => kind !== 'subscription' || transport !== 'JSON');
 }
 
-/** Names what is the victim's at every place of every field, for one stranger. */
+/**
+ * Names what is the victim's at every place of every field, for one stranger.
+ * @param share which of the places are tried, by their numbers: all, if left out
+ */
 export async function tryStranger(
   world: MatrixWorld,
   stranger: Stranger,
   chosen: readonly Transport[],
   figures: Figures,
+  share: (place: number) => boolean = () => true,
 ): Promise<void> {
   const secrets = secretsOf(world.victim);
-  for (const coordinate of inOrder) {
+  for (const coordinate of inOrder.filter((_one, place) => share(place))) {
     const { call, place } = coordinate;
     for (const named of victimsAt(world, coordinate.meaning, call.field, stranger.isOfPlatform)) {
       // A key, and a name that may be taken, is foreign once: the second time it is the stranger's own.
@@ -208,14 +213,13 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
           return transports[transport](world.counting.url, platform, call, variables);
         };
         figures.tried += 1;
-        const { result, statements } = await world.counting.statements.during(() => send(named.value));
-        const difference = await compare(world, named, send);
+        const { difference, foreign } = await sendBoth(world, named, send);
         const where = `${name}, ${call.name}, ${place} = ${named.what}`;
         if (difference) figures.lost.push(`${where}: ${difference}`);
-        if (!/"code":"FORBIDDEN"/.test(result.text) && !isNothing(result.text))
-          figures.lost.push(`${where}: ${result.text.slice(0, 300)}`);
-        if (statements.length > 0 && call.kind === 'mutation')
-          figures.lost.push(`${where} reads: ${statements[0]?.slice(0, 100)}`);
+        if (!/"code":"FORBIDDEN"/.test(foreign.result.text) && !isNothing(foreign.result.text))
+          figures.lost.push(`${where}: ${foreign.result.text.slice(0, 300)}`);
+        if (foreign.statements.length > 0 && call.kind === 'mutation')
+          figures.lost.push(`${where} reads: ${foreign.statements[0]?.slice(0, 100)}`);
         const stored = await receiptOf(world, call.field, key);
         if (call.kind === 'mutation' && stored !== 'NONE')
           figures.lost.push(`${where}: its refusal is stored under the key`);

@@ -76,6 +76,7 @@ export const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
       nullable: true,
       description: 'The balance of the account after it; null where `account` is.',
       ...planned({
+        // The compiler forgets which kind of read it is when it is spread.
         ...moneyRead('balance_after', 'currency'),
         unless: isHidden,
       } as Read),

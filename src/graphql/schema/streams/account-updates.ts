@@ -68,6 +68,7 @@ function updateOf(event: Event): AccountUpdate {
     ...currentState(account, feedCursor(event.platformId, event)),
     oldBalance: oldBalance === null ? null : money(oldBalance, currency),
     ...(newBalance !== null && { newBalance: money(newBalance, currency) }),
+    // So does it write a status: events of accounts have those of accounts.
     previousStatus: previousStatus as Status | null,
     occurredAt,
   };

@@ -47,6 +47,7 @@ function updateOf(event: Event): CustomerUpdate {
   const customer = rowFromSnapshot('Customer', snapshot);
   return {
     ...currentState(customer, feedCursor(event.platformId, event)),
+    // So does it write a status: events of customers have those of their checks.
     previousKycStatus: previousStatus as Status | null,
     occurredAt,
   };

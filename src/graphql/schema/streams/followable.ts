@@ -68,6 +68,7 @@ function equalIn(where: object, field: string): string | undefined {
     if (name === field && typeof condition === 'string') return condition;
     if (name !== 'AND') continue;
     for (const part of [condition].flat()) {
+      // The parts of `AND` are conditions.
       const found = equalIn(part as object, field);
       if (found !== undefined) return found;
     }

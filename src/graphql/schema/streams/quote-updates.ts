@@ -47,6 +47,7 @@ function updateOf(event: Event): QuoteUpdate {
     cursor: feedCursor(event.platformId, event),
     // The database makes the snapshot in this form.
     quote: rowFromSnapshot('Quote', event.snapshot),
+    // So does it write a status: events of quotes have those of quotes.
     previousStatus: event.previousStatus as Status | null,
     status: event.status as Status,
     terminal: event.terminal,

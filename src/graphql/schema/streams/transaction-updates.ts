@@ -74,6 +74,7 @@ function updateOf(event: Event): TransactionUpdate {
     cursor: feedCursor(event.platformId, event),
     // The database makes the snapshot in this form.
     transaction: rowFromSnapshot('Transaction', event.snapshot),
+    // So does it write a status: events of transactions have those of transactions.
     previousStatus: event.previousStatus as Status | null,
     status: event.status as Status,
     terminal: event.terminal,

@@ -13,6 +13,7 @@ interface Material {
 }
 
 const textOf = (material: unknown) => {
+  // What the plan below reads.
   const { event, related } = material as Material;
   return webhookText(rowFromFields('Event', event), related);
 };

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+
+/** What a path answers. */
+export interface OperatorAnswer {
+  readonly status?: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+export interface OperatorServer {
+  readonly url: string;
+  /** Ends also what is being answered. */
+  close(): void;
+}
+
+/**
+ * Serves what an operator reads, such as `/metrics`, on a port of its own. Anything but GET of these paths is 404; an answer that
+ * cannot be made is logged, and is 500.
+ * @param port 0 for a free one
+ * @throws Error where the port cannot be listened at
+ */
+export async function startOperatorServer(
+  { host, port }: { readonly host: string; readonly port: number },
+  answers: Readonly<Record<`/${string}`, () => Promise<OperatorAnswer>>>,
+  log: Logger,
+): Promise<OperatorServer> {
+  const byPath = new Map<string, () => Promise<OperatorAnswer>>(Object.entries(answers));
+  const server = createServer((request, response) => {
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    const answer = request.method === 'GET' ? byPath.get(path) : undefined;
+    if (!answer) return void response.writeHead(404).end();
+    answer().then(
+      ({ status = 200, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
+      (error: unknown) => {
+        log.error({ err: error }, `${path} could not be answered`);
+        response.writeHead(500).end();
+      },
+    );
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  // A server that listens at host and port has an address of this kind.
+  const { port: listening } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
