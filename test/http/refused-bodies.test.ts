@@ -67,8 +67,8 @@ const piece = `1000\r\n${' '.repeat(4_096)}\r\n`;
 test('a refusal that waits reads nothing of its request meanwhile; then the connection serves the next one', async () => {
   const platform = await exhausted();
   expect(await statusOf(platform)).toBe(429);
-  // As if 250 had been refused since: the next refusal waits for two seconds.
-  now -= 2_500;
+  // As if 90 had been refused since: the next refusal waits for two seconds.
+  now -= 4_500;
 
   const { socket, heard, port } = await begin('/graphql', platform);
   await expect.poll(() => accepted.get(port)).toBeDefined();

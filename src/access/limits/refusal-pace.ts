@@ -3,9 +3,9 @@ import { boundedCache } from '../../core/bounded-cache.ts';
 import type { Clock } from './token-bucket.ts';
 
 /** Refusals for one source that are sent at once, and those beyond them that are sent each second. */
-const refusalRate = { atOnce: 50, perSecond: 100 } as const;
-/** How long a refusal waits at most, in milliseconds. */
-const maxWaitMs = 2_000;
+const refusalRate = { atOnce: 50, perSecond: 20 } as const;
+/** How long a refusal waits at most, in milliseconds: less than an instance that stops waits for requests (stop.ts). */
+const maxWaitMs = 4_000;
 /** The most sources whose refusals are counted. */
 const maxSources = 10_000;
 
