@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { givingWay, HeldUpOthers } from '../../src/database/migrations/give-way.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { readMigrations } from '../../src/database/migrations/migration-files.ts';
 import { withSchemaEngine } from '../../src/database/migrations/schema-diff.ts';
@@ -112,6 +113,10 @@ test('a migration that others wait for makes way, and is tried again until nobod
 
 test('in a deadlock of a migration and a request it is the migration that ends', async () => {
   await migrate(database.url, { prismaDirectory: prisma.path });
+  // So that a busy machine has two seconds for what is to be done within half of it.
+  await rows(
+    `do $$ begin execute format('alter database %I set deadlock_timeout = ''4s''', current_database()); end $$`,
+  );
   // It locks the second table when somebody waits for the first one.
   const crossing = `alter table a add column z int;
     do $$ begin while not exists (select from pg_locks where not granted) loop end loop; end $$;
@@ -129,10 +134,10 @@ test('in a deadlock of a migration and a request it is the migration that ends',
   });
   const locked = `select from pg_locks where relation = 'a'::regclass and mode = 'AccessExclusiveLock' and granted`;
   while ((await rows(locked)).length === 0);
-  // Postgres would end this: it is the first to have waited for a second.
+  // Postgres would end this: it is the first to have waited for so long.
   expect((await request.query('select x from a')).rows).toEqual([{ x: 3 }]);
   await request.query('commit');
-  expect(lines[0]).toMatch(/makes way for other sessions/);
+  await expect.poll(() => lines[0]).toMatch(/makes way for other sessions/);
   await request.end();
   let isOver = false;
   migrated.finally(() => {
@@ -140,6 +145,19 @@ test('in a deadlock of a migration and a request it is the migration that ends',
   });
   while (!isOver) await rows('select x from a');
   expect(await migrated).toEqual({ applied: ['20250103000000_third'] });
+});
+
+test('work that learns of its end before the watch has the answer to what ended it has made way', async () => {
+  const cancelled = Promise.withResolvers<never>();
+  const query = async () => {
+    cancelled.reject(new Error('canceling statement due to user request'));
+    await expect(cancelled.promise).rejects.toThrow();
+    return { rowCount: 1 };
+  };
+  // The watch calls this one function.
+  const watching = { query } as unknown as pg.Client;
+  const working = givingWay(watching, { pid: 1, othersMs: 1, exceptLock: 1 }, () => cancelled.promise);
+  await expect(working).rejects.toThrow(HeldUpOthers);
 });
 
 test('migrating twice changes nothing and writes the rows that prisma migrate deploy expects', async () => {

@@ -52,6 +52,9 @@ export async function givingWay<T>(
     // The watch alone ends nothing: it ends the work, or fails itself.
     return await Promise.race([work(), watched.then(() => new Promise<never>(() => undefined))]);
   } catch (error) {
+    // The work may learn that it was cancelled before the watch has the answer to what cancelled it.
+    end.abort();
+    await watched.catch(() => undefined);
     throw isCancelled ? new HeldUpOthers(error) : error;
   } finally {
     end.abort();
