@@ -77,6 +77,7 @@ export const settings = {
     })
     .default('info'),
   ACCESS_LOG: onOff.default(false),
+  SQL_COMMENTS: onOff.default(false),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
   OTEL_EXPORTER_OTLP_HEADERS: headers.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).default('payments-graphql-gateway'),

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { wasRolledBack } from '../database/faults.ts';
 import { plansWaiting } from '../instruments/instruments.ts';
+import { currentRequest } from '../instruments/request-facts.ts';
+import { forRequests } from '../instruments/statement-comments.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /**
@@ -13,6 +15,8 @@ export class LockTimeout extends Error {}
 interface Waiting<Outcome> extends PlatformPlan {
   /** The account whose balance it moves, or the first of several. */
   readonly account: string | undefined;
+  /** The id of the request that it is of; undefined for background work. */
+  readonly requestId: string | undefined;
   /** The latest time at which it may begin, by `performance.now()`. */
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
@@ -75,7 +79,8 @@ export class CommitLanes<Outcome> {
     plansWaiting.inc();
     const outcome = new Promise<Outcome>((resolve, reject) => {
       const deadline = performance.now() + this.#maxWaitMs;
-      this.#enter({ platformId, plan, account: accountOf(plan), deadline, resolve, reject });
+      const requestId = currentRequest()?.requestId;
+      this.#enter({ platformId, plan, account: accountOf(plan), requestId, deadline, resolve, reject });
     });
     return outcome.finally(() => plansWaiting.dec());
   }
@@ -120,7 +125,7 @@ export class CommitLanes<Outcome> {
   async #commitAll(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
     if (plans.length > 1) {
       try {
-        const outcomes = await this.#commit.together(plans);
+        const outcomes = await forRequests(requestsOf(plans), () => this.#commit.together(plans));
         for (const [position, outcome] of outcomes.entries()) plans[position]?.resolve(outcome);
         return;
       } catch (error) {
@@ -141,15 +146,16 @@ export class CommitLanes<Outcome> {
    */
   async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
     let lockTimeout: LockTimeout | undefined;
-    for (const { platformId, plan, account, resolve, reject } of plans) {
+    for (const waiting of plans) {
+      const { platformId, plan, account, resolve, reject } = waiting;
       try {
         if (lockTimeout) throw lockTimeout;
-        resolve(await this.#commit.alone({ platformId, plan }));
+        resolve(await forRequests(requestsOf([waiting]), () => this.#commit.alone({ platformId, plan })));
       } catch (error) {
         reject(error);
         if (!(error instanceof LockTimeout) || lockTimeout) continue;
         lockTimeout = error;
-        if (account !== undefined) rejectWaiting(lane, (waiting) => waiting.account === account, lockTimeout);
+        if (account !== undefined) rejectWaiting(lane, (other) => other.account === account, lockTimeout);
       }
     }
   }
@@ -176,6 +182,11 @@ function rejectWaiting<Outcome>(
   if (rejected.length === 0) return;
   lane.waiting = lane.waiting.filter((waiting) => !which(waiting));
   for (const { reject } of rejected) reject(reason);
+}
+
+/** Returns the ids of the requests that the plans are of. */
+function requestsOf(plans: readonly Pick<Waiting<unknown>, 'requestId'>[]): string[] {
+  return [...new Set(plans.flatMap(({ requestId }) => requestId ?? []))];
 }
 
 /** Returns the account whose balance a plan moves, or the first of several. */

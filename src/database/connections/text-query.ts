@@ -33,7 +33,7 @@ const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()]);
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
   name: string;
-  readonly text: string;
+  text: string;
   platform: PlatformFirst['platform'];
   readonly values: readonly unknown[];
   readonly #required: Replayed | undefined;

@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import type pg from 'pg';
+import { makesStatementComments } from '../../instruments/statement-comments.ts';
 import { beginStatement, watchesStatements } from '../../instruments/watched-statements.ts';
 
 /** Statements of no request: those that tell who asks, and that of payments, which several requests may share (ledger/commit.ts). */
@@ -26,11 +27,11 @@ interface Query {
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Makes a callback run for the current request, where somebody wants to know its statements. Whoever releases a connection calls the next one that
+ * Makes a callback run for the current request, where somebody wants to know its statements, or these have its id. Whoever releases a connection calls the next one that
  * waits for it, and would be taken for the sender of its statements.
  */
 export function inCurrentTrace(connected: Connected): Connected {
-  return watchesStatements() ? AsyncResource.bind(connected) : connected;
+  return watchesStatements() || makesStatementComments() ? AsyncResource.bind(connected) : connected;
 }
 
 /** Runs a query of a client, and notes its statement, its time and its rows. Takes what `pg.Client.query` takes. */
