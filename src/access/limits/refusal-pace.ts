@@ -6,6 +6,10 @@ import type { Clock } from './token-bucket.ts';
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** How long a refusal waits at most, in milliseconds: less than an instance that stops waits for requests (stop.ts). */
 const maxWaitMs = 4_000;
+/** Those that would wait for longer come in the last part of this time, in milliseconds, apart from each other. */
+const spreadMs = 1_000;
+/** The golden ratio: its multiples without their whole parts are spread evenly, however many there are. */
+const goldenRatio = (Math.sqrt(5) - 1) / 2;
 /** The most sources whose refusals are counted. */
 const maxSources = 10_000;
 
@@ -17,17 +21,32 @@ export class RefusalPace {
   readonly #now: Clock;
   /** By source, when the next refusal would be due if each came at its time. */
   readonly #due = boundedCache<number>(maxSources);
+  /** How many refusals waited as long as one may. */
+  #longest = 0;
 
   constructor(now: Clock) {
     this.#now = now;
   }
 
-  /** Waits until a refusal may be sent to a source: a platform, or an address. The first ones do not wait. */
+  /** Waits until a refusal may be sent to a source: a platform, or an address. */
   async wait(source: string): Promise<void> {
+    const ms = this.next(source);
+    if (ms > 0) await delay(ms);
+  }
+
+  /**
+   * Returns how many milliseconds the next refusal for a source waits. The first ones do not wait. Many that arrive together are not
+   * sent together either: their clients would all come again at one moment.
+   */
+  next(source: string): number {
     const now = this.#now();
     const due = Math.max(this.#due.get(source) ?? 0, now);
-    const waitMs = Math.min(due - now - (refusalRate.atOnce * 1_000) / refusalRate.perSecond, maxWaitMs);
-    if (waitMs < maxWaitMs) this.#due.set(source, due + 1_000 / refusalRate.perSecond);
-    if (waitMs > 0) await delay(waitMs);
+    const waitMs = due - now - (refusalRate.atOnce * 1_000) / refusalRate.perSecond;
+    if (waitMs < maxWaitMs) {
+      this.#due.set(source, due + 1_000 / refusalRate.perSecond);
+      return Math.max(0, waitMs);
+    }
+    this.#longest += 1;
+    return maxWaitMs - spreadMs * ((this.#longest * goldenRatio) % 1);
   }
 }

@@ -1,13 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { setPriorityOfSession } from './machine.ts';
 
-/** A round of the client whose latency is measured: so many requests a second for so long, whatever the answers do. */
+/** Requests that are sent over and over, so many a second, whatever the answers do. */
+export interface Requests {
+  readonly body: { readonly query: string; readonly variables?: { readonly input: object } };
+  readonly perSecond: number;
+}
+
+/** A round of the client whose latency is measured. */
 export interface Calm {
   readonly url: string;
   readonly authorization: string;
-  readonly body: string;
-  readonly perSecond: number;
+  readonly requests: readonly Requests[];
   readonly ms: number;
 }
 
@@ -23,27 +29,36 @@ setPriorityOfSession(-10);
 
 let pool: Pool | undefined;
 
-async function measure({ url, authorization, body, perSecond, ms }: Calm): Promise<Measured> {
+async function measure({ url, authorization, requests, ms }: Calm): Promise<Measured> {
   pool ??= new Pool(url, { connections: 64 });
   const headers = { authorization, 'content-type': 'application/json' };
   const took: number[] = [];
   let refused = 0;
-  const send = async (to: Pool) => {
+  const send = async (to: Pool, body: string) => {
     const at = performance.now();
     const answer = await to.request({ path: '/graphql', method: 'POST', headers, body });
     const text = await answer.body.text();
-    if (text.startsWith('{"data":{"account":{')) took.push(performance.now() - at);
-    else refused += 1;
+    if (/"errors"|Error"/.test(text)) refused += 1;
+    else took.push(performance.now() - at);
   };
   const open: Promise<void>[] = [];
+  const sent = requests.map(() => 0);
   const began = performance.now();
   while (performance.now() - began < ms) {
-    const due = ((performance.now() - began) * perSecond) / 1_000;
-    while (open.length < due) open.push(send(pool));
+    for (const [at, { body, perSecond }] of requests.entries()) {
+      const due = ((performance.now() - began) * perSecond) / 1_000;
+      for (; (sent[at] ?? 0) < due; sent[at] = (sent[at] ?? 0) + 1) open.push(send(pool, textOf(body)));
+    }
     await delay(1);
   }
   await Promise.all(open);
   return { took, refused };
+}
+
+/** Writes a body; a command has a key of its own each time. */
+function textOf({ query, variables }: Requests['body']): string {
+  const input = variables && { ...variables.input, idempotencyKey: randomUUID() };
+  return JSON.stringify({ query, ...(input && { variables: { input } }) });
 }
 
 process.on('message', async (calm: Calm) => {

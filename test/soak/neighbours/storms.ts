@@ -41,6 +41,9 @@ export function accountQuery(id: string): string {
   return `{ account(id: "${id}") { id currency { code } ... on InternalAccount { balance { amount } } } }`;
 }
 
+/** A payment out. */
+export const payment = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename } }`;
+
 /** An expensive document: fifty payments, of each its history, its legs, and the accounts of its customer. */
 export const expensive = `{ transactions(first: 50) { edges { node { id status sentAmount { amount } timeline { status reason }
   ledgerEntries { amount { amount currency { code } } account { id } system }
@@ -54,7 +57,7 @@ export function connection(storm: Storm): Raging {
       return posting(storm, () => ({ query: expensive }));
     case 'mutations':
       return posting(storm, () => ({
-        query: `mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename } }`,
+        query: payment,
         variables: {
           input: {
             sourceAccountId: storm.from,
