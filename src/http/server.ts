@@ -158,7 +158,25 @@ async function dispatch(
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
   if (await options.pages.answerWrongPath(request, response, path)) return;
-  answer(response, 404, { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` });
+  const nothing = { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` };
+  return refuseForm(admission, request, response, 404, nothing);
+}
+
+/**
+ * Refuses a request by its form alone, which counts against no limit of rate: whoever sends many such requests gets their refusals
+ * late, as other refusals.
+ */
+async function refuseForm(
+  { callers }: Admission,
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: object,
+): Promise<void> {
+  holdBody(request);
+  await callers.waitToRefuse(request, callers.find(request));
+  answer(response, status, body);
+  discardRest(request, response);
 }
 
 /** Refuses a request whose Host header names another machine. */
@@ -175,8 +193,8 @@ async function serveGraphql(
 ): Promise<void> {
   const refusal = refusalOf(request);
   if (refusal) {
-    answer(response, refusal.status, { errors: [{ message: refusal.message, extensions: { code: refusal.code } }] });
-    return discardRest(request, response);
+    const { status, code, message } = refusal;
+    return refuseForm(admission, request, response, status, { errors: [{ message, extensions: { code } }] });
   }
   if (options.tickets.hasTicket(request)) {
     const isRedeemed = await options.tickets.redeem(request).then(

@@ -306,3 +306,26 @@ describe('the buckets', () => {
     expect([ask(10), ask(10), ask(5), ask(5)]).toEqual([9, 8, 4, 3]);
   });
 });
+
+test.each([
+  ['is no JSON', '/graphql', { 'content-type': 'text/plain' }, 415],
+  ['leads nowhere', '/nothing', {}, 404],
+])('what %s counts against no limit, and is refused later for whoever goes on', async (_what, path, more, status) => {
+  const platform = await limitedTo({});
+  // Its credentials are known from now on.
+  expect((await post(platform)).status).toBe(200);
+  const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
+  expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));
+
+  // The clock stands still: the next one is due with the fifty-second, and this one forty later.
+  now -= 2_000;
+  let isRefused = false;
+  const late = post(platform, more, undefined, path).then((answer) => {
+    isRefused = true;
+    return answer.status;
+  });
+  expect((await get(platform, '/health/live')).status).toBe(200);
+  expect(isRefused).toBe(false);
+  expect(await late).toBe(status);
+  now += 2_000;
+});
