@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { instanceHeader } from '../clusters/names.ts';
-import { outsideWait, withSlot } from '../core/outside-wait.ts';
 import { databaseAway } from '../core/refusal.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
@@ -14,7 +13,8 @@ import type { ReadinessWatch } from '../observe/readiness.ts';
 import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
-import { BodyReader, bodyBytes, discardRest, holdBody } from './bodies.ts';
+import { type Admission, admit, refuseForm, type Service } from './admission.ts';
+import { BodyReader, bodyBytes } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
 import type { ClusterEndpoints } from './cluster-endpoints.ts';
 import { Connections } from './connections.ts';
@@ -23,7 +23,7 @@ import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
 import type { ProviderWebhooks } from './provider-webhooks.ts';
-import { type Api, answer, busy, type EarlyRefusal, refuse, unavailable } from './refusals.ts';
+import { answer, refuse, unavailable } from './refusals.ts';
 import { refusalOf } from './request-form.ts';
 import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 import { WatchedResponse } from './watched-response.ts';
@@ -122,14 +122,6 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   };
 }
 
-/** The steps before a request is processed: its connection is tracked, its body read, and its number in flight limited. */
-interface Admission {
-  readonly bodies: BodyReader;
-  readonly inFlight: InFlight;
-  readonly callers: Callers;
-  readonly connections: Connections;
-}
-
 const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', '/graphql/stream', ticketPath]);
 
 async function dispatch(
@@ -160,23 +152,6 @@ async function dispatch(
   if (await options.pages.answerWrongPath(request, response, path)) return;
   const nothing = { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` };
   return refuseForm(admission, request, response, 404, nothing);
-}
-
-/**
- * Refuses a request by its form alone, which counts against no limit of rate: whoever sends many such requests gets their refusals
- * late, as other refusals.
- */
-async function refuseForm(
-  { callers }: Admission,
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  body: object,
-): Promise<void> {
-  holdBody(request);
-  await callers.waitToRefuse(request, callers.find(request));
-  answer(response, status, body);
-  discardRest(request, response);
 }
 
 /** Refuses a request whose Host header names another machine. */
@@ -214,48 +189,6 @@ async function serveGraphql(
 function isOfReservedStream(request: IncomingMessage): boolean {
   const [path] = (request.url ?? '/').split('?', 1);
   return path === '/graphql/stream' && streamToken(request) !== undefined;
-}
-
-/** What answers a request that is admitted. Its body is undefined when it was too long. */
-interface Service {
-  readonly api: Api;
-  /** Whether a request of a known caller waits for its turn. Those of strangers do, to be looked up. */
-  readonly takesTurn: boolean;
-  /** Whether it serves requests without credentials of ours. If not, it refuses them, which is slowed down. */
-  readonly servesStrangers?: boolean;
-  readonly work: (body: Buffer | undefined) => Promise<void>;
-}
-
-/**
- * Admits a request within its limits of rate and that of requests at once, and lets its API answer it; or refuses it. One of a
- * known caller is refused before its body is read. That of an unknown one counts once there is capacity to look it up.
- */
-async function admit(
-  { bodies, callers, inFlight }: Admission,
-  request: IncomingMessage,
-  response: WatchedResponse,
-  { api, takesTurn, servesStrangers = false, work }: Service,
-): Promise<void> {
-  const caller = callers.find(request);
-  const early = caller && callers.count(caller, response);
-  const refuseLate = (refusal: EarlyRefusal) =>
-    callers.waitToRefuse(request, caller).then(() => refuse(response, api, refusal));
-  if (early) {
-    holdBody(request);
-    await refuseLate(early);
-    return discardRest(request, response);
-  }
-  const body = await bodies.read(request, response);
-  const slot = body === 'EVICTED' ? undefined : inFlight.admit(response, callers.tenantOf(request, caller));
-  if (body === 'EVICTED' || !slot) return refuseLate(busy);
-  if (takesTurn || !caller) await slot.turn();
-  if (response.closed) return;
-  return withSlot(slot, async () => {
-    const late = caller ? undefined : await callers.identify(request, response);
-    if (late && !(late === 'STRANGER' && servesStrangers)) await outsideWait(callers.waitToRefuse(request, caller));
-    if (late && late !== 'STRANGER') refuse(response, api, late);
-    else return work(body === 'TOO_LONG' ? undefined : body);
-  });
 }
 
 async function answerGraphql(

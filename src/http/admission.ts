@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { outsideWait, withSlot } from '../core/outside-wait.ts';
+import { type BodyReader, discardRest, holdBody } from './bodies.ts';
+import type { Callers } from './callers.ts';
+import type { Connections } from './connections.ts';
+import type { InFlight } from './in-flight.ts';
+import { type Api, answer, busy, type EarlyRefusal, refuse } from './refusals.ts';
+import type { WatchedResponse } from './watched-response.ts';
+
+/** The steps before a request is processed: its connection is tracked, its body read, and its number in flight limited. */
+export interface Admission {
+  readonly bodies: BodyReader;
+  readonly inFlight: InFlight;
+  readonly callers: Callers;
+  readonly connections: Connections;
+}
+
+/** What answers a request that is admitted. Its body is undefined when it was too long. */
+export interface Service {
+  readonly api: Api;
+  /** Whether a request of a known caller waits for its turn. Those of strangers do, to be looked up. */
+  readonly takesTurn: boolean;
+  /** Whether it serves requests without credentials of ours. If not, it refuses them, which is slowed down. */
+  readonly servesStrangers?: boolean;
+  readonly work: (body: Buffer | undefined) => Promise<void>;
+}
+
+/**
+ * Admits a request within its limits of rate and that of requests at once, and lets its API answer it; or refuses it. One of a
+ * known caller is refused before its body is read. That of an unknown one counts once there is capacity to look it up.
+ */
+export async function admit(
+  { bodies, callers, inFlight }: Admission,
+  request: IncomingMessage,
+  response: WatchedResponse,
+  { api, takesTurn, servesStrangers = false, work }: Service,
+): Promise<void> {
+  const caller = callers.find(request);
+  const early = caller && callers.count(caller, response);
+  const refuseLate = (refusal: EarlyRefusal) =>
+    callers.waitToRefuse(request, caller).then(() => refuse(response, api, refusal));
+  if (early) {
+    holdBody(request);
+    await refuseLate(early);
+    return discardRest(request, response);
+  }
+  const body = await bodies.read(request, response);
+  const slot = body === 'EVICTED' ? undefined : inFlight.admit(response, callers.tenantOf(request, caller));
+  if (body === 'EVICTED' || !slot) return refuseLate(busy);
+  if (takesTurn || !caller) await slot.turn();
+  if (response.closed) return;
+  return withSlot(slot, async () => {
+    const late = caller ? undefined : await callers.identify(request, response);
+    if (late && !(late === 'STRANGER' && servesStrangers)) await outsideWait(callers.waitToRefuse(request, caller));
+    if (late && late !== 'STRANGER') refuse(response, api, late);
+    else return work(body === 'TOO_LONG' ? undefined : body);
+  });
+}
+
+/**
+ * Refuses a request by its form alone, which counts against no limit of rate: whoever sends many such requests gets their refusals
+ * late, as other refusals.
+ */
+export async function refuseForm(
+  { callers }: Admission,
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: object,
+): Promise<void> {
+  holdBody(request);
+  await callers.waitToRefuse(request, callers.find(request));
+  answer(response, status, body);
+  discardRest(request, response);
+}
