@@ -2,7 +2,11 @@ import { servingUrl } from '../src/database/embedded/serving-login.ts';
 import { type Server, startServer } from './measure.ts';
 
 /** The gateway as it runs for real: production, and every feature on. */
-export function startGateway(databaseUrl: string, role: 'all' | 'serve' | 'work' = 'all'): Promise<Server> {
+export function startGateway(
+  databaseUrl: string,
+  role: 'all' | 'serve' | 'work' = 'all',
+  more: Readonly<Record<string, string>> = {},
+): Promise<Server> {
   return startServer('src/main.ts', {
     DATABASE_URL: servingUrl(databaseUrl),
     PORT: '0',
@@ -12,5 +16,6 @@ export function startGateway(databaseUrl: string, role: 'all' | 'serve' | 'work'
     SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
     WEBHOOK_LOOPBACK: 'on',
     ALLOW_UNSAFE: 'loopback-webhooks,weak-keys',
+    ...more,
   });
 }
