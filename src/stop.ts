@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { RefusalPace } from './access/limits/refusal-pace.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
 import type { Database } from './database/database.ts';
 import type { DocumentUses } from './documents/document-uses.ts';
@@ -14,6 +15,8 @@ import type { startWorkers } from './work/workers.ts';
 export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;
+  /** What refusals wait for. */
+  readonly pace: Pick<RefusalPace, 'end'>;
   /** What has been counted and not written. */
   readonly uses: Pick<DocumentUses, 'close'>;
   /** How many milliseconds requests are still taken after readiness says no, so that load balancers notice. */
@@ -85,8 +88,9 @@ export async function stopInOrder({
 }
 
 /** Closes the port, then ends the streams and, at the same time, lets requests finish. */
-async function stopServing({ http, sockets, uses, idleMs }: Serving, sessions: Sessions) {
+async function stopServing({ http, sockets, pace, uses, idleMs }: Serving, sessions: Sessions) {
   await http.close();
+  pace.end();
   const requests = http.endConnections(idleMs);
   const streams = sessions.leave(Math.min(spread.mostMs, sessions.size * spread.eachMs));
   await Promise.all([requests, streams.then(() => sockets.close())]);

@@ -12,15 +12,24 @@ describe('refusals of one source', () => {
   });
 
   test('those beyond are sent 20 a second', () => {
-    expect(waits(130).slice(51)).toEqual(Array.from({ length: 79 }, (_none, at) => (at + 1) * 50));
+    expect(waits(290).slice(51)).toEqual(Array.from({ length: 239 }, (_none, at) => (at + 1) * 50));
   });
 
-  test('none waits for more than four seconds, and those that would are not sent together', () => {
-    const last = waits(600).slice(130);
-    expect(Math.max(...last)).toBeLessThanOrEqual(4_000);
+  test('none waits for more than twelve seconds, and those that would are not sent together', () => {
+    const last = waits(900).slice(290);
+    expect(Math.max(...last)).toBeLessThanOrEqual(12_000);
     const perTenth = Map.groupBy(last, (ms) => Math.floor(ms / 100));
-    // 470 in a second: evenly spread they are 47 in each tenth.
-    expect(Array.from(perTenth.values(), ({ length }) => length).every((count) => count < 60)).toBe(true);
+    // 610 in three seconds: evenly spread they are 20 or 21 in each tenth.
+    expect(Math.max(...Array.from(perTenth.values(), ({ length }) => length))).toBeLessThan(30);
+  });
+
+  test('do not wait for an instance that stops', async () => {
+    const ending = pace();
+    waits(200, ending);
+    const waiting = ending.wait('platform');
+    ending.end();
+    await waiting;
+    await ending.wait('platform');
   });
 
   test('do not make those of another wait', () => {

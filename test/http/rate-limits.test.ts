@@ -329,3 +329,16 @@ test.each([
   expect(await late).toBe(status);
   now += 2_000;
 });
+
+test('an instance that stops sends the refusals that wait', async () => {
+  let time = 0;
+  const stopping = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { now: () => time } });
+  const nothing = () => fetch(`${stopping.url}/nothing`).then(({ status }) => status);
+  await Promise.all(Array.from({ length: 51 }, nothing));
+  // The clock goes back: the next one would wait for nine seconds.
+  time = -9_000;
+  const late = nothing();
+  expect((await fetch(`${stopping.url}/health/live`)).status).toBe(200);
+  await stopping.stop();
+  expect(await late).toBe(404);
+});

@@ -31,10 +31,10 @@ const roundMs = 4_000;
 /** A polite sender begins so long before its round. */
 const leadMs = 1_000;
 /** A storm begins so long before its round: longer than a refusal waits, so that all that it sends was refused before. */
-const stormLeadMs = 5_000;
+const stormLeadMs = 13_000;
 /** The most of one processor that others may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
-/** The promise: how many times what it is compared with the p99 beside a storm may be. */
+/** The promise: how many times the p99 beside a polite sender it may be beside a storm with the same limit. */
 const most = 1.2;
 /** A twentieth of the payments that such a machine makes in a second. */
 const limit: Rate = { perSecond: 50, burst: 50 };
@@ -45,12 +45,11 @@ const wrongPerMinute = 100;
 const ways = { 'against its limit': limit, 'without a limit': null } as const;
 type Way = keyof typeof ways;
 
-/** The platform that is measured, and what its p99 beside a storm is compared with. */
+/** What the platform that is measured sends in a second. */
 const neighbours = {
-  /** It reads now and then: what the other's limit allows it notices anyway. */
-  calm: { readsPerSecond: 200, paymentsPerSecond: 0, against: 'polite' },
-  /** It uses the service itself. */
-  busy: { readsPerSecond: 300, paymentsPerSecond: 100, against: 'alone' },
+  calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
+  /** It keeps half of the processors busy itself. */
+  busy: { readsPerSecond: 300, paymentsPerSecond: 100 },
 } as const;
 type Neighbour = keyof typeof neighbours;
 
@@ -245,7 +244,5 @@ test.each(cases)('a storm of %s %s, beside a %s neighbour', { timeout: 1_200_000
   console.log(`${kind} ${way}, ${neighbour}: ${JSON.stringify(measured)}`);
   expect(measured.refused).toBe(0);
   expect(Object.keys(measured.answers.polite)).not.toEqual(expect.arrayContaining([expect.stringMatching(/429|1013/)]));
-  if (way !== 'against its limit') return;
-  const { against } = neighbours[neighbour];
-  expect(against === 'polite' ? measured.stormToPolite : measured.stormToAlone).toBeLessThanOrEqual(most);
+  if (way === 'against its limit') expect(measured.stormToPolite).toBeLessThanOrEqual(most);
 });

@@ -1,13 +1,17 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import type { Clock } from './token-bucket.ts';
 
 /** Refusals for one source that are sent at once, and those beyond them that are sent each second. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
-/** How long a refusal waits at most, in milliseconds: less than an instance that stops waits for requests (stop.ts). */
-const maxWaitMs = 4_000;
+/**
+ * How long a refusal waits at most, in milliseconds: less than clients usually wait for an answer. So 300 connections that go on get
+ * hardly more than the refusals of a second.
+ */
+const maxWaitMs = 12_000;
 /** Those that would wait for longer come in the last part of this time, in milliseconds, apart from each other. */
-const spreadMs = 1_000;
+const spreadMs = 3_000;
 /** The golden ratio: its multiples without their whole parts are spread evenly, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
 /** The most sources whose refusals are counted. */
@@ -23,15 +27,23 @@ export class RefusalPace {
   readonly #due = boundedCache<number>(maxSources);
   /** How many refusals waited as long as one may. */
   #longest = 0;
+  readonly #ended = new AbortController();
 
   constructor(now: Clock) {
     this.#now = now;
+    // As many refusals wait for it as there are connections.
+    setMaxListeners(0, this.#ended.signal);
   }
 
   /** Waits until a refusal may be sent to a source: a platform, or an address. */
   async wait(source: string): Promise<void> {
     const ms = this.next(source);
-    if (ms > 0) await delay(ms);
+    if (ms > 0) await delay(ms, undefined, { signal: this.#ended.signal }).catch(() => undefined);
+  }
+
+  /** Lets all that waits go, and nothing wait any more: an instance that stops does not wait for it. */
+  end(): void {
+    this.#ended.abort();
   }
 
   /**
