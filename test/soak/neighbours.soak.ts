@@ -18,16 +18,17 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
 /**
  * What one platform's storm of 300 connections costs another platform, in rounds by turns. It is alone; the other platform sends
  * politely what its limit allows, so that nothing is refused; or the other platform storms, as fast as it is answered, against
- * this limit. Each round has a p99, and medians of these are compared. The storm against the polite sender is what a storm adds
- * beyond what the limit allows anyway. In a fourth kind of rounds processes that do nothing use the processors as much more as the
- * service and its database did for the storm: what these rounds cost is the machine's. The odd and the even rounds alone differ by
- * noise. Rounds in which other processes were busy are left out, and made again.
+ * this limit. Each round has a p99, and medians of these are compared: the storm against the polite sender is what a storm adds
+ * beyond what the limit allows anyway. The odd and the even rounds alone differ by noise. Rounds in which other processes were busy
+ * are left out, and made again.
  */
 
 const connections = 300;
 /** Rounds of each kind. */
 const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
+/** So many follow each other: a storm that lasts is begun less often. */
+const roundsInTurn = 2;
 /** A polite sender begins so long before its round. */
 const leadMs = 1_000;
 /** A storm begins so long before its round: longer than a refusal waits, so that all that it sends was refused before. */
@@ -62,7 +63,6 @@ let documentRequests: number;
 let requestsOf: (neighbour: Neighbour) => Omit<Calm, 'ms'>;
 let calmClient: ChildProcess;
 let storm: ChildProcess;
-let burners: ChildProcess[];
 beforeAll(async () => {
   t = await startTestGateway({ ROLE: 'serve' });
   stormy = await t.newPlatform('stormy');
@@ -94,10 +94,9 @@ beforeAll(async () => {
   };
   storm = start('storm.ts', whenIdle);
   calmClient = start('calm.ts');
-  burners = [start('burn.ts'), start('burn.ts')];
 });
 afterAll(async () => {
-  for (const client of [storm, calmClient, ...burners]) client.kill();
+  for (const client of [storm, calmClient]) client.kill();
   expect(await child.end('SIGTERM')).toBe(0);
   await t.stop();
 });
@@ -187,50 +186,42 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   // What is compiled with the first use is not the storm's fault; and instances remember old limits for two seconds.
   await round(neighbour, 3_000);
   const rounds = (): Rounds => ({ measured: [], used: [] });
-  const all = { alone: rounds(), polite: rounds(), storm: rounds(), burners: rounds() };
+  const all = { alone: rounds(), polite: rounds(), storm: rounds() };
   const answers = { polite: {}, storm: {} };
-  const processors = watchProcessors([storm, calmClient, ...burners].map(({ pid }) => pid));
+  const processors = watchProcessors([storm, calmClient].map(({ pid }) => pid));
   let leftOut = 0;
-  const keepRound = async ({ measured, used }: Rounds) => {
-    processors();
-    const result = await round(neighbour);
-    const { service, others } = processors();
-    if (others > mostOfOthers) leftOut += 1;
-    else {
-      measured.push(result);
-      used.push(service);
+  const keepRounds = async ({ measured, used }: Rounds) => {
+    for (let turn = 0; turn < roundsInTurn; turn += 1) {
+      processors();
+      const result = await round(neighbour);
+      const { service, others } = processors();
+      if (others > mostOfOthers) leftOut += 1;
+      else {
+        measured.push(result);
+        used.push(service);
+      }
     }
   };
   while (Object.values(all).some(({ measured }) => measured.length < cycles)) {
     if (leftOut > 4 * cycles) throw new Error(`others were busy in ${leftOut} rounds: nothing can be said`);
-    await keepRound(all.alone);
+    await keepRounds(all.alone);
     const polite = { ...storming, perSecond: politeRate(kind) };
-    add(answers.polite, await beside(polite, () => keepRound(all.polite)));
-    add(answers.storm, await beside(storming, () => keepRound(all.storm)));
-    if (all.storm.used.length === 0) continue;
-    burn(median(all.storm.used) - median(all.alone.used));
-    await keepRound(all.burners);
-    burn(0);
+    add(answers.polite, await beside(polite, () => keepRounds(all.polite)));
+    add(answers.storm, await beside(storming, () => keepRounds(all.storm)));
   }
   return { answers, leftOut, ...compared(all) };
 }
 
-/** Lets the burners together use such a part of one processor. */
-function burn(part: number): void {
-  for (const burner of burners) burner.send(Math.min(1, Math.max(0, part / burners.length)));
-}
-
-function compared(all: Readonly<Record<'alone' | 'polite' | 'storm' | 'burners', Rounds>>) {
+function compared(all: Readonly<Record<'alone' | 'polite' | 'storm', Rounds>>) {
   const of = ({ measured, used }: Rounds) => ({ ...summary(measured), used: median(used) });
-  const [alone, polite, stormy, burnt] = [of(all.alone), of(all.polite), of(all.storm), of(all.burners)];
+  const [alone, polite, stormy] = [of(all.alone), of(all.polite), of(all.storm)];
   const half = (rest: number) => summary(all.alone.measured.filter((_, index) => index % 2 === rest)).p99;
   const ratio = (a: number, b: number) => Number((a / b).toFixed(2));
   return {
-    ...{ alone, polite, storm: stormy, burners: burnt },
+    ...{ alone, polite, storm: stormy },
     refused: all.storm.measured.reduce((sum, { refused }) => sum + refused, 0),
     stormToPolite: ratio(stormy.p99, polite.p99),
     stormToAlone: ratio(stormy.p99, alone.p99),
-    burnersToAlone: ratio(burnt.p99, alone.p99),
     noise: ratio(half(1), half(0)),
   };
 }
