@@ -8,11 +8,11 @@ setPriorityOfSession(19);
 
 let goesOn = false;
 
-/** Acts on one connection until the storm ends. */
-async function rage(storm: Storm, statuses: Map<string, number>): Promise<void> {
+/** Acts on one connection until the storm ends. Those of a rate follow each other evenly, so that a limit of this rate refuses none. */
+async function rage(storm: Storm, connectionAt: number, statuses: Map<string, number>): Promise<void> {
   const own = connection(storm);
   const everyMs = storm.perSecond === undefined ? 0 : (storm.connections * 1_000) / storm.perSecond;
-  let due = performance.now() + Math.random() * everyMs;
+  let due = performance.now() + (connectionAt / storm.connections) * everyMs;
   while (goesOn) {
     for (let wait = due - performance.now(); everyMs > 0 && wait > 0 && goesOn; wait = due - performance.now()) {
       await delay(Math.min(wait, 50));
@@ -32,7 +32,7 @@ process.on('message', (storm: Storm | 'end') => {
   }
   goesOn = true;
   const statuses = new Map<string, number>();
-  Promise.all(Array.from({ length: storm.connections }, () => rage(storm, statuses))).then(
+  Promise.all(Array.from({ length: storm.connections }, (_, at) => rage(storm, at, statuses))).then(
     () => process.send?.(Object.fromEntries(statuses)),
     (error: unknown) => {
       console.error(error);
