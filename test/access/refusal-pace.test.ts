@@ -23,6 +23,13 @@ describe('refusals of one source', () => {
     expect(Math.max(...Array.from(perTenth.values(), ({ length }) => length))).toBeLessThan(30);
   });
 
+  test('are spread as evenly while another source storms, too', () => {
+    const both = pace();
+    // By turns with two of another: a spread that they shared would give each third place to this one.
+    const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);
+    expect(turns.map(([first]) => first)).toEqual(waits(900));
+  });
+
   test('do not wait for an instance that stops', async () => {
     const ending = pace();
     waits(200, ending);

@@ -17,16 +17,21 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2;
 /** The most sources whose refusals are counted. */
 const maxSources = 10_000;
 
+/** Whom refusals are for. */
+interface Source {
+  /** When the next one would be due if each came at its time. */
+  due: number;
+  /** How many waited as long as one may. */
+  longest: number;
+}
+
 /**
  * Slows down refusals for a source that goes on in spite of them. A refusal costs little, but a client that sends its next
  * request as soon as it is refused would get tens of thousands of them a second, and everybody else would wait behind these.
  */
 export class RefusalPace {
   readonly #now: Clock;
-  /** By source, when the next refusal would be due if each came at its time. */
-  readonly #due = boundedCache<number>(maxSources);
-  /** How many refusals waited as long as one may. */
-  #longest = 0;
+  readonly #sources = boundedCache<Source>(maxSources);
   readonly #ended = new AbortController();
 
   constructor(now: Clock) {
@@ -50,15 +55,17 @@ export class RefusalPace {
    * Returns how many milliseconds the next refusal for a source waits. The first ones do not wait. Many that arrive together are not
    * sent together either: their clients would all come again at one moment.
    */
-  next(source: string): number {
+  next(key: string): number {
     const now = this.#now();
-    const due = Math.max(this.#due.get(source) ?? 0, now);
-    const waitMs = due - now - (refusalRate.atOnce * 1_000) / refusalRate.perSecond;
+    const source = this.#sources.get(key) ?? { due: now, longest: 0 };
+    this.#sources.set(key, source);
+    source.due = Math.max(source.due, now);
+    const waitMs = source.due - now - (refusalRate.atOnce * 1_000) / refusalRate.perSecond;
     if (waitMs < maxWaitMs) {
-      this.#due.set(source, due + 1_000 / refusalRate.perSecond);
+      source.due += 1_000 / refusalRate.perSecond;
       return Math.max(0, waitMs);
     }
-    this.#longest += 1;
-    return maxWaitMs - spreadMs * ((this.#longest * goldenRatio) % 1);
+    source.longest += 1;
+    return maxWaitMs - spreadMs * ((source.longest * goldenRatio) % 1);
   }
 }

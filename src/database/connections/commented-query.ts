@@ -1,11 +1,11 @@
 import { statementComment } from '../../instruments/statement-comments.ts';
-import { localPlatformStatement, platformStatement } from './platform-statement.ts';
+import { platformStatementNames } from './platform-statement.ts';
 
 /** What `pg.Client.query` takes first: a text, a text with its values, or a query with a protocol of its own. */
 type Query = string | { name?: string; text: string; readonly submit?: unknown };
 
-/** Statements that later queries of the connection execute by their names, whatever request these are of. */
-const shared: ReadonlySet<string | undefined> = new Set([platformStatement.name, localPlatformStatement.name]);
+/** Statements that stay as they are prepared. */
+const shared: ReadonlySet<string | undefined> = new Set(platformStatementNames);
 
 /**
  * Puts the comment of the current request, where there is one, behind the text of a query. A query with a comment has no name: its

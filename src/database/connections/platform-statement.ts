@@ -40,6 +40,9 @@ export const localPlatformText = (value: string) => `select set_config('gateway.
 /** The same, prepared: for sessions that a connection pooler shares between clients. */
 export const localPlatformStatement = { name: 'set_local_platform', text: localPlatformText('$1') } as const;
 
+/** The names of both. Neither is of a request: later queries of the connection execute them by their names, whoever asks. */
+export const platformStatementNames = [platformStatement.name, localPlatformStatement.name] as const;
+
 /** A platform that a query sets before it runs. */
 export interface PlatformSetting {
   readonly id: string;

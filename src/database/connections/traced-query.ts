@@ -2,15 +2,15 @@ import { AsyncResource } from 'node:async_hooks';
 import type pg from 'pg';
 import { makesStatementComments } from '../../instruments/statement-comments.ts';
 import { beginStatement, watchesStatements } from '../../instruments/watched-statements.ts';
+import { platformStatementNames } from './platform-statement.ts';
 
 /** Statements of no request: those that tell who asks, and that of payments, which several requests may share (ledger/commit.ts). */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_by_client_id',
   'api_token_used',
   'client_token',
-  'set_platform',
-  'set_local_platform',
   'commit_batches',
+  ...platformStatementNames,
 ]);
 
 type Done = (error: unknown, result?: unknown) => void;
