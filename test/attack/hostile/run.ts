@@ -146,15 +146,20 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** What graphql-ws closes with for a fault of the server, and WebSocket for any. */
 const faults = [4500, 1011];
-/** How many bytes the answers to a probe may have: those of their reads, with what the probe itself says again in an error. */
+/** How many bytes each answer to a probe may have: those of its reads, with what the probe itself says again in an error. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
-  const operations = probe.transport === 'socket' ? probe.frames.length : 1;
   // A document of mutations reads for each of them, of which there are five at most.
   const reads = /mutation|subscription/.test(sent) ? 5 : 1.5;
   // Rates and currencies are tables of a fixed size, and no read.
   const tables = /exchangeRates|currencies/.test(sent) ? 40_000 : 0;
-  return tables + maxAnswerBytes * reads * operations + 2 * Buffer.byteLength(sent) + 1_000;
+  return tables + maxAnswerBytes * reads + 2 * Buffer.byteLength(sent) + 1_000;
+}
+
+/** The messages of a socket or a stream, each an answer of its own: a stream may repeat what happened since its cursor. */
+function answersIn({ transport }: Probe, text: string): string[] {
+  if (transport === 'socket') return text.split('\n');
+  return transport === 'event stream' || transport === 'single connection' ? text.split('\n\n') : [text];
 }
 
 function isOverload({ transport }: Probe, { status, retryAfter }: Outcome): boolean {
@@ -171,7 +176,8 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   // GraphiQL, for browsers.
   if (text.trimStart().startsWith('<!doctype')) return undefined;
   for (const [what, form] of internals) if (form.test(text)) return `the answer tells ${what}`;
-  if (probe.transport !== 'REST' && Buffer.byteLength(text) > boundOf(probe)) return 'the answer is over its bound';
+  const bound = probe.transport === 'REST' ? Number.POSITIVE_INFINITY : boundOf(probe);
+  if (answersIn(probe, text).some((answer) => Buffer.byteLength(answer) > bound)) return 'an answer is over its bound';
   // Multipart and event streams have other forms.
   if (probe.transport === 'JSON' && text.startsWith('{')) return wrongErrors(text);
   return undefined;
