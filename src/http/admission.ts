@@ -40,7 +40,7 @@ export async function admit(
   const refuseLate = (refusal: EarlyRefusal) =>
     callers.waitToRefuse(request, caller).then(() => refuse(response, api, refusal));
   if (early) {
-    holdBody(request);
+    holdBody(request, response);
     await refuseLate(early);
     return discardRest(request, response);
   }
@@ -68,7 +68,7 @@ export async function refuseForm(
   status: number,
   body: object,
 ): Promise<void> {
-  holdBody(request);
+  holdBody(request, response);
   await callers.waitToRefuse(request, callers.find(request));
   answer(response, status, body);
   discardRest(request, response);

@@ -20,9 +20,18 @@ export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
 
-/** Reads nothing of a request whose body nobody has begun to read. What its client sends waits on the way, until `discardRest`. */
-export function holdBody({ complete, socket }: IncomingMessage): void {
-  if (!complete) socket.pause();
+/** Says whether a request announces a body that is too long. */
+function isTooLong({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? 0) > bodyBytes;
+}
+
+/**
+ * Reads nothing of a request that is refused and whose body nobody has begun to read. What its client sends waits on the way, until
+ * `discardRest`. A body that says it is too long is not read to its end, so the response ends the connection.
+ */
+export function holdBody(request: IncomingMessage, response: ServerResponse): void {
+  if (!request.complete) request.socket.pause();
+  if (isTooLong(request)) endWithResponse(request, response);
 }
 
 /**
@@ -82,7 +91,7 @@ export class BodyReader {
   async read(request: IncomingMessage, response: ServerResponse): Promise<Body> {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (length === '0' && encoding === undefined) return empty;
-    const body = Number(length) > bodyBytes ? 'TOO_LONG' : await this.#readAll(request);
+    const body = isTooLong(request) ? 'TOO_LONG' : await this.#readAll(request);
     if (typeof body === 'string') discardRest(request, response);
     if (body === 'TOO_LONG') endWithResponse(request, response);
     return body;

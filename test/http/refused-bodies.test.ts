@@ -90,6 +90,23 @@ test('a refusal that waits reads nothing of its request meanwhile; then the conn
 });
 
 test.each([
+  ['of one request too many', '/graphql', exhausted, 'application/json', 429],
+  ['that is no JSON', '/graphql', () => t.platform, 'text/plain', 415],
+  ['to nowhere', '/nowhere', () => t.platform, 'application/json', 404],
+  ['to an operation', '/graphql', () => t.platform, 'application/json', 413],
+] as const)('a body %s that says it is too long ends its connection, and no request follows on it', async (...of) => {
+  const [, path, sender, type, status] = of;
+  const { authorization } = await sender();
+  const answer = await fetch(`${t.url}${path}`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': type },
+    body: ' '.repeat(103_000),
+  });
+  expect([answer.status, answer.headers.get('connection')]).toEqual([status, 'close']);
+  expect(await answer.json()).toBeDefined();
+});
+
+test.each([
   ['of one request too many', '/graphql', exhausted, undefined, 429],
   ['that says it is too long', '/graphql', () => t.platform, `Content-Length: ${10 ** 10}`, 413],
   ['that is too long', '/graphql', () => t.platform, undefined, 413],
