@@ -94,7 +94,7 @@ test.each([
   ['that is no JSON', '/graphql', () => t.platform, 'text/plain', 415],
   ['to nowhere', '/nowhere', () => t.platform, 'application/json', 404],
   ['to an operation', '/graphql', () => t.platform, 'application/json', 413],
-] as const)('a body %s that says it is too long ends its connection, and no request follows on it', async (...of) => {
+] as const)('a body %s that says it is too long is answered, and ends its connection', async (...of) => {
   const [, path, sender, type, status] = of;
   const { authorization } = await sender();
   const answer = await fetch(`${t.url}${path}`, {
