@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RefusalPace } from '../../src/access/limits/refusal-pace.ts';
 
@@ -35,8 +36,9 @@ describe('refusals of one source', () => {
     waits(200, ending);
     const waiting = ending.wait('platform');
     ending.end();
-    await waiting;
-    await ending.wait('platform');
+    // Each would wait for seven seconds and a half.
+    const ended = Promise.all([waiting, ending.wait('platform')]);
+    expect(await Promise.race([ended.then(() => 'sent'), delay(3_000, 'waiting')])).toBe('sent');
   });
 
   test('do not make those of another wait', () => {

@@ -9,6 +9,9 @@ const hostile = {
     '${probes} random requests, good and bad, over all transports meet no fault, no leak and no bound that does not hold',
 };
 
+const refusedBodies = 'test/http/refused-bodies.test.ts';
+const pace = 'test/access/refusal-pace.test.ts';
+
 /** Bugs that the matrix of tenants and scopes and the random requests must notice, as they are found from outside. */
 export const attackBugs: readonly Bug[] = [
   {
@@ -100,5 +103,42 @@ export const attackBugs: readonly Bug[] = [
       file: 'test/http/overload.test.ts',
       title: 'a platform that is alone leaves one to those who come, however slow its reads are',
     },
+  },
+  {
+    bug: 'the answer to a body that is cut off leaves its connection open',
+    file: 'src/http/bodies.ts',
+    find: 'if (isTooLong(request)) endWithResponse(request, response);',
+    put: 'void response;',
+    caughtBy: {
+      file: refusedBodies,
+      title: 'a body %s that says it is too long is answered, and ends its connection',
+    },
+  },
+  {
+    bug: 'a body is read while the refusal of its request waits',
+    file: 'src/http/bodies.ts',
+    find: 'if (!request.complete) request.socket.pause();',
+    put: '',
+    caughtBy: {
+      file: refusedBodies,
+      title: 'a refusal that waits reads nothing of its request meanwhile; then the connection serves the next one',
+    },
+  },
+  {
+    bug: 'refusals that wait as long as one may come at one moment',
+    file: 'src/access/limits/refusal-pace.ts',
+    find: ' - spreadMs * ((source.longest * goldenRatio) % 1)',
+    put: '',
+    caughtBy: {
+      file: pace,
+      title: 'none waits for more than twelve seconds, and those that would are not sent together',
+    },
+  },
+  {
+    bug: 'refusals go on waiting in an instance that stops',
+    file: 'src/access/limits/refusal-pace.ts',
+    find: 'this.#ended.abort();',
+    put: '',
+    caughtBy: { file: pace, title: 'do not wait for an instance that stops' },
   },
 ];
