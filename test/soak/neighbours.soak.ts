@@ -37,8 +37,9 @@ const stormLeadMs = 13_000;
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
 /** The promise: how many times the p99 without a storm it may be beside a storm with the same limit. */
 const most = 1.2;
-/** A twentieth of the payments that such a machine makes in a second. */
-const limit: Rate = { perSecond: 50, burst: 50 };
+/** The limit of who storms, in requests a second: by default a twentieth of the payments that such a machine makes. */
+const perSecond = Number(process.env.NEIGHBOUR_LIMIT ?? 50);
+const limit: Rate = { perSecond, burst: perSecond };
 /** How many wrong credentials an address may try in a minute. */
 const wrongPerMinute = 100;
 
