@@ -10,6 +10,7 @@ import { openLog } from './observe/log.ts';
 import type { SandboxPlatform } from './pages/shown.ts';
 import { printError } from './print-error.ts';
 import { closeRails } from './rails/load-rails.ts';
+import { letHeapGrow } from './start/heap-growth.ts';
 import { checkKeys, idsOfKeys } from './start/keys-in-use.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './start/sandbox-platform.ts';
@@ -20,6 +21,7 @@ import { refuseUnsafe } from './start/unsafe-settings.ts';
 
 /** Runs `npm start`: settings, database, migrations, sandbox, gateway. Ctrl-C or SIGTERM stops them in reverse. */
 async function main(): Promise<void> {
+  letHeapGrow();
   const settings = readConfig(process.env);
   refuseUnsafe(settings);
   const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
