@@ -68,7 +68,7 @@ async function contest(
   }
 }
 
-/** Everything that is measured, in order. */
+/** Everything that is measured, in order. It is sound where no rule of the auditor is broken, and every contestant's answers were right. */
 export async function runAll(
   prepared: Prepared,
   small: Prepared,
@@ -102,7 +102,7 @@ export async function runAll(
     value: breaches.length === 0 ? `${auditRules} rules hold` : written(breaches),
   });
   console.log(facts.at(-1)?.value);
-  return { rows, facts, sound: breaches.length === 0 };
+  return { rows, facts, sound: breaches.length === 0 && rows.every(({ result }) => result.wrong === 0) };
 }
 
 function written(breaches: readonly object[]): string {
@@ -121,9 +121,12 @@ async function countReads(
   const counts = new Map<string, { gateway: number; peer: number }>();
   const proxies = [await countStatements(prepared.url), await countStatements(prepared.url)] as const;
   const [gateway, peer] = await Promise.all([startGateway(proxies[0].url, 'serve'), startPostGraphile(proxies[1].url)]);
-  const post = async (url: string, headers: Record<string, string>, body = '') =>
-    (await fetch(url, { method: 'POST', headers, body })).json();
   for (const one of cases) {
+    const post = async (url: string, headers: Record<string, string>, body = '') => {
+      const answer = await (await fetch(url, { method: 'POST', headers, body })).json();
+      if (answer.errors) throw new Error(`${one.name}: answered with ${JSON.stringify(answer.errors)}`);
+      return answer;
+    };
     const count = async (
       proxy: (typeof proxies)[number],
       url: string,
