@@ -45,8 +45,11 @@ export async function admit(
     return discardRest(request, response);
   }
   const body = await bodies.read(request, response);
-  const slot = body === 'EVICTED' ? undefined : inFlight.admit(response, callers.tenantOf(request, caller));
-  if (body === 'EVICTED' || !slot) return refuseLate(busy);
+  if (body === 'EVICTED') return refuseLate(busy);
+  const tenant = callers.tenantOf(request, caller);
+  const slot = inFlight.admit(response, tenant);
+  // Beside nobody else, late refusals would only keep a platform's own connections from requests that can be answered.
+  if (!slot) return inFlight.isAlone(tenant) ? refuse(response, api, busy) : refuseLate(busy);
   if (takesTurn || !caller) await slot.turn();
   if (response.closed) return;
   return withSlot(slot, async () => {

@@ -60,6 +60,11 @@ export class InFlight {
     return request;
   }
 
+  /** Says whether nobody shares the capacity with a tenant now: a platform, beside which no other sends requests. */
+  isAlone({ isPlatform }: Tenant): boolean {
+    return isPlatform && !this.#limits.turns.isShared;
+  }
+
   #isWithinShare(tenant: string, limit: number): boolean {
     const { count, byTenant } = this.#load;
     const own = byTenant.get(tenant) ?? 0;

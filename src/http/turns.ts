@@ -81,12 +81,12 @@ export class Turns {
   }
 
   /** Whether platforms take turns now: several of them send requests. */
-  get #isShared(): boolean {
+  get isShared(): boolean {
     return performance.now() < this.#sharedUntil;
   }
 
   #mostExpensive(): number {
-    return this.#isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
+    return this.isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
   }
 
   /** Goes on with the work on a request that has ended its turn before, without a wait; `end` must follow. */
@@ -101,7 +101,7 @@ export class Turns {
 
   /** A stranger is always limited, and is no reason to limit a platform. */
   #mostOf({ isPlatform }: Tenant): number {
-    return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
+    return isPlatform && !this.isShared ? this.#mostAlone : this.#most;
   }
 
   /** Ends one piece of work, and begins those that wait, up to a number at once. */
@@ -111,7 +111,7 @@ export class Turns {
     for (; own.count < most; own.count += 1) {
       const next = own.waiting.shift();
       if (!next) break;
-      if (this.#isShared) this.#beginSoon(next);
+      if (this.isShared) this.#beginSoon(next);
       else next();
     }
     if (own.count === 0) atWork.delete(key);

@@ -48,6 +48,32 @@ test('one request too many is refused with 503 and Retry-After; when there is ro
   expect(await (await post('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
 });
 
+test('what is too much for the instance is refused at once while a platform is alone, and late where others share it', async () => {
+  const one = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: { ...patient, now: () => 0 } });
+  const other = await one.newPlatform('other');
+  const release = await heldTransfer(one);
+  const statusOf = async ({ send }: TestPlatform) => (await send('{ viewer { kind } }')).status;
+
+  // The clock of refusals stands: if they came late, these would take an hour.
+  for (let refused = 0; refused < 300; refused += 1) expect(await statusOf(one.platform)).toBe(503);
+
+  expect(await statusOf(other)).toBe(200);
+  let answered = 0;
+  const refused = Array.from({ length: 300 }, async () => {
+    const status = await statusOf(one.platform);
+    answered += 1;
+    return status;
+  });
+  // Those that do not wait; if none did, all would be answered while the other is, again and again.
+  await expect.poll(() => answered).toBeGreaterThanOrEqual(50);
+  for (let asked = 0; asked < 20; asked += 1) expect(await statusOf(other)).toBe(200);
+  expect(answered).toBeLessThan(300);
+
+  expect((await release()).status).toBe('PENDING');
+  await one.stop();
+  expect(new Set(await Promise.all(refused))).toEqual(new Set([503]));
+});
+
 test('an open event stream takes no place from requests', async () => {
   const stream = await post('subscription { transactionUpdates { status } }', 'text/event-stream');
   expect(stream.status).toBe(200);

@@ -272,6 +272,28 @@ export const serviceBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'what is too much for the instance is refused late for a platform that is alone, too',
+    file: 'src/http/in-flight.ts',
+    find: 'return isPlatform && !this.#limits.turns.isShared;',
+    put: 'return isPlatform && this.#load.count === 0;',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title:
+        'what is too much for the instance is refused at once while a platform is alone, and late where others share it',
+    },
+  },
+  {
+    bug: 'what is too much for the instance is refused at once for a platform beside others, too',
+    file: 'src/http/in-flight.ts',
+    find: 'return isPlatform && !this.#limits.turns.isShared;',
+    put: 'return isPlatform;',
+    caughtBy: {
+      file: 'test/http/overload.test.ts',
+      title:
+        'what is too much for the instance is refused at once while a platform is alone, and late where others share it',
+    },
+  },
+  {
     bug: 'who has few requests is refused when answers to another become slow',
     file: 'src/http/in-flight.ts',
     find: 'count < 2 * this.#limits.maxInFlight',
