@@ -60,9 +60,9 @@ export class InFlight {
     return request;
   }
 
-  /** Says whether nobody shares the capacity with a tenant now: a platform, beside which no other sends requests. */
-  isAlone({ isPlatform }: Tenant): boolean {
-    return isPlatform && !this.#limits.turns.isShared;
+  /** Says whether nobody shares the capacity with a tenant now (turns.ts). */
+  isAlone(tenant: Tenant): boolean {
+    return this.#limits.turns.isAlone(tenant);
   }
 
   #isWithinShare(tenant: string, limit: number): boolean {

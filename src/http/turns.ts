@@ -33,6 +33,8 @@ export class Turns {
   /** What has waited and has its turn now. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
+  /** When its last request came. */
+  #lastAt = Number.NEGATIVE_INFINITY;
   #sharedUntil = 0;
 
   /**
@@ -80,13 +82,22 @@ export class Turns {
     this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
 
+  /**
+   * Says whether nobody shares the capacity with a tenant: it is a platform, and no other one has had a request for a second. What
+   * was refused is none.
+   */
+  isAlone({ key, isPlatform }: Tenant): boolean {
+    if (!isPlatform) return false;
+    return key === this.#lastPlatform ? !this.#isShared : performance.now() >= this.#lastAt + sharedMs;
+  }
+
   /** Whether platforms take turns now: several of them send requests. */
-  get isShared(): boolean {
+  get #isShared(): boolean {
     return performance.now() < this.#sharedUntil;
   }
 
   #mostExpensive(): number {
-    return this.isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
+    return this.#isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
   }
 
   /** Goes on with the work on a request that has ended its turn before, without a wait; `end` must follow. */
@@ -101,7 +112,7 @@ export class Turns {
 
   /** A stranger is always limited, and is no reason to limit a platform. */
   #mostOf({ isPlatform }: Tenant): number {
-    return isPlatform && !this.isShared ? this.#mostAlone : this.#most;
+    return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
 
   /** Ends one piece of work, and begins those that wait, up to a number at once. */
@@ -111,7 +122,7 @@ export class Turns {
     for (; own.count < most; own.count += 1) {
       const next = own.waiting.shift();
       if (!next) break;
-      if (this.isShared) this.#beginSoon(next);
+      if (this.#isShared) this.#beginSoon(next);
       else next();
     }
     if (own.count === 0) atWork.delete(key);
@@ -128,8 +139,10 @@ export class Turns {
   };
 
   #note({ key, isPlatform }: Tenant): void {
-    if (!isPlatform || key === this.#lastPlatform) return;
-    if (this.#lastPlatform !== undefined) this.#sharedUntil = performance.now() + sharedMs;
+    if (!isPlatform) return;
+    this.#lastAt = performance.now();
+    if (key === this.#lastPlatform) return;
+    if (this.#lastPlatform !== undefined) this.#sharedUntil = this.#lastAt + sharedMs;
     this.#lastPlatform = key;
   }
 }

@@ -57,15 +57,16 @@ test('what is too much for the instance is refused at once while a platform is a
   // The clock of refusals stands: if they came late, these would take an hour.
   for (let refused = 0; refused < 300; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
-  expect(await statusOf(other)).toBe(200);
+  // Of the first one nobody knows yet whose it is.
+  for (let asked = 0; asked < 2; asked += 1) expect(await statusOf(other)).toBe(200);
   let answered = 0;
   const refused = Array.from({ length: 300 }, async () => {
     const status = await statusOf(one.platform);
     answered += 1;
     return status;
   });
-  // Those that do not wait; if none did, all would be answered while the other is, again and again.
-  await expect.poll(() => answered).toBeGreaterThanOrEqual(50);
+  // The first fifty do not wait. If none did, all would be answered while the other is, again and again.
+  while (answered < 50) expect(await statusOf(other)).toBe(200);
   for (let asked = 0; asked < 20; asked += 1) expect(await statusOf(other)).toBe(200);
   expect(answered).toBeLessThan(300);
 

@@ -45,6 +45,22 @@ test('beside another platform only so many of each are, and the next when one ha
   expect(second.count).toBe(2);
 });
 
+test('a platform is alone until another one has a request, and again a second after its last one', () => {
+  const turns = new Turns(3, 50);
+  const areAlone = () => ['a', 'b'].map((key) => turns.isAlone(platform(key)));
+  begin(turns, platform('a'), 1);
+  expect(areAlone()).toEqual([true, false]);
+  begin(turns, platform('b'), 1);
+  expect(areAlone()).toEqual([false, false]);
+  // What is refused of one is no request, however long the other goes on.
+  vi.advanceTimersByTime(5_000);
+  begin(turns, platform('b'), 1);
+  expect(areAlone()).toEqual([false, true]);
+  vi.advanceTimersByTime(1_000);
+  expect(areAlone()).toEqual([true, true]);
+  expect(turns.isAlone({ key: 'address', isPlatform: false })).toBe(false);
+});
+
 test('a second after the last request of another platform all that wait are worked on', async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);

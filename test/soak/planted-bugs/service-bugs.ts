@@ -274,8 +274,8 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'what is too much for the instance is refused late for a platform that is alone, too',
     file: 'src/http/in-flight.ts',
-    find: 'return isPlatform && !this.#limits.turns.isShared;',
-    put: 'return isPlatform && this.#load.count === 0;',
+    find: 'return this.#limits.turns.isAlone(tenant);',
+    put: 'return this.#limits.turns.isAlone(tenant) && this.#load.count === 0;',
     caughtBy: {
       file: 'test/http/overload.test.ts',
       title:
@@ -285,8 +285,8 @@ export const serviceBugs: readonly Bug[] = [
   {
     bug: 'what is too much for the instance is refused at once for a platform beside others, too',
     file: 'src/http/in-flight.ts',
-    find: 'return isPlatform && !this.#limits.turns.isShared;',
-    put: 'return isPlatform;',
+    find: 'return this.#limits.turns.isAlone(tenant);',
+    put: 'return tenant.isPlatform;',
     caughtBy: {
       file: 'test/http/overload.test.ts',
       title:
