@@ -10,7 +10,6 @@ import {
   headers,
   key,
   listOf,
-  natsServers,
   onOff,
   rate,
   textKey,
@@ -102,8 +101,6 @@ export const settings = {
   CLUSTER_DIRECTORY: z.string().min(1).optional(),
   CLUSTER_KEY: textKey.optional(),
   CLUSTER_KEY_FALLBACKS: listOf(textKey).default([]),
-  NATS_URL: natsServers.optional(),
-  NATS_CREDS: z.string().min(1).optional(),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
   INTROSPECTION: onOff.optional(),
   OPENAPI: onOff.optional(),
@@ -154,8 +151,6 @@ export const secretSettings = [
   'SECRET_KEY_FALLBACKS',
   'CLUSTER_KEY',
   'CLUSTER_KEY_FALLBACKS',
-  'NATS_URL',
-  'NATS_CREDS',
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const satisfies readonly (keyof typeof settings)[];
 
@@ -203,9 +198,6 @@ export function readConfig(environment: Environment): Config {
     throw new ConfigError([
       'DATABASE_DIRECT_URL needs DATABASE_URL: it is the address of the server behind the connection pooler of DATABASE_URL',
     ]);
-  }
-  if (config.NATS_CREDS !== undefined && config.NATS_URL === undefined) {
-    throw new ConfigError(['NATS_CREDS needs NATS_URL: it is what the servers of that ask for']);
   }
   if (config.DATABASE_READ_URL.length > 0 && config.DATABASE_URL === undefined) {
     throw new ConfigError(['DATABASE_READ_URL needs DATABASE_URL: its servers are standbys of that one']);

@@ -11,8 +11,6 @@ import { type Database, openDatabase } from './database/database.ts';
 import { refuseOwners } from './database/owners.ts';
 import { openReplicas, type Replicas } from './database/replicas/replicas.ts';
 import { Feed } from './events/feed.ts';
-import { NatsRelay } from './events/relay/nats-relay.ts';
-import type { OwnRelay } from './events/relay/relay.ts';
 import { Sequencer } from './events/sequencer.ts';
 import type { OperatorServer } from './instruments/operator-server.ts';
 import { type Observed, startMetricsServer } from './observe/metrics.ts';
@@ -144,7 +142,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const sequencer = config.ROLE === 'serve' ? undefined : new Sequencer(working, log);
-  const feed = new Feed(serving, log, openRelay(config, sequencer, log));
+  const feed = new Feed(serving, log);
   const sessions = new Sessions(serving, log);
   const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
   const closing = [() => sessions.leave(0), () => readiness.close(), close];
@@ -203,16 +201,6 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
   const replicas = config.ROLE === 'work' ? undefined : openReplicas(serving, config, log, pace?.replicas);
   const close = async () => void (await Promise.all([serving.close(), working.close(), replicas?.close()]));
   return { serving, working, replicas, close };
-}
-
-/** Returns the relay of live events, where the settings name its servers. */
-function openRelay(
-  { NATS_URL: servers, NATS_CREDS: credentials }: GatewaySettings,
-  sequencer: Sequencer | undefined,
-  log: Logger,
-): OwnRelay | undefined {
-  if (servers === undefined) return undefined;
-  return { relay: new NatsRelay({ servers, credentials }, log), ownSession: () => sequencer?.sessionId };
 }
 
 /** Serves metrics, where the settings name a port for them. An instance that only serves reads no figures of all platforms. */

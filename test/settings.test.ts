@@ -27,8 +27,6 @@ describe('a secret can be a file that a setting names', () => {
     SECRET_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join('; '),
     CLUSTER_KEY: randomBytes(32).toString('base64'),
     CLUSTER_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join(';'),
-    NATS_URL: 'tls://gateway:password@nats1:4222,tls://nats2:4222',
-    NATS_CREDS: '-----BEGIN NATS USER JWT-----',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret, x-tenant=payments',
   };
 
@@ -43,7 +41,6 @@ describe('a secret can be a file that a setting names', () => {
     // clusters needs their other settings, and credentials need the address of a server.
     const beside = {
       ...((name === 'DATABASE_DIRECT_URL' || name === 'DATABASE_READ_URL') && { DATABASE_URL: values.DATABASE_URL }),
-      ...(name === 'NATS_CREDS' && { NATS_URL: values.NATS_URL }),
       ...(name === 'CLUSTER_KEY' && { CLUSTER: 'north', CLUSTER_DIRECTORY: 'clusters.json' }),
     };
     const config = readConfig({ ...beside, [`${name}_FILE`]: fileOf(name, `${values[name]}\n`) });

@@ -37,9 +37,6 @@ function shown(config: Config, name: keyof typeof settings): string | null {
       return withoutPassword(config[name]);
     case 'DATABASE_READ_URL':
       return config[name].map(withoutPassword).join('; ');
-    case 'NATS_URL':
-      return config[name]?.map(({ href }) => withoutPassword(href)).join(',') ?? null;
-    case 'NATS_CREDS':
     case 'OTEL_EXPORTER_OTLP_HEADERS':
       return config[name] === undefined ? null : 'set';
     case 'SECRET_KEY':
@@ -66,7 +63,7 @@ function withoutPassword(address: string | undefined): string | null {
   if (address === undefined) return null;
   const hidden = '***';
   return address
-    .replace(/^((?:postgres(?:ql)?|nats|tls):\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
+    .replace(/^(postgres(?:ql)?:\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
     .replace(/([?&](?:password|sslpassword)=)[^&#]*/gi, `$1${hidden}`);
 }
 

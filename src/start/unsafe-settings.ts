@@ -1,6 +1,5 @@
 import { type Config, ConfigError } from '../config.ts';
 import { protectionOf } from '../database/connections/tls.ts';
-import { isProtected } from '../events/relay/nats-address.ts';
 import type { Unsafe } from '../setting-kinds.ts';
 import { isWeakKey } from './weak-key.ts';
 
@@ -83,12 +82,6 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
         fault: `${name} ${what}: add sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own`,
       });
     }
-  }
-  if (config.NATS_URL && !isProtected(config.NATS_URL)) {
-    findings.push({
-      kind: 'unverified-tls',
-      fault: 'NATS_URL may connect without TLS: write tls:// instead of nats://',
-    });
   }
   return findings;
 }

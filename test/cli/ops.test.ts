@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect as connectNats } from '@nats-io/transport-node';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -9,13 +7,11 @@ import { keyId } from '../../src/core/key-id.ts';
 import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { makeStream, publishedSubject } from '../../src/events/relay/stream.ts';
 import { checkKeys, listKeysInUse } from '../../src/start/keys-in-use.ts';
 import { keepPartitions } from '../../src/work/partitions.ts';
 import { act, actOn } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type NatsServer, natsServerVersion, startNatsServer } from '../setup/nats-server.ts';
 import { runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -221,65 +217,6 @@ test('the doctor finds nothing wrong with a sound database, and what is wrong wi
   expect(await faults({ DATABASE_URL: 'postgres://127.0.0.1:1/none' })).toMatchObject([
     { check: 'database', detail: expect.stringContaining('ECONNREFUSED') },
   ]);
-});
-
-describe.runIf(natsServerVersion() !== undefined)('the doctor looks at the relay', () => {
-  let nats: NatsServer | undefined;
-  afterEach(() => nats?.stop());
-  const relayOf = async (url: string): Promise<Data> => {
-    const { code, out } = await ops(['--json', 'doctor'], { NATS_URL: url });
-    // Nothing depends on a relay.
-    expect(code).toBe(0);
-    return JSON.parse(out).find(({ check }: Data) => check === 'relay');
-  };
-
-  test('and says nothing where there is none', async () => {
-    expect(await relayOf('')).toBeUndefined();
-  });
-
-  test('and makes no stream', async () => {
-    nats = await startNatsServer();
-    const host = new URL(nats.url).host;
-    for (let asked = 0; asked < 2; asked += 1) {
-      const detail = `connected to ${host}; the first instance makes the stream`;
-      expect(await relayOf(nats.url)).toEqual({ check: 'relay', result: 'ok', detail });
-    }
-  });
-
-  test('and warns where it is away, or carries no event', async () => {
-    expect(await relayOf('nats://127.0.0.1:1')).toMatchObject({
-      result: 'warning',
-      detail: expect.stringMatching(/ECONNREFUSED|refused/i),
-    });
-    nats = await startNatsServer([]);
-    expect(await relayOf(nats.url)).toMatchObject({ result: 'warning', detail: expect.stringMatching(/jetstream/i) });
-    await nats.stop();
-
-    nats = await startNatsServer();
-    const connection = await connectNats({ servers: nats.url });
-    const { streams } = await jetstreamManager(connection);
-    await streams.add({ name: 'PAYMENTS_FEED', subjects: [publishedSubject('*')], storage: 'memory' });
-    expect(await relayOf(nats.url)).toMatchObject({
-      result: 'warning',
-      detail: expect.stringMatching(/does not republish/),
-    });
-    await streams.delete('PAYMENTS_FEED');
-    await makeStream(await jetstreamManager(connection));
-    expect(await relayOf(nats.url)).toMatchObject({
-      result: 'ok',
-      detail: expect.stringMatching(/its stream passes events on/),
-    });
-    await connection.close();
-  });
-
-  test('and warns where its account may not listen', async () => {
-    const account = { user: 'gateway', password: 'secret', permissions: { subscribe: { deny: ['payments.live.>'] } } };
-    nats = await startNatsServer(['--jetstream'], account);
-    expect(await relayOf(nats.url)).toMatchObject({
-      result: 'warning',
-      detail: expect.stringMatching(/permissions violation/i),
-    });
-  });
 });
 
 test('orders of a payment are listed and retried, its webhooks replayed, and its account has a statement', async () => {

@@ -9,7 +9,6 @@ import type { Instance } from './instances.ts';
 import type { Load } from './load.ts';
 import type { Disk, DoomedPostgres } from './postgres.ts';
 import type { Random } from './random.ts';
-import { type FaultyRelay, relayFaults } from './relay.ts';
 import { present, type Version } from './version.ts';
 
 /** What faults happen to. */
@@ -19,8 +18,6 @@ export interface Surroundings {
   readonly postgres: DoomedPostgres;
   /** The connection pooler that the instances use, where there is one. */
   readonly pooler: PgBouncer | undefined;
-  /** The relay of live events that the instances use, where there is one. */
-  readonly relay: FaultyRelay | undefined;
   /** The front before the instances, where there is one. */
   readonly front: FrontProcess | undefined;
   /** The way of all instances to the replica, where there is one. */
@@ -226,7 +223,6 @@ export const faults = {
       return nothing;
     },
   },
-  ...relayFaults,
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof faults;

@@ -20,7 +20,6 @@ import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
 import { type DoomedPostgres, startDoomedPostgres } from './postgres.ts';
 import { Random } from './random.ts';
-import { type FaultyRelay, startFaultyRelay } from './relay.ts';
 import type { Version } from './version.ts';
 
 /** What runs while faults happen. */
@@ -37,8 +36,6 @@ export interface Scenery {
   readonly undisturbed?: true;
   /** So many sessions of Postgres a PgBouncer in transaction mode has for the requests of all instances; none, if left out. */
   readonly poolerSize?: number;
-  /** Whether a nats-server carries live events between the instances. */
-  readonly relay?: boolean;
   /** Whether clients and followers call a front, and the instances have a replica. */
   readonly hasFront?: boolean;
   /** More settings of each instance, by its position. */
@@ -77,14 +74,12 @@ export async function underLoad<Told>(
     const { platform, scenes, start } = await furnish(postgres.url, receiver, options);
     const pooler = options.poolerSize ? await startPooler(postgres.url, options.poolerSize) : undefined;
     ends.push(async () => pooler?.stop());
-    const relay = options.relay ? await startFaultyRelay(options.instances) : undefined;
-    ends.push(async () => relay?.stop());
     const instances = await Promise.all(
       Array.from({ length: options.instances }, (_, position) =>
         startInstance(
           postgres.url,
           {
-            ...{ ...settingsOf(options), ...relaySettings(relay, position) },
+            ...settingsOf(options),
             ...(replica && { DATABASE_READ_URL: replica.url }),
             ...options.settings?.(position),
           },
@@ -108,7 +103,6 @@ export async function underLoad<Told>(
       instances,
       postgres,
       pooler,
-      relay,
       front,
       replica,
       before,
@@ -137,12 +131,6 @@ async function startServers({ hasFront, durable }: Scenery) {
   const { primary, standbys, stop } = await startReplicated(1);
   const postgres: DoomedPostgres = { url: primary.url, pid: 0, back: async () => undefined, disk: undefined, stop };
   return { postgres, replica: await databaseProxy(standbys[0]?.url ?? '') };
-}
-
-/** The settings of an instance that uses a relay, by its own way. Its metrics say whether the relay carries events. */
-function relaySettings(relay: FaultyRelay | undefined, position: number): Record<string, string> {
-  const way = relay?.ways[position];
-  return way ? { NATS_URL: way.url, METRICS_PORT: '0' } : {};
 }
 
 /** Puts a connection pooler in front of a migrated database. */

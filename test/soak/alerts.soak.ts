@@ -13,7 +13,6 @@ import { underLoad } from '../faults/under-load.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { freePort } from '../setup/free-port.ts';
 import { connect } from '../setup/gateway.ts';
-import { natsServerVersion } from '../setup/nats-server.ts';
 import { runOps } from '../setup/ops.ts';
 
 // Each fault of test/alerts, one after the other, on two instances while clients move money; those of a front and of a replica on
@@ -56,7 +55,7 @@ describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
     // A front finds an instance that was started again where it was.
     const own = hasFront ? [await freePort(), await freePort()] : [];
     const options = {
-      ...{ seed, instances: 2, clients: 2, followers: 1, relay: natsServerVersion() !== undefined, hasFront },
+      ...{ seed, instances: 2, clients: 2, followers: 1, hasFront },
       settings: (position: number) => ({
         ...{ METRICS_PORT: String(ports[position]), MAX_IN_FLIGHT: '32', PORT: String(own[position] ?? 0) },
       }),

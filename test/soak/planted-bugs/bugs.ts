@@ -7,7 +7,6 @@ import { operatorBugs } from './operator-bugs.ts';
 import type { Bug } from './plant.ts';
 import { providerBugs } from './provider-bugs.ts';
 import { recordBugs } from './record-bugs.ts';
-import { relayBugs } from './relay-bugs.ts';
 import { serviceBugs } from './service-bugs.ts';
 import { statusBugs } from './status-bugs.ts';
 
@@ -22,6 +21,5 @@ export const bugs: readonly Bug[] = [
   ...recordBugs,
   ...providerBugs,
   ...operatorBugs,
-  ...relayBugs,
   ...clusterBugs,
 ];
