@@ -76,13 +76,11 @@ export const settings = {
     })
     .default('info'),
   ACCESS_LOG: onOff.default(false),
-  SQL_COMMENTS: onOff.default(false),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
   OTEL_EXPORTER_OTLP_HEADERS: headers.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).default('payments-graphql-gateway'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   GRAPHIQL: onOff.optional(),
-  INSPECT_REQUESTS: wholeNumber(0, 100_000).optional(),
   CORS_ORIGINS: z
     .string()
     .default('')
@@ -157,7 +155,6 @@ export const secretSettings = [
 export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
   readonly SHUTDOWN_DELAY_MS: number;
   readonly GRAPHIQL: boolean;
-  readonly INSPECT_REQUESTS: number;
   readonly INTROSPECTION: boolean;
   readonly OPENAPI: boolean;
   readonly AUTOMATIC_PERSISTED_QUERIES: boolean;
@@ -210,7 +207,6 @@ export function readConfig(environment: Environment): Config {
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
-    INSPECT_REQUESTS: config.INSPECT_REQUESTS ?? (!production && config.DATABASE_URL === undefined ? 1_000 : 0),
     // With a database of its own it is no sandbox: whoever reaches the port would get the page.
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     INTROSPECTION: config.INTROSPECTION ?? !production,

@@ -32,7 +32,6 @@ import { namesThisMachine } from './http/protection.ts';
 import { ProviderWebhooks } from './http/provider-webhooks.ts';
 import { startHttpServer } from './http/server.ts';
 import { Turns } from './http/turns.ts';
-import { RequestTraces } from './instruments/request-traces.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
 import { openPages } from './pages/pages.ts';
 import type { SandboxPlatform, Shown } from './pages/shown.ts';
@@ -93,9 +92,8 @@ export async function startServing(
   const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
-  const traces = config.INSPECT_REQUESTS > 0 ? new RequestTraces(config.INSPECT_REQUESTS) : undefined;
   const graphql = createGraphqlServer({
-    ...{ traces, expensive: turns, limits: callers.limits, pace: callers.pace },
+    ...{ expensive: turns, limits: callers.limits, pace: callers.pace },
     ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, log, takeTurn },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
@@ -125,7 +123,7 @@ export async function startServing(
     ...callsOfOthers(payments, callers, { config, log, pace }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
-    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
+    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: sandbox !== undefined,
     instance: config.CLUSTER === undefined ? undefined : instance,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },

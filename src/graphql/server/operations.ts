@@ -19,7 +19,6 @@ import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../core/
 import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../database/replicas/replicas.ts';
 import { positionOf } from '../../events/cursor.ts';
-import { currentTrace } from '../../instruments/request-facts.ts';
 import { type Context, contextIn } from '../context.ts';
 import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
@@ -141,8 +140,7 @@ export class Operations {
 
   /** Returns an operation with the text of its document. Throws a GraphQLError where there is none, or no caller to find it for. */
   complete(transport: Transport, sent: SentOperation): OperationParams | Promise<OperationParams> {
-    const params = this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
-    return currentTrace() ? noted(params) : params;
+    return this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
   }
 
   /**
@@ -284,11 +282,4 @@ function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: 
   const mayRepeat = position !== undefined && resumePoint.mayRepeat(position.sequence);
   if (!isFirst && !mayRepeat) return undefined;
   return { ...cost, ...(isFirst && { resumed: resumePoint.isResumed }), ...(mayRepeat && { mayRepeat }) };
-}
-
-/** Notes what a request asks for, whatever comes of it. */
-async function noted(given: OperationParams | Promise<OperationParams>): Promise<OperationParams> {
-  const params = await given;
-  currentTrace()?.noteInput(params.variables ?? {}, params.query);
-  return params;
 }
