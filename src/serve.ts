@@ -14,7 +14,6 @@ import { instanceName } from './clusters/names.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Database } from './database/database.ts';
 import type { Replicas } from './database/replicas/replicas.ts';
-import { DocumentUses } from './documents/document-uses.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
 import type { Feed } from './events/feed.ts';
 import { ResumePoints } from './events/resume-points.ts';
@@ -54,8 +53,6 @@ export interface ServingOptions {
     readonly statementMs?: number;
     readonly lockMs?: number;
     readonly idleMs?: number;
-    /** How often the uses of documents are written. */
-    readonly usesMs?: number;
     /** How long the refusal of a provider's webhook takes. */
     readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
@@ -85,7 +82,6 @@ export async function startServing(
   const { database } = payments;
   const { tokens, clientTokens, instance } = namesOf(database, config);
   const trusted = new TrustedDocuments(database);
-  const uses = new DocumentUses(database, log, pace?.usesMs);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
   const caps = capsOf(config);
@@ -94,7 +90,7 @@ export async function startServing(
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   const graphql = createGraphqlServer({
     ...{ expensive: turns, limits: callers.limits, pace: callers.pace },
-    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, log, takeTurn },
+    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, log, takeTurn },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
@@ -135,7 +131,7 @@ export async function startServing(
     compresses: config.COMPRESS_SOCKETS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
-  return { http, sockets, pace: callers.pace, uses, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+  return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
 /** Returns what finds tokens, and the name of this instance in the tokens of its event streams. */

@@ -8,7 +8,6 @@ import { answered } from './command-line.ts';
 import { addConfig } from './config.ts';
 import { addDeposits } from './deposits.ts';
 import { addDoctor } from './doctor.ts';
-import { addDocuments } from './documents.ts';
 import { addFreezing } from './freezing.ts';
 import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
@@ -40,7 +39,6 @@ const commands = [
     addReconcile,
     addClusters,
     addStatement,
-    addDocuments,
   ],
 ];
 

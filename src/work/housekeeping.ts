@@ -38,14 +38,6 @@ const deleteTokensStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
-const deleteUsesStatement = statement<{ digest: Buffer }>(
-  'forget_document_uses',
-  `delete from document_use where (platform_id, digest, client_name, client_version) in (
-     select platform_id, digest, client_name, client_version from document_use
-     where last_used_at < clock_timestamp() - interval '90 days' limit $1 for update skip locked
-   ) returning digest`,
-);
-
 const deleteWebhooksStatement = statement<{ webhookId: string }>(
   'forget_rail_webhooks',
   `delete from rail_webhook where (platform_id, webhook_id) in (
@@ -56,7 +48,7 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 
 /**
  * Deletes a batch of rows past their retention: client tokens; expired lookups without a quote, an hour old where no key names
- * them; resume points of streams that are gone; uses of documents that were last sent 90 days ago; webhooks of providers that
+ * them; resume points of streams that are gone; webhooks of providers that
  * were worked on; and what default partitions have of idempotency records and webhook deliveries.
  * Any number of processes may do it at once.
  * @returns whether there may be more
@@ -65,9 +57,8 @@ export async function deleteExpired({ pool }: Database): Promise<boolean> {
   const lookups = await deleteLookupsStatement(pool, batchSize);
   const points = await deleteResumePointsStatement(pool, batchSize);
   const tokens = await deleteTokensStatement(pool, batchSize);
-  const uses = await deleteUsesStatement(pool, batchSize);
   const webhooks = await deleteWebhooksStatement(pool, batchSize);
   const [strays] = await deleteStraysStatement(pool, batchSize);
-  const deleted = [lookups, points, tokens, uses, webhooks].map(({ length }) => length);
+  const deleted = [lookups, points, tokens, webhooks].map(({ length }) => length);
   return [...deleted, strays?.count ?? 0].some((count) => count >= batchSize);
 }

@@ -52,14 +52,3 @@ test('a client token is deleted 30 days after its expiry', async () => {
   const { clientTokens } = await t.platform.ask('{ clientTokens { edges { node { id } } } }');
   expect(clientTokens.edges).toEqual([{ node: { id: young } }]);
 });
-
-test('uses of a document are deleted 90 days after the last one', async () => {
-  await t.owner.query(
-    `insert into document_use (platform_id, digest, text, client_name, client_version, uses, last_used_at)
-     select $1, '\\x00', '{old}', age, '', 1, clock_ms() - age::interval from unnest($2::text[]) age`,
-    [t.platform.platformId, ['90 days 1 minute', '89 days 23 hours']],
-  );
-  expect(await deleteExpired(t.gateway.payments.database)).toBe(false);
-  const { rows } = await t.owner.query(`select client_name from document_use where text = '{old}'`);
-  expect(rows).toEqual([{ client_name: '89 days 23 hours' }]);
-});

@@ -69,8 +69,6 @@ export interface OperationsOptions {
   readonly reportsCost: boolean;
   /** Finds and checks the documents that are sent. */
   readonly sent: SentDocuments;
-  /** Counts a document that is executed. */
-  readonly countUse: (platformId: string, document: DocumentNode) => void;
   readonly sessions: Sessions;
   /** The standbys that answer queries, where there are any. */
   readonly replicas?: Replicas | undefined;
@@ -170,11 +168,10 @@ export class Operations {
 
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context = contextIn(args);
-    const { expensive, countUse, countMore } = this.#options;
+    const { expensive, countMore } = this.#options;
     const requests = requestsOf(args);
     const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
     if (tooMany) return { errors: [tooMany] };
-    countUse(context.viewer.platformId, args.document);
     const answer = await (requests > 1 && isQuery(args)
       ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args, context))
       : this.#runInTime(args, context));
@@ -206,7 +203,6 @@ export class Operations {
   /** Opens a subscription, unless its token has too many open. */
   async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { viewer } = contextIn(args);
-    this.#options.countUse(viewer.platformId, args.document);
     const end = this.#options.streams.open(viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
     try {

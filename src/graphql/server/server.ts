@@ -11,7 +11,6 @@ import { outsideWait } from '../../core/outside-wait.ts';
 import { databaseAway, refusalIn } from '../../core/refusal.ts';
 import type { ExpensiveTurns, TakeTurn } from '../../core/turn.ts';
 import type { Replicas } from '../../database/replicas/replicas.ts';
-import type { DocumentUses } from '../../documents/document-uses.ts';
 import type { TrustedDocuments } from '../../documents/trusted-documents.ts';
 import type { Feed } from '../../events/feed.ts';
 import type { Payments } from '../../payments/command.ts';
@@ -35,7 +34,6 @@ export interface GraphqlOptions {
   /** The documents that platforms have registered. */
   readonly trusted: TrustedDocuments;
   /** Counts the documents that are executed. */
-  readonly uses: DocumentUses;
   /** Whether clients may have documents remembered under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly sessions: Sessions;
@@ -74,7 +72,6 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
   const operations = new Operations({
     schema,
     sent: new SentDocuments(options.trusted, options.automaticPersistedQueries),
-    countUse: (platformId, document) => options.uses.count(platformId, document),
     introspection,
     operationMs,
     reportsCost,
