@@ -16,9 +16,7 @@ import type { OperatorServer } from './instruments/operator-server.ts';
 import { type Observed, startMetricsServer } from './observe/metrics.ts';
 import { ReadinessWatch } from './observe/readiness.ts';
 import type { Resolver } from './outside/addresses.ts';
-import { findDomainProof } from './outside/domain-proof.ts';
 import type { Payments } from './payments/command.ts';
-import type { FindDomainProof } from './payments/uma-domains.ts';
 import { StoredConnections } from './rails/connections.ts';
 import { closeRails, type LoadedRails, loadRails, RailFault } from './rails/load-rails.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
@@ -60,7 +58,6 @@ export async function openPayments(database: Database, config: GatewaySettings, 
     rails: await openRails(database, config, log),
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
-    findDomainProof,
     log,
   };
 }
@@ -116,8 +113,6 @@ interface GatewayOptions extends ServingOptions {
   /** The connection pooler that requests use. */
   readonly pooler?: Pooler | undefined;
   readonly config: GatewaySettings;
-  /** How the proof of a UMA domain is looked up; in its DNS and at its host, if left out. */
-  readonly findDomainProof?: FindDomainProof | undefined;
   /** How webhooks resolve host names; with DNS queries, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
@@ -129,10 +124,7 @@ interface GatewayOptions extends ServingOptions {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   const { serving, working, replicas, close: closeDatabases } = openDatabases(options);
-  const payments = {
-    ...(await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]))),
-    ...(options.findDomainProof && { findDomainProof: options.findDomainProof }),
-  };
+  const payments = await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]));
   const close = async () => {
     await closeRails(payments.rails);
     payments.cluster?.directory.close();

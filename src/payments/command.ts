@@ -18,7 +18,6 @@ import type { Plan, ResultType } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
 import type { Simulation } from '../rails/simulation.ts';
 import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
-import type { FindDomainProof } from './uma-domains.ts';
 
 /** The services and settings that the domain uses. */
 export interface Payments {
@@ -31,8 +30,6 @@ export interface Payments {
   readonly quoteSeconds: number;
   /** How long a platform has to approve or reject an incoming payment, in milliseconds (decision 33). */
   readonly approvalMs: number;
-  /** Looks whether a domain's owner has published a text in it. */
-  readonly findDomainProof: FindDomainProof;
   readonly log: Logger;
 }
 

@@ -60,12 +60,3 @@ export function requireOwnDomain(
 function isBelow(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`);
 }
-
-/** What looking for the proof of a domain found. UNKNOWN: it could not be looked up. */
-export type DomainProof = 'FOUND' | 'ABSENT' | 'UNKNOWN';
-
-/**
- * Looks whether the owner of a domain has published a text in it (src/outside/domain-proof.ts).
- * @throws never
- */
-export type FindDomainProof = (domain: string, text: string) => Promise<DomainProof>;
