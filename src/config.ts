@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { clusterName } from './clusters/names.ts';
 import { serversOf } from './database/connections/address.ts';
 import { parseRailSettings } from './rails/rail-settings.ts';
 import { parseRateOverrides } from './rails/sandbox/rates.ts';
@@ -95,10 +94,6 @@ export const settings = {
     }),
   CLIENT_TOKEN_KEY: textKey.optional(),
   CLIENT_TOKEN_KEY_FALLBACKS: listOf(textKey).default([]),
-  CLUSTER: z.string().regex(clusterName, 'must be a name such as north: small letters, digits and hyphens').optional(),
-  CLUSTER_DIRECTORY: z.string().min(1).optional(),
-  CLUSTER_KEY: textKey.optional(),
-  CLUSTER_KEY_FALLBACKS: listOf(textKey).default([]),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
   INTROSPECTION: onOff.optional(),
   OPENAPI: onOff.optional(),
@@ -147,8 +142,6 @@ export const secretSettings = [
   'CLIENT_TOKEN_KEY_FALLBACKS',
   'SECRET_KEY',
   'SECRET_KEY_FALLBACKS',
-  'CLUSTER_KEY',
-  'CLUSTER_KEY_FALLBACKS',
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const satisfies readonly (keyof typeof settings)[];
 
@@ -198,11 +191,6 @@ export function readConfig(environment: Environment): Config {
   }
   if (config.DATABASE_READ_URL.length > 0 && config.DATABASE_URL === undefined) {
     throw new ConfigError(['DATABASE_READ_URL needs DATABASE_URL: its servers are standbys of that one']);
-  }
-  const ofCluster = ['CLUSTER', 'CLUSTER_DIRECTORY', 'CLUSTER_KEY'] as const;
-  const missing = ofCluster.filter((name) => config[name] === undefined);
-  if (missing.length > 0 && missing.length < ofCluster.length) {
-    throw new ConfigError([`one of several clusters needs ${ofCluster.join(', ')}: ${missing.join(', ')} is not set`]);
   }
   return {
     ...config,

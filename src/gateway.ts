@@ -1,10 +1,6 @@
 import type { Logger } from 'pino';
 import { Sessions } from './access/tokens/sessions.ts';
-import type { Cluster } from './clusters/cluster.ts';
-import { ClusterCalls } from './clusters/cluster-calls.ts';
-import { DirectoryFault, DirectoryFile } from './clusters/directory.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
-import { keyId } from './core/key-id.ts';
 import { SecretBox } from './core/secret-box.ts';
 import type { Pooler } from './database/connections/pooled-client.ts';
 import { type Database, openDatabase } from './database/database.ts';
@@ -51,34 +47,13 @@ export interface Gateway {
  * @throws ConfigError when a rail cannot be used
  */
 export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
-  const cluster = openCluster(config, log);
   return {
     database,
-    cluster,
     rails: await openRails(database, config, log),
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
     log,
   };
-}
-
-/**
- * Opens what one of several clusters knows of the others.
- * @throws ConfigError when the directory cannot be used
- */
-function openCluster(config: GatewaySettings, log: Logger): Cluster | undefined {
-  const { CLUSTER: name, CLUSTER_DIRECTORY: file, CLUSTER_KEY: key, CLUSTER_KEY_FALLBACKS: fallbacks } = config;
-  if (name === undefined || file === undefined || key === undefined) return undefined;
-  try {
-    const directory = new DirectoryFile(file, log);
-    if (directory.current.clusters.has(name)) {
-      const keys = [key, ...fallbacks].map((one) => [keyId('CLUSTER_KEY', one), Buffer.from(one)] as const);
-      return { name, directory, calls: new ClusterCalls(name, directory, new Map(keys)) };
-    }
-    throw new DirectoryFault(`${file} has no cluster ${name}`);
-  } catch (error) {
-    throw error instanceof DirectoryFault ? new ConfigError([`CLUSTER_DIRECTORY ${error.message}`]) : error;
-  }
 }
 
 /** Opens the connections of platforms to their providers, which SECRET_KEY encrypts. */
@@ -127,8 +102,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const payments = await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]));
   const close = async () => {
     await closeRails(payments.rails);
-    payments.cluster?.directory.close();
-    await payments.cluster?.calls.close();
     await closeDatabases();
   };
   const webhooks = openWebhooks(payments, config, options.webhooks);

@@ -10,7 +10,6 @@ import { ApiTokens } from './access/tokens/api-tokens.ts';
 import { ClientTokens } from './access/tokens/client-tokens.ts';
 import { Credentials } from './access/tokens/credentials.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
-import { instanceName } from './clusters/names.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Database } from './database/database.ts';
 import type { Replicas } from './database/replicas/replicas.ts';
@@ -25,7 +24,6 @@ import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
-import { ClusterEndpoints } from './http/cluster-endpoints.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { ProviderWebhooks } from './http/provider-webhooks.ts';
@@ -116,12 +114,11 @@ export async function startServing(
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
-    ...callsOfOthers(payments, callers, { config, log, pace }),
+    providers: providerWebhooks(payments, callers, { config, log, pace }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: sandbox !== undefined,
-    instance: config.CLUSTER === undefined ? undefined : instance,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
   });
   const sockets = serveWebSockets(http.server, {
@@ -136,22 +133,18 @@ export async function startServing(
 
 /** Returns what finds tokens, and the name of this instance in the tokens of its event streams. */
 function namesOf(database: Database, config: GatewaySettings) {
-  const { CLIENT_TOKEN_KEY: key, CLIENT_TOKEN_KEY_FALLBACKS: fallbacks, CLUSTER: cluster } = config;
+  const { CLIENT_TOKEN_KEY: key, CLIENT_TOKEN_KEY_FALLBACKS: fallbacks } = config;
   return {
     tokens: new ApiTokens(database),
-    clientTokens: new ClientTokens(database, key, fallbacks, cluster),
-    instance: instanceName(cluster, randomBytes(6).toString('base64url')),
+    clientTokens: new ClientTokens(database, key, fallbacks),
+    instance: randomBytes(6).toString('base64url'),
   };
 }
 
-/** Returns what answers those who are no platform: providers of rails, and other clusters. Each has a brake of its own. */
-function callsOfOthers(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
-  const brake = () => brakeOf(config, log, callers.now);
-  const others = { ...callers, payments, log };
-  return {
-    providers: new ProviderWebhooks({ ...others, brake: brake(), refusalMs: pace?.webhookRefusalMs }),
-    clusters: new ClusterEndpoints({ ...others, brake: brake() }),
-  };
+/** Returns what answers providers of rails, who are no platform. It has a brake of its own. */
+function providerWebhooks(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
+  const brake = brakeOf(config, log, callers.now);
+  return new ProviderWebhooks({ ...callers, payments, log, brake, refusalMs: pace?.webhookRefusalMs });
 }
 
 /** Returns what the pages may show. */

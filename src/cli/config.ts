@@ -41,14 +41,11 @@ function shown(config: Config, name: keyof typeof settings): string | null {
       return config[name] === undefined ? null : 'set';
     case 'SECRET_KEY':
     case 'CLIENT_TOKEN_KEY':
-    case 'CLUSTER_KEY':
       return config[name] === undefined ? null : idOf(name, config[name]);
     case 'SECRET_KEY_FALLBACKS':
       return config[name].map((key) => idOf('SECRET_KEY', key)).join(', ');
     case 'CLIENT_TOKEN_KEY_FALLBACKS':
       return config[name].map((key) => idOf('CLIENT_TOKEN_KEY', key)).join(', ');
-    case 'CLUSTER_KEY_FALLBACKS':
-      return config[name].map((key) => idOf('CLUSTER_KEY', key)).join(', ');
     default:
       return textOf(config[name]);
   }

@@ -3,7 +3,6 @@ import { addActs } from './acts.ts';
 import { addAdjustments } from './adjustments.ts';
 import { addAudit } from './audit.ts';
 import { addCases } from './cases.ts';
-import { addClusters } from './clusters.ts';
 import { answered } from './command-line.ts';
 import { addConfig } from './config.ts';
 import { addDeposits } from './deposits.ts';
@@ -37,7 +36,6 @@ const commands = [
     addDeposits,
     addRails,
     addReconcile,
-    addClusters,
     addStatement,
   ],
 ];

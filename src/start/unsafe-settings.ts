@@ -51,8 +51,6 @@ function findWeakKeys(config: Config): Finding[] {
     CLIENT_TOKEN_KEY_FALLBACKS: config.CLIENT_TOKEN_KEY_FALLBACKS,
     SECRET_KEY: [config.SECRET_KEY],
     SECRET_KEY_FALLBACKS: config.SECRET_KEY_FALLBACKS,
-    CLUSTER_KEY: [config.CLUSTER_KEY],
-    CLUSTER_KEY_FALLBACKS: config.CLUSTER_KEY_FALLBACKS,
   };
   return Object.entries(keys)
     .filter(([, list]) => list.some((key) => key !== undefined && isWeakKey(key)))

@@ -13,7 +13,6 @@ import { check, underWay, type Violation } from './checker.ts';
 import { readFeed, readPayments, readReceipts, sequenceIn } from './evidence.ts';
 import type { Surroundings } from './faults.ts';
 import { type Follower, startFollowers } from './followers.ts';
-import { startFrontProcess } from './front.ts';
 import { furnish, money, settingsOf } from './furnish.ts';
 import type { Change, Evidence, Payment } from './history.ts';
 import { startInstance } from './instances.ts';
@@ -36,8 +35,8 @@ export interface Scenery {
   readonly undisturbed?: true;
   /** So many sessions of Postgres a PgBouncer in transaction mode has for the requests of all instances; none, if left out. */
   readonly poolerSize?: number;
-  /** Whether clients and followers call a front, and the instances have a replica. */
-  readonly hasFront?: boolean;
+  /** Whether the instances have a replica. */
+  readonly hasReplica?: boolean;
   /** More settings of each instance, by its position. */
   readonly settings?: (position: number) => Record<string, string>;
 }
@@ -88,9 +87,7 @@ export async function underLoad<Told>(
       ),
     );
     ends.push(() => Promise.all(instances.map((instance) => instance.stop())));
-    const front = options.hasFront ? await startFrontProcess(instances.map(({ url }) => url)) : undefined;
-    ends.push(async () => front?.stop());
-    const urls = () => (front ? [front.url] : instances.map(({ url }) => url));
+    const urls = () => instances.map(({ url }) => url);
     const { authorization, platformId } = platform;
     const followers = startFollowers(options.followers, urls, authorization, start);
     ends.push(() => Promise.all(followers.map((follower) => follower.stop())));
@@ -103,7 +100,6 @@ export async function underLoad<Told>(
       instances,
       postgres,
       pooler,
-      front,
       replica,
       before,
       databaseUrl: postgres.url,
@@ -126,8 +122,8 @@ export async function underLoad<Told>(
 }
 
 /** Starts Postgres: to be harmed, or with a replica and the way to it. */
-async function startServers({ hasFront, durable }: Scenery) {
-  if (!hasFront) return { postgres: await startDoomedPostgres(durable), replica: undefined };
+async function startServers({ hasReplica, durable }: Scenery) {
+  if (!hasReplica) return { postgres: await startDoomedPostgres(durable), replica: undefined };
   const { primary, standbys, stop } = await startReplicated(1);
   const postgres: DoomedPostgres = { url: primary.url, pid: 0, back: async () => undefined, disk: undefined, stop };
   return { postgres, replica: await databaseProxy(standbys[0]?.url ?? '') };

@@ -1,6 +1,5 @@
 import { accessBugs } from './access-bugs.ts';
 import { attackBugs } from './attack-bugs.ts';
-import { clusterBugs } from './cluster-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
 import { operatorBugs } from './operator-bugs.ts';
@@ -21,5 +20,4 @@ export const bugs: readonly Bug[] = [
   ...recordBugs,
   ...providerBugs,
   ...operatorBugs,
-  ...clusterBugs,
 ];

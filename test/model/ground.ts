@@ -20,7 +20,7 @@ export const modelSettings = {
 } as const;
 
 /** Starts a gateway, in which each lane has a platform with two customers. */
-export async function oneCluster(): Promise<Ground<Model, Real>> {
+export async function openGround(): Promise<Ground<Model, Real>> {
   const gateway = await startTestGateway(modelSettings);
   const sql = clockwork(gateway.databaseUrl);
   return {
@@ -28,7 +28,7 @@ export async function oneCluster(): Promise<Ground<Model, Real>> {
     commands,
     open: async () => {
       const world = await World.open(gateway, sql);
-      return { world, pair: await world.pair(0n), other: undefined };
+      return { world, pair: await world.pair(0n) };
     },
     async play(real, sequence) {
       const { world, pair } = real;
