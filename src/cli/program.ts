@@ -11,7 +11,6 @@ import { addFreezing } from './freezing.ts';
 import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
-import { addPartitions } from './partitions.ts';
 import { addPlatforms } from './platforms.ts';
 import { addRails } from './rails.ts';
 import { addReconcile } from './reconcile.ts';
@@ -23,7 +22,7 @@ import { addWebhooks } from './webhooks.ts';
 
 /** Adds each command to the command line, in the order of its help. */
 const commands = [
-  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addPartitions, addActs],
+  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addActs],
   ...[
     addPlatforms,
     addTokens,
