@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { platformItself } from '../../src/access/platform-itself.ts';
+import { accountTypes } from '../../src/core/account-types.ts';
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
 import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
 import { Refusal } from '../../src/core/refusal.ts';
@@ -22,7 +23,6 @@ import {
 import { rowFromSnapshot, type SnapshotRows } from '../../src/database/rows.ts';
 import { feedCursor, feedStart, positionOf } from '../../src/events/cursor.ts';
 import { displayName, maskedNumber } from '../../src/payments/accounts/account-names.ts';
-import { accountTypes } from '../../src/payments/accounts/account-types.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { deliveryRails } from '../../src/payments/pricing/delivery-rails.ts';
 import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts';

@@ -1,8 +1,8 @@
+import { type AccountDetails, type AccountType, accountTypes } from '../../core/account-types.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
-import { type AccountDetails, type AccountType, accountTypes } from './account-types.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
+import { type AccountDetails, accountTypes } from '../../core/account-types.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { publicId } from '../../core/ids.ts';
@@ -14,7 +15,6 @@ import { neededOf } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkAccountInfo } from './account-details.ts';
-import { type AccountDetails, accountTypes } from './account-types.ts';
 
 /** The owner of a bank account. */
 export type Beneficiary =

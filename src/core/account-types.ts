@@ -1,5 +1,4 @@
-import type { CurrencyCode } from '../../core/currencies.ts';
-import type { ExternalAccountType } from '../../database/generated/client/client.ts';
+import type { ExternalAccountType } from '../database/generated/client/client.ts';
 import {
   type AccountField,
   bankName,
@@ -10,6 +9,7 @@ import {
   purposesOfPayment,
   text,
 } from './account-fields.ts';
+import type { CurrencyCode } from './currencies.ts';
 
 /** A type of external account. */
 export interface AccountType {
