@@ -1,12 +1,15 @@
 import type { ExternalAccountType } from '../database/generated/client/client.ts';
 import {
+  type AccountDetails,
   type AccountField,
   bankName,
   bic,
   digits,
   evmAddress,
+  lettersOrDigits,
   pixKeyForms,
   purposesOfPayment,
+  spellings,
   text,
 } from './account-fields.ts';
 import type { CurrencyCode } from './currencies.ts';
@@ -22,6 +25,8 @@ export interface AccountType {
   readonly fields: Readonly<Record<string, AccountField>>;
   /** The fields that can identify the account: exactly one of them must be given. */
   readonly identifier: readonly string[];
+  /** The fields that name its bank, where an identifier is unique only within a bank (decision 37). */
+  readonly bank?: readonly string[];
 }
 
 /**
@@ -49,6 +54,7 @@ export const accountTypes = {
       bankName,
     },
     identifier: ['accountNumber'],
+    bank: ['routingNumber'],
   },
   CLABE: {
     graphql: { type: 'ClabeAccountInfo', input: 'clabe' },
@@ -69,6 +75,7 @@ export const accountTypes = {
         pattern: /^[^\s\p{Cc}\p{Cs}]{1,140}$/u,
         form: '1 to 140 characters without spaces',
         formBy: { field: 'pixKeyType', forms: pixKeyForms },
+        spellings: spellings.pixKeys,
       },
       pixKeyType: {
         description: 'CPF, CNPJ, EMAIL, PHONE or RANDOM.',
@@ -106,6 +113,7 @@ export const accountTypes = {
         description: 'Virtual payment address, user@bank.',
         pattern: /^[A-Za-z0-9._-]{1,64}@[A-Za-z][A-Za-z0-9.-]{1,63}$/,
         form: 'user@bank',
+        spellings: spellings.capitals,
       },
     },
     identifier: ['vpa'],
@@ -117,7 +125,7 @@ export const accountTypes = {
     beneficiary: true,
     fields: {
       accountNumber: digits('Account number (NUBAN), 10 digits.', 10),
-      bankName: text('Name of the bank.'),
+      bankName: { ...text('Name of the bank.'), spellings: spellings.names },
       purposeOfPayment: {
         description: `What the account is paid for: ${purposesOfPayment.join(', ')}.`,
         values: purposesOfPayment,
@@ -125,6 +133,7 @@ export const accountTypes = {
       },
     },
     identifier: ['accountNumber'],
+    bank: ['bankName'],
   },
   CAD_ACCOUNT: {
     graphql: { type: 'CadAccountInfo', input: 'cadAccount' },
@@ -142,6 +151,7 @@ export const accountTypes = {
       bankName,
     },
     identifier: ['accountNumber'],
+    bank: ['bankCode', 'branchCode'],
   },
   GBP_ACCOUNT: {
     graphql: { type: 'GbpAccountInfo', input: 'gbpAccount' },
@@ -153,11 +163,13 @@ export const accountTypes = {
         description: 'Sort code, 6 digits, with or without dashes.',
         pattern: /^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$/,
         form: '6 digits such as 20-00-00',
+        spellings: spellings.dashes,
       },
       accountNumber: digits('Account number, 8 digits.', 8),
       bankName,
     },
     identifier: ['accountNumber'],
+    bank: ['sortCode'],
   },
   PHP_ACCOUNT: {
     graphql: { type: 'PhpAccountInfo', input: 'phpAccount' },
@@ -165,14 +177,11 @@ export const accountTypes = {
     currencies: ['PHP'],
     beneficiary: true,
     fields: {
-      bankName: text('Name of the bank.'),
-      accountNumber: {
-        description: 'Account number.',
-        pattern: /^[0-9A-Za-z-]{4,34}$/,
-        form: '4 to 34 letters or digits',
-      },
+      bankName: { ...text('Name of the bank.'), spellings: spellings.names },
+      accountNumber: lettersOrDigits,
     },
     identifier: ['accountNumber'],
+    bank: ['bankName'],
   },
   SGD_ACCOUNT: {
     graphql: { type: 'SgdAccountInfo', input: 'sgdAccount' },
@@ -182,13 +191,10 @@ export const accountTypes = {
     fields: {
       bankName: text('Name of the bank.'),
       swiftCode: bic('BIC of the bank.'),
-      accountNumber: {
-        description: 'Account number.',
-        pattern: /^[0-9A-Za-z-]{4,34}$/,
-        form: '4 to 34 letters or digits',
-      },
+      accountNumber: lettersOrDigits,
     },
     identifier: ['accountNumber'],
+    bank: ['swiftCode'],
   },
   LAYER2_WALLET: {
     graphql: { type: 'Layer2WalletInfo', input: 'layer2Wallet' },
@@ -200,6 +206,7 @@ export const accountTypes = {
         description: 'Address of the wallet.',
         pattern: /^[0-9A-Za-z]{20,120}$/,
         form: '20 to 120 letters or digits',
+        spellings: spellings.bech32,
       },
     },
     identifier: ['address'],
@@ -214,18 +221,21 @@ export const accountTypes = {
         description: 'BOLT 11 invoice, paid once.',
         pattern: /^[lL][nN][0-9A-Za-z]{20,2000}$/,
         form: 'a BOLT 11 invoice starting with ln',
+        spellings: spellings.capitals,
         optional: true,
       },
       bolt12: {
         description: 'BOLT 12 offer.',
         pattern: /^[lL][nN][oO][0-9A-Za-z]{10,2000}$/,
         form: 'a BOLT 12 offer starting with lno',
+        spellings: spellings.capitals,
         optional: true,
       },
       lightningAddress: {
         description: 'Lightning address, user@domain.',
         pattern: /^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{3,190}$/,
         form: 'user@domain',
+        spellings: spellings.capitals,
         optional: true,
       },
     },
@@ -277,5 +287,20 @@ export const accountTypes = {
   },
 } as const satisfies Record<ExternalAccountType, AccountType>;
 
-/** The details of an account, by field name. */
-export type AccountDetails = Readonly<Record<string, string | null | undefined>>;
+/** What identifies an account among those of its type (decision 37), in canonical form. */
+export interface AccountIdentity {
+  readonly identifier: string;
+  /** The code of its bank; null where the identifier is unique by itself. */
+  readonly bank: string | null;
+}
+
+/** Returns what identifies an account, from its details. */
+export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
+  const { fields, identifier, bank }: AccountType = accountTypes[type];
+  const canonical = (names: readonly string[]) =>
+    names.flatMap((name) => {
+      const value = details[name] ?? undefined;
+      return value === undefined ? [] : (fields[name]?.spellings?.canonical(value, details) ?? value);
+    });
+  return { identifier: canonical(identifier).join(' '), bank: bank ? canonical(bank).join(' ') : null };
+}

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { AccountDetails } from '../../core/account-types.ts';
+import type { AccountDetails } from '../../core/account-fields.ts';
 import { Refusal } from '../../core/refusal.ts';
 import {
   BeneficiaryVerificationStatus,

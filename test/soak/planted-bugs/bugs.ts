@@ -1,4 +1,5 @@
 import { accessBugs } from './access-bugs.ts';
+import { accountBugs } from './account-bugs.ts';
 import { attackBugs } from './attack-bugs.ts';
 import { clusterBugs } from './cluster-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
@@ -24,4 +25,5 @@ export const bugs: readonly Bug[] = [
   ...operatorBugs,
   ...relayBugs,
   ...clusterBugs,
+  ...accountBugs,
 ];

@@ -1,5 +1,5 @@
-import type { AccountField } from '../../../core/account-fields.ts';
-import { type AccountDetails, type AccountType, accountTypes } from '../../../core/account-types.ts';
+import type { AccountDetails, AccountField } from '../../../core/account-fields.ts';
+import { type AccountType, accountTypes } from '../../../core/account-types.ts';
 import type { ExternalAccountType as AccountTypeName } from '../../../database/generated/client/client.ts';
 import { leaf, reads, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';

@@ -1,5 +1,5 @@
 import { visibleAccounts } from '../../../access/visible.ts';
-import type { AccountDetails } from '../../../core/account-types.ts';
+import type { AccountDetails } from '../../../core/account-fields.ts';
 import { requiredCurrency } from '../../../core/currencies.ts';
 import { accountPublicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
