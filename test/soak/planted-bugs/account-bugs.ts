@@ -5,7 +5,13 @@ const same = {
   title: 'is one account in whatever spelling, and another one at each other bank',
 };
 
-/** Bugs in what identifies accounts and customers. */
+const oracle = {
+  file: 'test/graphql/oracle.test.ts',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the title as it stands in the source.
+  title: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
+};
+
+/** Bugs in what identifies accounts and customers, and in fields that few documents reach. */
 export const accountBugs: readonly Bug[] = [
   {
     bug: 'the same number at another bank is the same account',
@@ -57,5 +63,36 @@ export const accountBugs: readonly Bug[] = [
       file: 'test/rest/receivers.test.ts',
       title: 'a platform id of several customers names no sender, unless their own id says which',
     },
+  },
+  {
+    bug: 'a label of lookups, read by SQL of its own, is another one than that of the row',
+    file: 'src/graphql/schema/payments/lookup.ts',
+    find: "    umaAddress: t.exposeString('umaAddress',",
+    put: `    label: t.string({
+      description: 'Its name for people.',
+      ...reads(leaf.of(({ row }) => [\`to_json(coalesce(\${row}.uma_address, \${row}.vasp_name))::text\`])),
+      resolve: ({ vaspName, umaAddress }) => vaspName ?? umaAddress,
+    }),
+    umaAddress: t.exposeString('umaAddress',`,
+    also: [
+      {
+        file: 'schema.graphql',
+        find: 'type Lookup implements Node {',
+        put: 'type Lookup implements Node {\n  label: String!',
+      },
+      {
+        file: 'test/oracle/resolvers.ts',
+        find: '    requiredPayerFields: ({ requiredFields }) => requiredFields,',
+        put: '    label: ({ vaspName, umaAddress }) => vaspName ?? umaAddress,\n    requiredPayerFields: ({ requiredFields }) => requiredFields,',
+      },
+    ],
+    caughtBy: oracle,
+  },
+  {
+    bug: 'the oracle is asked nothing that has a certain field',
+    file: 'test/oracle/scene.ts',
+    find: "taxId: 'QQ123456C', ",
+    put: '',
+    caughtBy: oracle,
   },
 ];
