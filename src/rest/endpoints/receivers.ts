@@ -54,7 +54,10 @@ const LookupSchema = z
 
 const query = z.strictObject({
   customerId: id('Customer', 'The sending customer.').optional(),
-  platformUserId: z.string().optional().openapi({ description: "The same customer, by the platform's own id." }),
+  platformUserId: z
+    .string()
+    .optional()
+    .openapi({ description: "The same customer, by the platform's own id; refused where several have it." }),
   senderUmaAddress: z.string().optional().openapi({ description: 'The same customer, by its UMA address.' }),
 });
 
