@@ -1,6 +1,5 @@
 import type { ExternalAccountType } from '../database/generated/client/client.ts';
 import {
-  type AccountDetails,
   type AccountField,
   bankName,
   bic,
@@ -286,21 +285,3 @@ export const accountTypes = {
     identifier: ['address'],
   },
 } as const satisfies Record<ExternalAccountType, AccountType>;
-
-/** What identifies an account among those of its type (decision 37), in canonical form. */
-export interface AccountIdentity {
-  readonly identifier: string;
-  /** The code of its bank; null where the identifier is unique by itself. */
-  readonly bank: string | null;
-}
-
-/** Returns what identifies an account, from its details. */
-export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
-  const { fields, identifier, bank }: AccountType = accountTypes[type];
-  const canonical = (names: readonly string[]) =>
-    names.flatMap((name) => {
-      const value = details[name] ?? undefined;
-      return value === undefined ? [] : (fields[name]?.spellings?.canonical(value, details) ?? value);
-    });
-  return { identifier: canonical(identifier).join(' '), bank: bank ? canonical(bank).join(' ') : null };
-}

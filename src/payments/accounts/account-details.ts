@@ -1,5 +1,6 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
-import { type AccountIdentity, type AccountType, accountTypes, identityOf } from '../../core/account-types.ts';
+import { type AccountIdentity, identityOf } from '../../core/account-identity.ts';
+import { type AccountType, accountTypes } from '../../core/account-types.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';

@@ -1,5 +1,5 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
-import { identityOf } from '../../core/account-types.ts';
+import { identityOf } from '../../core/account-identity.ts';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import type { AccountCheck, AccountToCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-account.ts';
