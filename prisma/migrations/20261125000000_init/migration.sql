@@ -207,6 +207,7 @@ create table account (
   account_type external_account_type,
   account_info jsonb,
   identifier text,
+  bank text,
   beneficiary jsonb,
   platform_account_id text,
   default_uma_deposit_account boolean not null default false,
@@ -824,7 +825,7 @@ create or replace function account_party(a account) returns json
   language sql stable parallel safe
 as $$
   select json_build_object('id', a.id, 'kind', a.kind, 'customerId', a.customer_id, 'currency', a.currency,
-                           'accountType', a.account_type, 'identifier', a.identifier)
+                           'accountType', a.account_type, 'identifier', a.identifier, 'accountInfo', a.account_info)
 $$;
 
 -- Returns an account as the feed and stored answers contain it. Its balance is text, because it may exceed what a JSON
@@ -1355,7 +1356,8 @@ begin
     select a.id into v_other from account a
     where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.status <> 'INACTIVE' and v_move."to" <> 'INACTIVE' and a.id <> v_account.id
       and a.customer_id is not distinct from v_account.customer_id and a.currency = v_account.currency
-      and a.account_type = v_account.account_type and a.identifier = v_account.identifier limit 1;
+      and a.account_type = v_account.account_type and a.identifier = v_account.identifier
+      and a.bank is not distinct from v_account.bank limit 1;
     if found then
       return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_other);
     end if;
@@ -1867,7 +1869,7 @@ end
 $$;
 
 -- The part of check_plan for customers and external accounts that a plan inserts. Only one customer that is not deleted
--- has a UMA address, and an owner has only one account with an identifier that is not INACTIVE. A frozen customer registers no new account outside, and
+-- has a UMA address, and an owner has only one account with an identifier at a bank that is not INACTIVE. A frozen customer registers no new account outside, and
 -- a frozen account is not registered again, also while it is INACTIVE.
 create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
   language plpgsql
@@ -1885,7 +1887,7 @@ begin
   join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL'
     and (a.status <> 'INACTIVE' or a.frozen_at is not null)
     and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
-    and a.account_type = n.account_type and a.identifier = n.identifier limit 1;
+    and a.account_type = n.account_type and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1;
   if found then
     return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_id);
   end if;
@@ -2232,9 +2234,9 @@ create or replace function guard_account() returns trigger
 as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.kind, new.customer_id, new.currency, new.funding_instructions,
-      new.account_type, new.account_info, new.identifier, new.beneficiary)
+      new.account_type, new.account_info, new.identifier, new.bank, new.beneficiary)
      is distinct from (old.platform_id, old.id, old.created_at, old.kind, old.customer_id, old.currency, old.funding_instructions,
-      old.account_type, old.account_info, old.identifier, old.beneficiary) then
+      old.account_type, old.account_info, old.identifier, old.bank, old.beneficiary) then
     raise exception 'account %: its owner, currency and details cannot change', old.id using errcode = 'LG002';
   end if;
   if new.posted <> old.posted and pg_trigger_depth() < 2 then
@@ -2487,7 +2489,7 @@ begin
   return a.posted >= 0
     and case a.kind
           when 'INTERNAL' then a.status is null and a.account_type is null and a.account_info is null
-            and a.identifier is null and a.beneficiary is null and not a.default_uma_deposit_account
+            and a.identifier is null and a.bank is null and a.beneficiary is null and not a.default_uma_deposit_account
             and not a.is_deleted
           else a.status is not null and a.account_type is not null and a.account_info is not null
             and a.identifier is not null and a.posted = 0
@@ -3097,11 +3099,12 @@ alter table rail_deposit add constraint rail_deposit_sound check (
 alter table webhook_delivery add constraint webhook_delivery_event foreign key (platform_id, event_sequence) references stored_event (platform_id, sequence);
 insert into clock_reading default values;
 
--- One internal account per owner and currency; one external account that is not INACTIVE per owner, currency and identifier;
+-- One internal account per owner and currency; one external account that is not INACTIVE per owner, currency, bank and
+-- identifier;
 -- one default for incoming UMA payments per customer; one customer that is not deleted per UMA address; at most one endpoint
 -- that the settings of a platform name.
 create unique index account_internal_owner on account (platform_id, customer_id, currency) nulls not distinct where kind = 'INTERNAL';
-create unique index account_external_identifier on account (platform_id, customer_id, currency, account_type, identifier) nulls not distinct where kind = 'EXTERNAL' and status <> 'INACTIVE';
+create unique index account_external_identifier on account (platform_id, customer_id, currency, account_type, bank, identifier) nulls not distinct where kind = 'EXTERNAL' and status <> 'INACTIVE';
 create unique index account_default_uma_deposit on account (platform_id, customer_id) where default_uma_deposit_account;
 create unique index customer_uma_address on customer (lower(uma_address)) where not is_deleted;
 create unique index webhook_endpoint_of_config on webhook_endpoint (platform_id) where of_config;

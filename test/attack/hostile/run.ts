@@ -86,7 +86,7 @@ export class HostileWorld {
     const things = await makeThings(platform, this.#receiver.url);
     // Lists that do not fit into an answer.
     for (let more = 0; more < 30; more++) await newCustomer(platform);
-    const material = await readMaterial(platform, [['transferOut', 'never-used']]);
+    const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
     const { token } = await mint(platform, { customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
     const authorizations = [platform.authorization, `Bearer ${token}`, ''];
     return { things, material, operations: this.#operations, authorizations };

@@ -1,4 +1,5 @@
 import { accessBugs } from './access-bugs.ts';
+import { accountBugs } from './account-bugs.ts';
 import { attackBugs } from './attack-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
@@ -20,4 +21,5 @@ export const bugs: readonly Bug[] = [
   ...recordBugs,
   ...providerBugs,
   ...operatorBugs,
+  ...accountBugs,
 ];

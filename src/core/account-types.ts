@@ -1,15 +1,17 @@
-import type { CurrencyCode } from '../../core/currencies.ts';
-import type { ExternalAccountType } from '../../database/generated/client/client.ts';
+import type { ExternalAccountType } from '../database/generated/client/client.ts';
 import {
   type AccountField,
   bankName,
   bic,
   digits,
   evmAddress,
+  lettersOrDigits,
   pixKeyForms,
   purposesOfPayment,
+  spellings,
   text,
 } from './account-fields.ts';
+import type { CurrencyCode } from './currencies.ts';
 
 /** A type of external account. */
 export interface AccountType {
@@ -22,6 +24,8 @@ export interface AccountType {
   readonly fields: Readonly<Record<string, AccountField>>;
   /** The fields that can identify the account: exactly one of them must be given. */
   readonly identifier: readonly string[];
+  /** The fields that name its bank, where an identifier is unique only within a bank (decision 37). */
+  readonly bank?: readonly string[];
 }
 
 /**
@@ -49,6 +53,7 @@ export const accountTypes = {
       bankName,
     },
     identifier: ['accountNumber'],
+    bank: ['routingNumber'],
   },
   CLABE: {
     graphql: { type: 'ClabeAccountInfo', input: 'clabe' },
@@ -69,6 +74,7 @@ export const accountTypes = {
         pattern: /^[^\s\p{Cc}\p{Cs}]{1,140}$/u,
         form: '1 to 140 characters without spaces',
         formBy: { field: 'pixKeyType', forms: pixKeyForms },
+        spellings: spellings.pixKeys,
       },
       pixKeyType: {
         description: 'CPF, CNPJ, EMAIL, PHONE or RANDOM.',
@@ -106,6 +112,7 @@ export const accountTypes = {
         description: 'Virtual payment address, user@bank.',
         pattern: /^[A-Za-z0-9._-]{1,64}@[A-Za-z][A-Za-z0-9.-]{1,63}$/,
         form: 'user@bank',
+        spellings: spellings.capitals,
       },
     },
     identifier: ['vpa'],
@@ -117,7 +124,7 @@ export const accountTypes = {
     beneficiary: true,
     fields: {
       accountNumber: digits('Account number (NUBAN), 10 digits.', 10),
-      bankName: text('Name of the bank.'),
+      bankName: { ...text('Name of the bank.'), spellings: spellings.names },
       purposeOfPayment: {
         description: `What the account is paid for: ${purposesOfPayment.join(', ')}.`,
         values: purposesOfPayment,
@@ -125,6 +132,7 @@ export const accountTypes = {
       },
     },
     identifier: ['accountNumber'],
+    bank: ['bankName'],
   },
   CAD_ACCOUNT: {
     graphql: { type: 'CadAccountInfo', input: 'cadAccount' },
@@ -142,6 +150,7 @@ export const accountTypes = {
       bankName,
     },
     identifier: ['accountNumber'],
+    bank: ['bankCode', 'branchCode'],
   },
   GBP_ACCOUNT: {
     graphql: { type: 'GbpAccountInfo', input: 'gbpAccount' },
@@ -153,11 +162,13 @@ export const accountTypes = {
         description: 'Sort code, 6 digits, with or without dashes.',
         pattern: /^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$/,
         form: '6 digits such as 20-00-00',
+        spellings: spellings.dashes,
       },
       accountNumber: digits('Account number, 8 digits.', 8),
       bankName,
     },
     identifier: ['accountNumber'],
+    bank: ['sortCode'],
   },
   PHP_ACCOUNT: {
     graphql: { type: 'PhpAccountInfo', input: 'phpAccount' },
@@ -165,14 +176,11 @@ export const accountTypes = {
     currencies: ['PHP'],
     beneficiary: true,
     fields: {
-      bankName: text('Name of the bank.'),
-      accountNumber: {
-        description: 'Account number.',
-        pattern: /^[0-9A-Za-z-]{4,34}$/,
-        form: '4 to 34 letters or digits',
-      },
+      bankName: { ...text('Name of the bank.'), spellings: spellings.names },
+      accountNumber: lettersOrDigits,
     },
     identifier: ['accountNumber'],
+    bank: ['bankName'],
   },
   SGD_ACCOUNT: {
     graphql: { type: 'SgdAccountInfo', input: 'sgdAccount' },
@@ -182,13 +190,10 @@ export const accountTypes = {
     fields: {
       bankName: text('Name of the bank.'),
       swiftCode: bic('BIC of the bank.'),
-      accountNumber: {
-        description: 'Account number.',
-        pattern: /^[0-9A-Za-z-]{4,34}$/,
-        form: '4 to 34 letters or digits',
-      },
+      accountNumber: lettersOrDigits,
     },
     identifier: ['accountNumber'],
+    bank: ['swiftCode'],
   },
   LAYER2_WALLET: {
     graphql: { type: 'Layer2WalletInfo', input: 'layer2Wallet' },
@@ -200,6 +205,7 @@ export const accountTypes = {
         description: 'Address of the wallet.',
         pattern: /^[0-9A-Za-z]{20,120}$/,
         form: '20 to 120 letters or digits',
+        spellings: spellings.bech32,
       },
     },
     identifier: ['address'],
@@ -214,18 +220,21 @@ export const accountTypes = {
         description: 'BOLT 11 invoice, paid once.',
         pattern: /^[lL][nN][0-9A-Za-z]{20,2000}$/,
         form: 'a BOLT 11 invoice starting with ln',
+        spellings: spellings.capitals,
         optional: true,
       },
       bolt12: {
         description: 'BOLT 12 offer.',
         pattern: /^[lL][nN][oO][0-9A-Za-z]{10,2000}$/,
         form: 'a BOLT 12 offer starting with lno',
+        spellings: spellings.capitals,
         optional: true,
       },
       lightningAddress: {
         description: 'Lightning address, user@domain.',
         pattern: /^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{3,190}$/,
         form: 'user@domain',
+        spellings: spellings.capitals,
         optional: true,
       },
     },
@@ -276,6 +285,3 @@ export const accountTypes = {
     identifier: ['address'],
   },
 } as const satisfies Record<ExternalAccountType, AccountType>;
-
-/** The details of an account, by field name. */
-export type AccountDetails = Readonly<Record<string, string | null | undefined>>;
