@@ -3,7 +3,7 @@ import { maxAmount } from '../../src/core/checks.ts';
 import { publicId } from '../../src/core/ids.ts';
 import { attributeDeposit, listDeposits } from '../../src/payments/providers/decide-deposits.ts';
 import { findDeposits, wakeDeposits } from '../../src/payments/providers/find-deposits.ts';
-import type { DepositPage, RailDeposit } from '../../src/rails/rail-deposits.ts';
+import type { DepositsPage, RailDeposit } from '../../src/rails/rail-deposits.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
@@ -12,7 +12,7 @@ import { tester } from '../setup/tester.ts';
 
 let t: TestGateway;
 let scene: Scene;
-let page: (from: Date) => Promise<DepositPage>;
+let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
 const day = 1_440 * minute;
 /** From where on the provider is asked, before each test. */
@@ -41,8 +41,8 @@ function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
     amount: 100n,
     currency: 'USD',
     customerId: scene.customerId.slice('Customer:'.length),
-    payer: null,
-    memo: null,
+    payer: undefined,
+    memo: undefined,
     ...rest,
   };
 }
@@ -119,7 +119,7 @@ test('of what a payer writes 1,000 characters are stored', async () => {
 test('a deposit is credited to no account of another platform, and to none outside', async () => {
   const other = await makeScene(await t.newPlatform('another'), 0n);
   const { reference } = deposit();
-  await found([deposit({ reference, customerId: null })]);
+  await found([deposit({ reference, customerId: undefined })]);
   const { database } = t.gateway.payments;
   const [waiting] = (await listDeposits(database)).filter((one) => one.reference === reference);
   const id = publicId('Deposit', waiting?.id ?? '');
