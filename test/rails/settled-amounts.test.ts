@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { settleCase } from '../../src/payments/settlement/settle-case.ts';
 import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
-import { pay } from '../setup/acts.ts';
+import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -32,7 +32,10 @@ afterAll(async () => {
 /** Lets a payout of 1,000 take so much, and settles it. */
 async function settled(taken: bigint) {
   provider.deviation = { taken: taken - 1_000n, arrived: 0n };
-  const { id } = await pay(platform, scene, 1_000);
+  return settle((await pay(platform, scene, 1_000)).id);
+}
+
+async function settle(id: string) {
   await t.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
   await settleDueOrders(t.gateway.payments, 100);
   return settleCase(t.gateway.payments, id, { ...tester, reason: 'a test' });
@@ -53,4 +56,16 @@ test.each([
     kind: 'refused',
     reason: expect.stringContaining('That is not what it can have moved'),
   });
+});
+
+test.each([
+  ['outside lacks it, and a person is told', 'outsideEur', { currency: 'EUR', amount: 5n }],
+  ['here has what was promised', 'eur', undefined],
+] as const)('where less arrives than was promised, a receiver %s', async (_what, to, short) => {
+  provider.deviation = { taken: 0n, arrived: -5n };
+  const input = { destination: { account: { accountId: scene[to] } }, immediatelyExecute: true };
+  const { transaction } = await quote(platform, usdToEur(scene, input));
+  const { short: told, ...result } = { short: undefined, ...(await settle(transaction.id)) };
+  expect(result).toMatchObject({ kind: 'settled' });
+  expect(told).toEqual(short);
 });

@@ -1,6 +1,8 @@
 import { accessBugs } from './access-bugs.ts';
 import { attackBugs } from './attack-bugs.ts';
 import { clusterBugs } from './cluster-bugs.ts';
+import { conditionBugs } from './condition-bugs.ts';
+import { edgeBugs } from './edge-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
 import { operatorBugs } from './operator-bugs.ts';
@@ -24,4 +26,6 @@ export const bugs: readonly Bug[] = [
   ...operatorBugs,
   ...relayBugs,
   ...clusterBugs,
+  ...edgeBugs,
+  ...conditionBugs,
 ];
