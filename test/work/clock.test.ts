@@ -151,8 +151,8 @@ describe('a step back of the clock', () => {
   test.each([
     ['5 seconds', '1 hour', 0],
     ['1 minute', '1 hour', 60],
-    ['2 seconds', '12 seconds', 0],
-    ['9 seconds', '12 seconds', 0.2],
+    ['1 second', '4 seconds', 0],
+    ['8 seconds', '4 seconds', 0.1],
   ])(
     'what is due in %s is by a step of %s moved %s minutes: ten seconds and half of a step stay',
     async (due, step, moved) => {
