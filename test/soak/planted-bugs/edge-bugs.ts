@@ -24,6 +24,10 @@ const deletion = {
   file: 'test/payments/customer-deletion.test.ts',
   title: 'leaves no living client token, and those that had ended before stay as they ended',
 };
+const onlyDefaults = {
+  file: 'test/payments/external-account-changes.test.ts',
+  title: 'a new default deposit account changes the one before, each once, and no other account',
+};
 
 /** Bugs in a single condition of the database's functions: loosened by one, or left out. */
 export const edgeBugs: readonly Bug[] = [
@@ -72,6 +76,27 @@ export const edgeBugs: readonly Bug[] = [
     find: ' and revoked_at is null\n',
     put: '\n',
     caughtBy: deletion,
+  },
+  {
+    bug: 'a new default deposit account changes all accounts of its customer',
+    file: sql('apply_owner_changes'),
+    find: '\n        and default_uma_deposit_account;',
+    put: ';',
+    caughtBy: onlyDefaults,
+  },
+  {
+    bug: 'an account that is the default already changes twice when it is made the default',
+    file: sql('apply_owner_changes'),
+    find: ' and id <> v_account.id\n',
+    put: '\n',
+    caughtBy: onlyDefaults,
+  },
+  {
+    bug: 'an account that is registered as the default changes all accounts of its customer',
+    file: sql('apply_registrations'),
+    find: 'customer_id = v_account.customer_id and default_uma_deposit_account;',
+    put: 'customer_id = v_account.customer_id;',
+    caughtBy: onlyDefaults,
   },
   {
     bug: 'the lookup of a quote can change',
