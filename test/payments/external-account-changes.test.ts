@@ -77,6 +77,18 @@ test('a customer has one default deposit account: a new one replaces it, and it 
   expect(await defaultOf(scene)).toHaveLength(1);
 });
 
+test('the reason of a status stays with it, whatever else changes', async () => {
+  const { outsideUsd: accountId } = await makeScene(platform, 0n);
+  const reason = 'a name to look at';
+  await succeed(platform, 'sandboxSetExternalAccountStatus', { accountId, status: 'UNDER_REVIEW', reason });
+  await change(accountId, { platformAccountId: 'ours-3' });
+  const { account } = await platform.ask(
+    'query ($id: ID!) { account(id: $id) { ... on ExternalAccount { status statusReason version } } }',
+    { id: accountId },
+  );
+  expect(account).toEqual({ status: 'UNDER_REVIEW', statusReason: reason, version: 3 });
+});
+
 test('a new default deposit account changes the one before, each once, and no other account', async () => {
   const scene = await makeScene(platform, 0n);
   /** The versions of the customer's accounts that are not their first. */

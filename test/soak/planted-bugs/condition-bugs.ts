@@ -272,6 +272,16 @@ export const conditionBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'a bank may return what has not left',
+    file: payments('settlement/outcomes'),
+    find: "!incoming && order.destination?.kind !== 'INTERNAL'",
+    put: '!incoming',
+    caughtBy: {
+      file: 'test/events/endings.test.ts',
+      title: 'what stays in an account here comes back from no bank: it is final when it is COMPLETED',
+    },
+  },
+  {
     bug: 'a movement at the end of a period belongs to it',
     file: totals,
     find: 'at >= from && at < to',

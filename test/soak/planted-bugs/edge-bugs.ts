@@ -99,6 +99,16 @@ export const edgeBugs: readonly Bug[] = [
     caughtBy: onlyDefaults,
   },
   {
+    bug: 'a change of an account takes away the reason of its status',
+    file: sql('apply_owner_changes'),
+    find: "coalesce(v_item ->> 'reason', status_reason)",
+    put: "v_item ->> 'reason'",
+    caughtBy: {
+      file: 'test/payments/external-account-changes.test.ts',
+      title: 'the reason of a status stays with it, whatever else changes',
+    },
+  },
+  {
     bug: 'the lookup of a quote can change',
     file: sql('guard_quote'),
     find: '      new.lookup_id,',
