@@ -282,6 +282,16 @@ export const conditionBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'a pull for a payment to a UMA address cannot end by hand',
+    file: payments('settlement/fail-order'),
+    find: 'if (!isPull(order) && waitsForPlatform(order)) {',
+    put: 'if (waitsForPlatform(order)) {',
+    caughtBy: {
+      file: 'test/payments/failing-orders.test.ts',
+      title: 'a pull for a payment to a UMA address ends by command: it is with the rail, and nobody decides on it yet',
+    },
+  },
+  {
     bug: 'a movement at the end of a period belongs to it',
     file: totals,
     find: 'at >= from && at < to',

@@ -290,6 +290,13 @@ export const edgeBugs: readonly Bug[] = [
     caughtBy: plan('is booked with no other case beside it'),
   },
   {
+    bug: 'a deposit is credited beside any quote that was not paid',
+    file: sql('check_expired'),
+    find: "if v_status <> 'EXPIRED'\n       or",
+    put: 'if',
+    caughtBy: plan('a deposit is credited beside a quote that is EXPIRED, and for no other'),
+  },
+  {
     bug: 'money comes in beside the deletion of its customer',
     file: sql('lock_plans'),
     find: "\n    || uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.undeleted[*]'))",
