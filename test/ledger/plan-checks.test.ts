@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { commitPlanOn } from '../../src/ledger/commit.ts';
-import type { AccountMove, Plan } from '../../src/ledger/plan.ts';
+import type { AccountMove, Alternative, Plan } from '../../src/ledger/plan.ts';
 import { noteCase } from '../../src/payments/settlement/cases.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -63,18 +63,18 @@ test('a change of an external account that was made for an earlier version of it
 
 test('a deposit is credited beside a quote that is EXPIRED, and for no other', async () => {
   const { id } = await quote(t.platform, usdToEur(scene));
-  const expired: Plan = { expired: [{ id: uuid(id) }] };
+  const beside = (quoteId: string): Alternative => ({ expired: [{ id: uuid(quoteId) }] });
   const conflict = (status: string) => ({ code: 'CONFLICT', type: 'Quote', id: uuid(id), status });
-  expect(await outcomeOf(expired)).toEqual(conflict('PENDING'));
+  expect(await outcomeOf(beside(id))).toEqual(conflict('PENDING'));
   for (const status of ['PROCESSING', 'COMPLETED']) {
     await client.query('update quote set status = $2 where id = $1', [uuid(id), status]);
-    expect(await outcomeOf(expired)).toEqual(conflict(status));
+    expect(await outcomeOf(beside(id))).toEqual(conflict(status));
   }
   const other = await quote(t.platform, usdToEur(scene));
   await client.query(`update quote set status = 'EXPIRED' where id = $1`, [uuid(other.id)]);
-  expect(await outcomeOf({ expired: [{ id: uuid(other.id) }] })).toBe('done');
+  expect(await outcomeOf(beside(other.id))).toBe('done');
   const unknown = randomUUID();
-  expect(await outcomeOf({ expired: [{ id: unknown }] })).toEqual({ code: 'QUOTE_NOT_FOUND', id: unknown });
+  expect(await outcomeOf(beside(unknown))).toEqual({ code: 'QUOTE_NOT_FOUND', id: unknown });
 });
 
 describe('the difference of a payment that a person settles', () => {
