@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { commitGroupsOn } from '../../src/ledger/commit.ts';
 import type { Plan } from '../../src/ledger/plan.ts';
+import { proposeAdjustment } from '../../src/payments/adjustments.ts';
+import { adjustment } from '../../src/payments/movements.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
 
 // A plan locks what it changes, and what decides about it, before it reads any of it. Each test has another connection change
 // a row while the plan comes, and the plan must be refused for what the row has become. Without the lock, the plan would decide
@@ -154,6 +158,72 @@ test('a plan waits for whoever stops an account outside that takes part', async 
   const customerId = uuid(scene.customerId);
   expect(refusal).toEqual({ code: 'INVALID_BANK_ACCOUNT', id, customerId, status: 'INACTIVE' });
 });
+
+test('a plan that lets money in waits for whoever deletes the customer', async () => {
+  const id = uuid(scene.customerId);
+  const refusal = await refusalAfter('customer', id, 'is_deleted = true', { requireActive: { undeleted: [id] } });
+  expect(refusal).toEqual({ code: 'CUSTOMER_DELETED', id });
+});
+
+test('an approval waits for whoever rejects its adjustment', async () => {
+  const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
+  const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
+  if (proposed.kind === 'refused') throw new Error(proposed.reason);
+  const { id } = proposed.adjustment;
+  const journalId = randomUUID();
+  const plan: Plan = {
+    adjustments: [{ id, journalId, by: 'Ada' }],
+    journals: [adjustment(journalId, uuid(scene.usd), 'USD', 5n)],
+  };
+  const rejected = `status = 'REJECTED', decided_at = now(), decided_by = 'Grace', decided_reason = 'a test'`;
+  const refusal = await refusalAfter('adjustment', id, rejected, plan);
+  expect(refusal).toEqual({ code: 'CONFLICT', id, status: 'REJECTED' });
+});
+
+test('a settlement by hand waits for whoever closes its case', async () => {
+  const transactionId = uuid((await pay(t.platform, scene, 100)).id);
+  const { rows } = await holder.query(
+    `insert into rail_case (platform_id, order_id, transaction_id, kind, said, stands)
+     select platform_id, id, transaction_id, 'OTHER_AMOUNT', 'said', 'stands' from rail_order where transaction_id = $1
+     returning id, order_id`,
+    [transactionId],
+  );
+  const { id, order_id: orderId } = rows[0];
+  const legs = [
+    { system: 'OUTSIDE', currency: 'USD', amount: 1n },
+    { system: 'DIFFERENCES', currency: 'USD', amount: -1n },
+  ] as const;
+  const plan: Plan = {
+    orders: [{ id: orderId, dueInMs: null }],
+    cases: [{ orderId, by: 'Ada', reason: 'a test', movedOut: 101n, movedIn: null }],
+    journals: [{ kind: 'difference', transactionId, legs }],
+  };
+  const closed = `closed_at = now(), closed_by = 'Grace', closed_reason = 'a test'`;
+  const refusal = await refusalAfter('rail_case', id, closed, plan);
+  expect(refusal).toEqual({ code: 'CONFLICT', id: transactionId, status: 'CLOSED' });
+});
+
+test.each([
+  ['a customer', 'customer', 'customerId', `kyc_status = 'REJECTED'`, 'USER_NOT_READY'],
+  ['an account outside', 'account', 'outsideUsd', `status = 'INACTIVE'`, 'INVALID_BANK_ACCOUNT'],
+] as const)(
+  '%s who only takes part is waited for beside one that changes',
+  async (_what, table, party, change, code) => {
+    const id = uuid(scene[party]);
+    const other = await makeScene(t.platform, 0n);
+    const plan: Plan =
+      table === 'customer'
+        ? {
+            customers: [{ id: uuid(other.customerId), set: { name: 'Ada Lovelace' } }],
+            requireActive: { customers: [id] },
+          }
+        : {
+            accounts: [{ id: uuid(other.outsideUsd), from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' }],
+            requireActive: { accounts: [id] },
+          };
+    expect(await refusalAfter(table, id, change, plan)).toMatchObject({ code, id });
+  },
+);
 
 test('a plan waits for whoever has the account that it credits, and then sees its balance', async () => {
   const account = uuid(scene.usd);

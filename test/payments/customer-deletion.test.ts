@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { act, ended, execute, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { act, ended, execute, mint, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
@@ -122,6 +122,30 @@ describe('a customer with a payment under way', () => {
 });
 
 describe('a deleted customer', () => {
+  test('leaves no living client token, and those that had ended before stay as they ended', async () => {
+    const { customerId } = await makeScene(platform, 0n);
+    const [living, expired, revoked] = await Promise.all([1, 2, 3].map(() => mint(platform, { customerId })));
+    await succeed(platform, 'revokeClientToken', { tokenId: revoked.tokenId });
+    await t.owner.query('update client_token set expires_at = clock_timestamp() where id = $1', [
+      expired.tokenId.split(':')[1],
+    ]);
+    const read = async (): Promise<Record<string, string | null>> => {
+      const { clientTokens } = await platform.ask(
+        'query ($filter: ClientTokenFilter) { clientTokens(filter: $filter) { edges { node { id revokedAt } } } }',
+        { filter: { customerId } },
+      );
+      return Object.fromEntries(clientTokens.edges.map(({ node }: Data) => [node.id, node.revokedAt]));
+    };
+    const before = await read();
+    expect(before).toEqual({
+      [living.tokenId]: null,
+      [expired.tokenId]: null,
+      [revoked.tokenId]: expect.any(String),
+    });
+    expect(await remove(customerId)).toMatchObject(deleted);
+    expect(await read()).toEqual({ ...before, [living.tokenId]: expect.any(String) });
+  });
+
   test('takes no deposit, and what a bank returns to it goes on to the platform', async () => {
     const scene = await makeScene(platform, 500n);
     const returned = await pay(platform, scene, 500, { sandboxScenario: { returnAfterMs: 600_000 } });

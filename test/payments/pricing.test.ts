@@ -380,6 +380,17 @@ describe('the bounds', () => {
     );
   });
 
+  it('a computed receiving amount may be the maximum, and not a unit more', () => {
+    const terms = { rate: '0.999999999999999' };
+    expect(priced(request('USD', 'EUR', 'SENDING', 8_999_999_999_999_991n, terms)).totalReceivingAmount).toBe(
+      maxAmount,
+    );
+    expect(refused(request('USD', 'EUR', 'SENDING', 8_999_999_999_999_992n, terms))).toMatchObject({
+      code: 'AMOUNT_OUT_OF_RANGE',
+      reason: 'from USD to EUR the receiving amount must be 0.01 to 90000000000000.00 EUR, not 90000000000000.01 EUR',
+    });
+  });
+
   it('less than half a receiving unit is refused, half of one is rounded up to one', () => {
     const terms = { rate: '1' }; // 100 cents are a yen
     expect(priced(request('USD', 'JPY', 'SENDING', 50n, terms)).totalReceivingAmount).toBe(1n);

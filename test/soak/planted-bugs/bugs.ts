@@ -1,6 +1,8 @@
 import { accessBugs } from './access-bugs.ts';
 import { accountBugs } from './account-bugs.ts';
 import { attackBugs } from './attack-bugs.ts';
+import { conditionBugs } from './condition-bugs.ts';
+import { edgeBugs } from './edge-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
 import { operatorBugs } from './operator-bugs.ts';
@@ -22,4 +24,6 @@ export const bugs: readonly Bug[] = [
   ...providerBugs,
   ...operatorBugs,
   ...accountBugs,
+  ...edgeBugs,
+  ...conditionBugs,
 ];
