@@ -23,8 +23,8 @@ export const accountBugs: readonly Bug[] = [
   {
     bug: 'the index of external accounts knows no banks',
     file: 'prisma/migrations',
-    find: '"account_type", "bank", "identifier") NULLS NOT DISTINCT',
-    put: '"account_type", "identifier") NULLS NOT DISTINCT',
+    find: 'account_type, bank, identifier) nulls not distinct',
+    put: 'account_type, identifier) nulls not distinct',
     caughtBy: same,
   },
   {

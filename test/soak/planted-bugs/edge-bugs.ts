@@ -139,8 +139,8 @@ export const edgeBugs: readonly Bug[] = [
   {
     bug: 'the beneficiary of an account can change',
     file: sql('guard_account'),
-    find: 'new.identifier, new.beneficiary)',
-    put: 'new.identifier, old.beneficiary)',
+    find: 'new.identifier, new.bank, new.beneficiary)',
+    put: 'new.identifier, new.bank, old.beneficiary)',
     caughtBy: columns('of an account, here or outside, but what is noted on it, its checks, its freeze and its end'),
   },
   {
