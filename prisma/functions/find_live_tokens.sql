@@ -1,5 +1,5 @@
--- Returns the tokens of a list, of any platforms, that are neither revoked nor expired. For the open connections of an
--- instance. Runs with the rights of the owner, since the serving role sees one platform at a time.
+-- Returns the tokens of a list that are neither revoked nor expired, for the version before, which calls it and knows no
+-- find_token_rights. Runs with the rights of the owner.
 create or replace function find_live_tokens(p_platforms uuid[], p_ids uuid[]) returns setof uuid
   language plpgsql stable
   security definer set search_path = public, pg_temp

@@ -13,7 +13,8 @@ import {
 import { isAsyncIterable } from 'graphql-yoga';
 import { RateLimited } from '../../access/limits/rate-limits.ts';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
-import type { Sessions } from '../../access/tokens/sessions.ts';
+import type { Session, Sessions } from '../../access/tokens/sessions.ts';
+import { mayDoAllThat, type Viewer } from '../../access/viewer.ts';
 import { Slots } from '../../core/slots.ts';
 import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
@@ -47,6 +48,8 @@ const maxOpenings = 256;
 export interface Transport {
   /** The value of HTTP's Authorization header; on a socket it came with the first message. */
   readonly authorization?: string | undefined;
+  /** The session of a connection that carries several operations. */
+  readonly session?: Session | undefined;
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
   /** Whether the client has gone, or has ended the operation; for a transport without `response`. */
@@ -153,7 +156,7 @@ export class Operations {
     const { query, extensions } = params;
     const context = await this.#options.contextOf(transport);
     if (context.viewer.trustedDocumentsOnly)
-      await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query), query);
+      await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query));
     context.readAfter = sentReadAfter(context.viewer.platformId, transport.response?.req.headers, params);
     context.reportsCost = this.#options.reportsCost || extensions?.cost === true;
     return context;
@@ -235,11 +238,18 @@ export class Operations {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
     }
-    if (context.eventStream && context.farewell)
-      superviseStream(sessions, context.viewer, context.eventStream, context.farewell);
+    const { session, eventStream, farewell } = context;
+    const held =
+      session ?? (eventStream && farewell && superviseStream(sessions, context.viewer, eventStream, farewell));
+    const release = await held?.begin((viewer) => this.#couldBegin(viewer, args));
+    if (held && !release) {
+      await stream[Symbol.asyncIterator]().return?.();
+      return { errors: [failure('FORBIDDEN', 'the token that renewed this connection may not do this')] };
+    }
     const follower = this.#shared.join(args);
     const leave = () => {
       follower.leave();
+      release?.();
       end();
     };
     return streamMessages(
@@ -257,6 +267,13 @@ export class Operations {
     });
     if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) context.closeForRetry();
     return stream;
+  }
+
+  /** Tells whether a token could begin a subscription that is under way. */
+  async #couldBegin(viewer: Viewer, { document, contextValue }: ExecutionArgs): Promise<boolean> {
+    // It goes on with what its own caller may do.
+    if (!mayDoAllThat(viewer, contextIn({ contextValue }).viewer)) return false;
+    return !viewer.trustedDocumentsOnly || this.#options.sent.isRegistered(viewer, document);
   }
 
   /** Returns a result of a subscription as JSON, for an open connection, where an HTTP status means nothing. */

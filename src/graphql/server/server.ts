@@ -97,7 +97,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
 /** Authenticates the caller and creates the context of its operation. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
   const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes, traces } = options;
-  const { authorization, response, resumeAfter, farewell } = transport;
+  const { authorization, session, response, resumeAfter, farewell } = transport;
   const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
     throw refusalIn(error) ? unavailable() : error;
   });
@@ -106,7 +106,7 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   const isAbandoned = transport.isGone ?? (() => response?.closed === true);
   return {
     ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes, traces },
-    ...{ closeForRetry, isAbandoned, eventStream: response, resumeAfter, farewell },
+    ...{ closeForRetry, isAbandoned, session, eventStream: response, resumeAfter, farewell },
   };
 }
 

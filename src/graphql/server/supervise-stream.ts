@@ -11,14 +11,10 @@ const closeDelayMs = 200;
 /** Writes the last message of a stream, which says why its connection is cut. */
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
-const tokenEnded = {
-  errors: [{ message: 'the token has ended: come back with a new one', extensions: { code: 'UNAUTHENTICATED' } }],
-};
-
 /**
- * Supervises an event stream (SSE) for as long as it is open, and closes it when its token ends, the server stops or its reader
- * stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after a cut, and takes `complete` as
- * the end. The end of a token is sent as an error before the cut.
+ * Supervises an event stream (SSE) for as long as it is open, and closes it when its token ends or may not do it any more, the
+ * server stops or its reader stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after a cut,
+ * and takes `complete` as the end. What became of the token is sent as an error before the cut.
  * @param farewell writes that error
  */
 export function superviseStream(
@@ -29,9 +25,9 @@ export function superviseStream(
 ): Session {
   let stalledSince: number | undefined;
   const session = sessions.open(viewer, {
-    forbid: () => {
+    forbid: ({ code, message }) => {
       session.close();
-      farewell(tokenEnded);
+      farewell({ errors: [{ message, extensions: { code } }] });
       // A reader whose connection is cut at once may drop what it has just received.
       setTimeout(() => response.destroy(), closeDelayMs);
     },
