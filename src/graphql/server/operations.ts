@@ -14,7 +14,6 @@ import { isAsyncIterable } from 'graphql-yoga';
 import { RateLimited } from '../../access/limits/rate-limits.ts';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { Session, Sessions } from '../../access/tokens/sessions.ts';
-import { mayDoAllThat, type Viewer } from '../../access/viewer.ts';
 import { Slots } from '../../core/slots.ts';
 import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
@@ -33,7 +32,7 @@ import { sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { SharedResults } from './shared-results.ts';
 import { type StreamMessage, streamMessages } from './stream-messages.ts';
-import { type Farewell, superviseStream } from './supervise-stream.ts';
+import { type Farewell, holdStream } from './supervise-stream.ts';
 import { isTemporaryFailure } from './temporary-failure.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { timeOperation } from './time-operation.ts';
@@ -229,7 +228,7 @@ export class Operations {
     args: ExecutionArgs,
     end: () => void,
   ): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
-    const { sessions, present } = this.#options;
+    const { present } = this.#options;
     const context = contextIn(args);
     // The wait for its turn is outside of the time limit.
     const { platformId } = context.viewer;
@@ -238,18 +237,15 @@ export class Operations {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
     }
-    const { session, eventStream, farewell } = context;
-    const held =
-      session ?? (eventStream && farewell && superviseStream(sessions, context.viewer, eventStream, farewell));
-    const release = await held?.begin((viewer) => this.#couldBegin(viewer, args));
-    if (held && !release) {
+    const release = await holdStream(this.#options, args);
+    if (typeof release !== 'function') {
       await stream[Symbol.asyncIterator]().return?.();
-      return { errors: [failure('FORBIDDEN', 'the token that renewed this connection may not do this')] };
+      return { errors: [release] };
     }
     const follower = this.#shared.join(args);
     const leave = () => {
       follower.leave();
-      release?.();
+      release();
       end();
     };
     return streamMessages(
@@ -267,13 +263,6 @@ export class Operations {
     });
     if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) context.closeForRetry();
     return stream;
-  }
-
-  /** Tells whether a token could begin a subscription that is under way. */
-  async #couldBegin(viewer: Viewer, { document, contextValue }: ExecutionArgs): Promise<boolean> {
-    // It goes on with what its own caller may do.
-    if (!mayDoAllThat(viewer, contextIn({ contextValue }).viewer)) return false;
-    return !viewer.trustedDocumentsOnly || this.#options.sent.isRegistered(viewer, document);
   }
 
   /** Returns a result of a subscription as JSON, for an open connection, where an HTTP status means nothing. */
