@@ -88,7 +88,7 @@ async function followingOverHttp(authorization: string): Promise<readonly Promis
 const renew = (raw: RawSocket, { authorization }: { readonly authorization: string }) =>
   raw.send({ type: 'ping', payload: { authorization } });
 
-describe('a socket that follows balances ends when it is renewed by', () => {
+describe('a socket that follows balances', () => {
   const renewals: Readonly<Record<string, () => Promise<readonly [first: Token, newer: { authorization: string }]>>> = {
     'a token that only pays': async () => [await server(['VIEW']), await server(['TRANSACT'])],
     'a token that only manages': async () => [await server(['VIEW']), await server(['MANAGE'])],
@@ -118,7 +118,7 @@ describe('a socket that follows balances ends when it is renewed by', () => {
     ],
   };
 
-  test.each(Object.entries(renewals))('%s', async (_name, tokens) => {
+  test.each(Object.entries(renewals))('ends when it is renewed by %s', async (_name, tokens) => {
     const [first, newer] = await tokens();
     const raw = await following(first.authorization);
     renew(raw, newer);
@@ -200,7 +200,7 @@ describe('the streams of a token end within seconds', () => {
     ],
   };
 
-  test.each(Object.entries(endings))('%s', async (_name, [code, end]) => {
+  test.each(Object.entries(endings))('also %s', async (_name, [code, end]) => {
     const token = await server(['VIEW']);
     const raw = await following(token.authorization);
     const said = await followingOverHttp(token.authorization);

@@ -83,6 +83,7 @@ describe('a login that is none of the service’s roles', () => {
   });
 
   test('calls no function that a later migration makes, which the two roles may call', async () => {
+    await owner.query(`grant usage on schema public to ${stranger}`);
     await owner.query('create function public.later() returns int language sql security definer return 1');
     expect(await notRefused(['select public.later()'])).toEqual([]);
     const { rows } = await owner.query(
