@@ -60,7 +60,7 @@ const modules = {
   'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/customers', 'payments/orders', 'payments/quotes', ...domain],
   records: allOfPayments,
   webhooks: ['webhooks/delivery', 'records', 'outside', ...allOfPayments],
-  'webhooks/endpoints': ['webhooks', 'webhooks/delivery', 'outside', ...allOfPayments],
+  'webhooks/endpoints': ['webhooks', 'webhooks/delivery', 'outside', 'access/tokens', ...allOfPayments],
   'webhooks/delivery': ['webhooks', 'webhooks/endpoints', 'records', 'outside', ...allOfPayments],
   graphql: [...gate, ...hooks, ...domain],
   'graphql/limits': ['graphql', ...base],

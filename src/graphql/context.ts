@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ExecutionArgs } from 'graphql';
 import type { ClientTokens } from '../access/tokens/client-tokens.ts';
+import type { Session } from '../access/tokens/sessions.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { FeedPosition } from '../events/cursor.ts';
 import type { Feed } from '../events/feed.ts';
@@ -25,6 +26,8 @@ export interface Context {
   isAbandoned: () => boolean;
   /** The most that a read may add to an answer, in bytes. */
   readonly maxAnswerBytes: number;
+  /** The session of a connection that carries several operations. */
+  readonly session?: Session | undefined;
   /** The response of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
   /** Writes why the connection of that stream is cut. */

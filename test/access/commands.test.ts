@@ -406,9 +406,11 @@ describe.each(names)('%s', (name) => {
       expect(refusal).toEqual(await outcomeOf(attempt(caller, unknown, bystander), unknown));
       expect(await state()).toEqual(before);
 
-      const without = { ...caller, permissions: Object.values(Permission).filter((one) => one !== permission) };
-      expect(await outcomeOf(attempt(without, victim, bystander), victim)).toMatchObject({ code: 'FORBIDDEN' });
-      expect(await state()).toEqual(before);
+      for (const lacking of 'reads' in rule ? [permission, 'VIEW'] : [permission]) {
+        const without = { ...caller, permissions: Object.values(Permission).filter((one) => one !== lacking) };
+        expect(await outcomeOf(attempt(without, victim, bystander), victim)).toMatchObject({ code: 'FORBIDDEN' });
+        expect(await state()).toEqual(before);
+      }
     }
   });
 });

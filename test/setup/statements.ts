@@ -6,7 +6,7 @@ const ofNoRequest: ReadonlySet<string> = new Set([
   'api_token_by_client_id',
   'api_token_used',
   'client_token',
-  'tokens_alive',
+  'token_rights',
   'set_platform',
 ]);
 

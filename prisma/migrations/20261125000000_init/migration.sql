@@ -578,6 +578,7 @@ create table webhook_endpoint (
   failures_after timestamptz(3),
   disabled_at timestamptz(3),
   notice text,
+  token_id uuid,
   primary key (platform_id, id)
 );
 
@@ -768,6 +769,7 @@ alter table arrival add constraint arrival_platform_id_transaction_id_fkey forei
 alter table arrival add constraint arrival_sender_platform_id_sender_transaction_id_fkey foreign key (sender_platform_id, sender_transaction_id) references transaction(platform_id, id) on delete restrict on update restrict;
 alter table feed_head add constraint feed_head_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 alter table webhook_endpoint add constraint webhook_endpoint_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
+alter table webhook_endpoint add constraint webhook_endpoint_platform_id_token_id_fkey foreign key (platform_id, token_id) references api_token(platform_id, id) on delete restrict on update restrict;
 alter table webhook_delivery add constraint webhook_delivery_platform_id_endpoint_id_fkey foreign key (platform_id, endpoint_id) references webhook_endpoint(platform_id, id) on delete cascade on update restrict;
 alter table webhook_attempt add constraint webhook_attempt_platform_id_delivery_id_fkey foreign key (platform_id, delivery_id) references webhook_delivery(platform_id, id) on delete cascade on update restrict;
 alter table operator_act add constraint operator_act_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
@@ -2080,21 +2082,6 @@ begin
 end
 $$;
 
--- Returns the tokens of a list, of any platforms, that are neither revoked nor expired. For the open connections of an
--- instance. Runs with the rights of the owner, since the serving role sees one platform at a time.
-create or replace function find_live_tokens(p_platforms uuid[], p_ids uuid[]) returns setof uuid
-  language plpgsql stable
-  security definer set search_path = public, pg_temp
-as $$
-begin
-  return query
-  select s.id from unnest(p_platforms, p_ids) as s (platform_id, id)
-  where exists (select from api_token t where t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null)
-     or exists (select from client_token t where t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
-                  and t.expires_at > clock_timestamp());
-end
-$$;
-
 -- Finds the customer of any platform who receives at a UMA address, in lower case, with what a payer may know: the
 -- domain and the currencies of its platform, and the currency of its deposit account. Runs with the rights of the owner,
 -- since the serving role sees one platform at a time.
@@ -2113,6 +2100,29 @@ begin
     and d.status = 'ACTIVE'
   where lower(r.uma_address) = p_address and not r.is_deleted and p.environment = p_environment
     and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and r.frozen_at is null;
+end
+$$;
+
+-- Returns what the tokens of a list, of any platforms, may do now; nothing for those that are revoked or expired. For the open
+-- connections of an instance. Runs with the rights of the owner, since the serving role sees one platform at a time.
+create or replace function find_token_rights(p_platforms uuid[], p_ids uuid[]) returns table (
+  id uuid, permissions text[], grants text[], trusted_documents_only boolean
+)
+  language plpgsql stable
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  return query
+  select t.id, t.permissions::text[], '{}'::text[], p.trusted_documents = 'ALL'
+  from unnest(p_platforms, p_ids) as s (platform_id, id)
+  join api_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
+  join platform p on p.id = t.platform_id
+  union all
+  select t.id, t.permissions::text[], t.grants::text[], t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL'
+  from unnest(p_platforms, p_ids) as s (platform_id, id)
+  join client_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
+    and t.expires_at > clock_timestamp()
+  join platform p on p.id = t.platform_id;
 end
 $$;
 
@@ -2545,28 +2555,6 @@ begin
     and (t.refund_reference is null) = (t.refund_initiated_at is null)
     and (t.status <> 'REFUNDED' or t.refund_reference is not null)
     and (t.approval_due_at is null or t.type = 'INCOMING');
-end
-$$;
-
--- Leases due orders for the version before, which calls it and knows no rate locks: it must not pay an order that has one.
-create or replace function lease_orders(p_limit int, p_lease_ms bigint) returns table (
-  platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
-  leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
-  sender_uma_address text, source json, destination json, funding_account_id uuid, platform_account_id uuid,
-  can_return_fee boolean, receiver_platform_id uuid, receiver_customer_id uuid, receiver_is_active boolean,
-  deposit_account_id uuid, incoming json, incoming_destination json, approval_left_ms float8,
-  approval_deferred boolean
-)
-  language plpgsql
-as $$
-begin
-  return query
-  select l.platform_id, l.id, l.kind, l.attempts, l.scenario, l.environment, l.new_id, l.leased_until, l.age_ms,
-    l.transaction, l.platform_fee, l.sender_information, l.sender_uma_address, l.source, l.destination,
-    l.funding_account_id, l.platform_account_id, l.can_return_fee, l.receiver_platform_id, l.receiver_customer_id,
-    l.receiver_is_active, l.deposit_account_id, l.incoming, l.incoming_destination, l.approval_left_ms,
-    l.approval_deferred
-  from lease_rail_orders(p_limit, p_lease_ms, false) l;
 end
 $$;
 
@@ -3271,7 +3259,12 @@ grant select on all tables in schema public to gateway_work;
 do $$
 begin
   if to_regclass('public._prisma_migrations') is not null then
-    grant select on _prisma_migrations to public;
+    revoke all on _prisma_migrations from public;
+    grant select on _prisma_migrations to gateway_serving, gateway_work;
+  end if;
+  -- Only its owner may: where that is somebody else, prisma/roles.sql does it.
+  if pg_has_role((select nspowner from pg_namespace where nspname = 'public'), 'USAGE') then
+    revoke all on schema public from public;
   end if;
 end
 $$;
@@ -3314,11 +3307,30 @@ grant update (due_at, attempts) on account_check to gateway_work;
 grant update (expires_at) on lookup to gateway_work;
 grant delete on idempotency_record, client_token, lookup, webhook_delivery, key_in_use, rail_connection, rail_webhook, identity_check to gateway_work;
 
+-- Closed to PUBLIC: a role that is none of the service's calls nothing (docs/database-roles.md). Functions with the rights of their
+-- callers are open to the two roles of the service, triggers to nobody.
+do $$
+declare
+  v_function record;
+begin
+  for v_function in
+    select p.oid::regprocedure as name, p.prosecdef or p.prorettype = 'trigger'::regtype as is_closed from pg_proc p
+    where p.pronamespace = 'public'::regnamespace and p.prokind = 'f' and pg_has_role(p.proowner, 'USAGE')
+      and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+  loop
+    if not v_function.is_closed then
+      execute format('grant execute on function %s to gateway_serving, gateway_work', v_function.name);
+    end if;
+    execute format('revoke execute on function %s from public', v_function.name);
+  end loop;
+end
+$$;
+-- What later migrations of the same owner make
+alter default privileges revoke execute on functions from public;
+alter default privileges in schema public grant execute on functions to gateway_serving, gateway_work;
+
 -- These functions run with the rights of the owner
-revoke execute on function commit_batches(jsonb), sequence_outbox(int), follow_clock(), find_api_token(text),
-  find_live_tokens(uuid[], uuid[]), find_receiver(text, environment), wake_orders(uuid, uuid), oldest_waiting(), follow_server(),
-  mark_restore(), set_frozen(text, uuid, boolean, text, text), read_position(), has_replayed(pg_lsn, text) from public;
-grant execute on function commit_batches(jsonb), find_api_token(text), find_live_tokens(uuid[], uuid[]),
+grant execute on function commit_batches(jsonb), find_api_token(text), find_token_rights(uuid[], uuid[]),
   find_receiver(text, environment), wake_orders(uuid, uuid), oldest_waiting(), read_position(), has_replayed(pg_lsn, text)
   to gateway_serving, gateway_work;
 grant execute on function sequence_outbox(int), follow_clock(), follow_server(), mark_restore(),

@@ -13,7 +13,7 @@ import {
 import { isAsyncIterable } from 'graphql-yoga';
 import { RateLimited } from '../../access/limits/rate-limits.ts';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
-import type { Sessions } from '../../access/tokens/sessions.ts';
+import type { Session, Sessions } from '../../access/tokens/sessions.ts';
 import { Slots } from '../../core/slots.ts';
 import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
@@ -31,7 +31,7 @@ import { sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { SharedResults } from './shared-results.ts';
 import { type StreamMessage, streamMessages } from './stream-messages.ts';
-import { type Farewell, superviseStream } from './supervise-stream.ts';
+import { type Farewell, holdStream } from './supervise-stream.ts';
 import { isTemporaryFailure } from './temporary-failure.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { timeOperation } from './time-operation.ts';
@@ -46,6 +46,8 @@ const maxOpenings = 256;
 export interface Transport {
   /** The value of HTTP's Authorization header; on a socket it came with the first message. */
   readonly authorization?: string | undefined;
+  /** The session of a connection that carries several operations. */
+  readonly session?: Session | undefined;
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
   /** Whether the client has gone, or has ended the operation; for a transport without `response`. */
@@ -149,7 +151,7 @@ export class Operations {
     const { query, extensions } = params;
     const context = await this.#options.contextOf(transport);
     if (context.viewer.trustedDocumentsOnly)
-      await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query), query);
+      await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query));
     context.readAfter = sentReadAfter(context.viewer.platformId, transport.response?.req.headers, params);
     context.reportsCost = this.#options.reportsCost || extensions?.cost === true;
     return context;
@@ -220,7 +222,7 @@ export class Operations {
     args: ExecutionArgs,
     end: () => void,
   ): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
-    const { sessions, present } = this.#options;
+    const { present } = this.#options;
     const context = contextIn(args);
     // The wait for its turn is outside of the time limit.
     const { platformId } = context.viewer;
@@ -229,11 +231,15 @@ export class Operations {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
     }
-    if (context.eventStream && context.farewell)
-      superviseStream(sessions, context.viewer, context.eventStream, context.farewell);
+    const release = await holdStream(this.#options, args);
+    if (typeof release !== 'function') {
+      await stream[Symbol.asyncIterator]().return?.();
+      return { errors: [release] };
+    }
     const follower = this.#shared.join(args);
     const leave = () => {
       follower.leave();
+      release();
       end();
     };
     return streamMessages(

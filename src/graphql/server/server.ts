@@ -90,7 +90,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
 /** Authenticates the caller and creates the context of its operation. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
   const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes } = options;
-  const { authorization, response, resumeAfter, farewell } = transport;
+  const { authorization, session, response, resumeAfter, farewell } = transport;
   const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
     throw refusalIn(error) ? unavailable() : error;
   });
@@ -99,7 +99,7 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   const isAbandoned = transport.isGone ?? (() => response?.closed === true);
   return {
     ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes },
-    ...{ closeForRetry, isAbandoned, eventStream: response, resumeAfter, farewell },
+    ...{ closeForRetry, isAbandoned, session, eventStream: response, resumeAfter, farewell },
   };
 }
 

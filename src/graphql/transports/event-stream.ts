@@ -79,7 +79,7 @@ export class EventStream {
 
   /** Renews the stream's session with a newer token of the same subject. */
   renew(viewer: Viewer): void {
-    this.#session?.renew(viewer);
+    void this.#session?.renew(viewer);
   }
 
   /**

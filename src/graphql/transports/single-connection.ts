@@ -6,7 +6,7 @@ import { RateLimited } from '../../access/limits/rate-limits.ts';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { Credentials } from '../../access/tokens/credentials.ts';
 import type { Sessions } from '../../access/tokens/sessions.ts';
-import type { Viewer } from '../../access/viewer.ts';
+import { mayDoAllThat, type Viewer } from '../../access/viewer.ts';
 import { bodyText, unsupportedBody } from '../../bodies/body.ts';
 import { parseJson } from '../../bodies/json.ts';
 import { inTurn, type TakeTurn } from '../../core/turn.ts';
@@ -170,9 +170,10 @@ interface Exchange {
   readonly body: Buffer;
 }
 
-/** Says whether a viewer is who reserved the stream. */
-function isOwner({ viewer: owner }: EventStream, { platformId, subject }: Viewer): boolean {
-  return owner.platformId === platformId && owner.subject === subject;
+/** Says whether a viewer is who reserved the stream, and may do what that one might. */
+function isOwner({ viewer: owner }: EventStream, viewer: Viewer): boolean {
+  const isSame = owner.platformId === viewer.platformId && owner.subject === viewer.subject;
+  return isSame && mayDoAllThat(viewer, owner);
 }
 
 function refuseStranger(response: ServerResponse): void {

@@ -4,7 +4,7 @@ import { RateLimited, type RateLimits } from '../../access/limits/rate-limits.ts
 import type { RefusalPace } from '../../access/limits/refusal-pace.ts';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { Credentials } from '../../access/tokens/credentials.ts';
-import type { Session, Sessions } from '../../access/tokens/sessions.ts';
+import type { Connection, Session, Sessions } from '../../access/tokens/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
@@ -124,24 +124,26 @@ export async function countOperation(
   return refusal;
 }
 
-/** Renews the session of a socket by the credentials in a ping, or closes the socket where they are not of the same subject. */
+/**
+ * Renews the session of a socket by the credentials in a ping, or closes the socket where they are not of the same subject, or may
+ * not do what is under way. Where they cannot be looked up now, the present ones stay.
+ */
 export async function renewSession(
   { credentials, addressOf }: SocketOptions,
   extra: Extra,
   authorization: string | undefined,
 ): Promise<void> {
   if (authorization === undefined || !extra.session) return;
-  const viewer = await credentials
-    .authenticateFrom(addressOf(extra.request), authorization)
-    .catch(() => extra.session?.viewer);
-  if (viewer && extra.session.renew(viewer)) extra.authorization = authorization;
-  else extra.socket.close(closeForbidden, 'not a good token of the same subject');
+  const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch(() => null);
+  if (viewer === null) return;
+  if (viewer && (await extra.session.renew(viewer))) extra.authorization = authorization;
+  else extra.socket.close(closeForbidden, 'not a good token of the same subject for all that is under way');
 }
 
 /** Returns how to close a socket whose token ends, whose server stops, or whose reader does not keep up. */
-function superviseSocket(socket: WebSocket) {
+function superviseSocket(socket: WebSocket): Connection {
   return {
-    forbid: () => socket.close(closeForbidden, 'the token has ended'),
+    forbid: ({ message }) => socket.close(closeForbidden, message),
     leave: () => socket.close(closeRestart, 'the server restarts: resume with after'),
     check: () => {
       if (socket.bufferedAmount > socketLimits.bufferedBytes)

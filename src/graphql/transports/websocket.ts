@@ -168,7 +168,8 @@ async function prepare(
   const turn = await options.takeTurn(extra.session?.viewer.platformId ?? '');
   const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
   const facts = factsOfOperation(extra);
-  const transport = { authorization: extra.authorization, closeForRetry, isGone };
+  const { authorization, session } = extra;
+  const transport = { authorization, session, closeForRetry, isGone };
   const prepared = await asRequest(facts, () => options.operations.prepare(transport, params));
   if (!('document' in prepared)) {
     turn.end();

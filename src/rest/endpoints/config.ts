@@ -68,6 +68,10 @@ const ConfigSchema = z
     id: id('PlatformConfig', 'Its id.'),
     umaDomain: z.string().openapi({ description: "The domain of new customers' UMA addresses." }),
     webhookEndpoint: webhookEndpoint.optional(),
+    webhookTokenId: id(
+      'ApiToken',
+      'The token with which the webhookEndpoint ends: the one that set it; absent where the operator did.',
+    ).optional(),
     supportedCurrencies: z
       .array(
         z.object({
@@ -192,6 +196,7 @@ async function configRecord(
     id: publicId('PlatformConfig', platform.id),
     umaDomain: platform.umaDomain,
     ...(endpoint && { webhookEndpoint: endpoint.url }),
+    ...(endpoint?.tokenId && { webhookTokenId: publicId('ApiToken', endpoint.tokenId) }),
     supportedCurrencies: platform.currencies.map((code) => ({ currencyCode: code, ...settings })),
     trustedDocuments: platform.trustedDocuments,
     isRegulatedFinancialInstitution,

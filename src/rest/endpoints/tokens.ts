@@ -36,6 +36,7 @@ const TokenSchema = z
     name,
     permissions,
     clientId: z.string().openapi({ description: 'The user name of Basic credentials.' }),
+    createdById: id('ApiToken', 'The token that made it; absent where the operator or the sandbox did.').optional(),
     createdAt: time('When it was created.'),
     updatedAt: time('When it last changed. A token does not change, so this is when it was created.'),
   })
@@ -104,14 +105,17 @@ const remove = createRoute({
     tags,
     summary: 'Delete a token',
     description:
-      'It is refused within seconds, and so are the tokens that it made, and those that these made. Deleting it again is no error. 409 CONFLICT: the platform would have no token with MANAGE left.',
+      'It is refused within seconds, and so are the tokens that it made, and those that these made. The webhook endpoints that they made are disabled. Deleting it again is no error. 409 CONFLICT: the platform would have no token with MANAGE left.',
   }),
   method: 'delete',
   path: '/tokens/{tokenId}',
   request: {
     params: tokenPath,
     query: z.strictObject({
-      revokeDescendants: flag('Whether the tokens that it made are deleted, too, of servers and of apps.', true),
+      revokeDescendants: flag(
+        'Whether what it made ends, too: tokens of servers and of apps, and webhook endpoints.',
+        true,
+      ),
     }),
   },
   responses: { 204: emptyCommandResponse('The token is deleted.'), ...commandErrors(404) },

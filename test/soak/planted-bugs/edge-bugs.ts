@@ -51,16 +51,16 @@ export const edgeBugs: readonly Bug[] = [
   },
   {
     bug: 'the streams of a client token outlive its expiry',
-    file: sql('find_live_tokens'),
-    find: '\n                  and t.expires_at > clock_timestamp()',
+    file: sql('find_token_rights'),
+    find: '\n    and t.expires_at > clock_timestamp()',
     put: '',
     caughtBy: tokens,
   },
   {
     bug: 'the streams of a revoked client token go on',
-    file: sql('find_live_tokens'),
-    find: 't.id = s.id and t.revoked_at is null\n',
-    put: 't.id = s.id\n',
+    file: sql('find_token_rights'),
+    find: 'join client_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null',
+    put: 'join client_token t on t.platform_id = s.platform_id and t.id = s.id',
     caughtBy: tokens,
   },
   {

@@ -1,4 +1,4 @@
-import { type Queryable, statement } from '../../database/statement.ts';
+import { type Queryable, statement } from '../database/statement.ts';
 
 /** The most deliveries of one statement: few enough to stay far below the statement timeout. */
 const batchSize = 5_000;
