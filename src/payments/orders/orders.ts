@@ -182,7 +182,7 @@ export function wholeMs(ms: number): number {
 const maxWaitMs = 86_400_000;
 
 /** Tells whether the order pulls the money for its payment from an external account. */
-export function isPull(order: DueOrder): boolean {
+export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
   return order.kind === 'COLLECTION' && order.transaction.type === 'OUTGOING';
 }
 
