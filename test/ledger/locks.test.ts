@@ -131,6 +131,19 @@ test('a quote whose lookup expires while it waits is not made', async () => {
   });
 });
 
+test('a change that repeats the name of a customer undoes no new name, whose identity check is another', async () => {
+  const { customerId } = scene;
+  const { name } = (await holder.query('select name from customer where id = $1', [uuid(customerId)])).rows[0];
+  const details = { individual: { fullName: name, nationality: 'FR' } };
+  const update = () => act(t.platform, 'updateCustomer', { customerId, details });
+  const change = `update customer set name = 'Somebody Else', kyc_status = 'REJECTED' where id = '${uuid(customerId)}'`;
+  expect(await whileLocked('customer', uuid(customerId), update, change)).toMatchObject({ replayed: false });
+  const { rows } = await holder.query('select name, nationality, kyc_status from customer where id = $1', [
+    uuid(customerId),
+  ]);
+  expect(rows).toEqual([{ name: 'Somebody Else', nationality: 'FR', kyc_status: 'REJECTED' }]);
+});
+
 test('the journal of an adjustment that waited for its account is dated after the entries before it', async () => {
   const { database } = t.gateway.payments;
   const correction = { accountId: scene.usd, amount: 5n, currency: 'USD' };

@@ -106,7 +106,7 @@ const gone: Record<string, () => Promise<GoodRequest>> = {
   async sandboxSend() {
     const { rest } = catalog;
     const { customer, outsideEur } = await restScene(rest, 0);
-    const source = { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USDC' };
+    const source = { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' };
     const { quoteId } = await rest.ask(
       'POST',
       '/quotes',
@@ -115,7 +115,7 @@ const gone: Record<string, () => Promise<GoodRequest>> = {
     );
     await rest.ask('POST', `/quotes/${quoteId}/cancel`);
     await rest.ask('DELETE', `/customers/${customer.id}`);
-    return { path: '/sandbox/send', body: { quoteId, currencyCode: 'USDC' } };
+    return { path: '/sandbox/send', body: { quoteId, currencyCode: 'USD' } };
   },
   async sandboxFundAccount() {
     const { customer, usd } = await restScene(catalog.rest, 0);

@@ -183,6 +183,16 @@ export const ledgerBugs: readonly Bug[] = [
     caughtBy: { file: walls, title: 'a quote whose lookup expires while it waits is not made' },
   },
   {
+    bug: 'a change writes the name of a customer again, whatever it has become',
+    file: 'src/payments/customers/customer-changes.ts',
+    find: '...(columns.name === customer.name && { name: undefined }),',
+    put: '',
+    caughtBy: {
+      file: walls,
+      title: 'a change that repeats the name of a customer undoes no new name, whose identity check is another',
+    },
+  },
+  {
     bug: 'the journal of an adjustment is dated before its account is locked',
     file: 'prisma/functions/apply_plans.sql',
     find: "'journals', '0', 'id'], to_jsonb(uuid_v7()));",
