@@ -308,3 +308,12 @@ test.each(breaches)('both kinds of audit find what was spoiled after the checkpo
     expect(since.map((breach) => breach.rule)).toEqual(all.map((breach) => breach.rule));
   });
 });
+
+test('an entry that is dated before another one is no breach where the clock was set back in between', async () => {
+  const plant = `with dated as (
+      update journal set created_at = created_at - interval '1 minute' where kind = 'adjustment' returning platform_id, id)
+    update stored_event e set occurred_at = e.occurred_at - interval '1 minute'
+    from dated d join posting p on p.platform_id = d.platform_id and p.journal_id = d.id
+    where e.platform_id = p.platform_id and e.account_id = p.account_id and e.version = p.account_version`;
+  expect(await spoiled(after, plant, audit)).toEqual([]);
+});

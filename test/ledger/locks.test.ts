@@ -4,6 +4,7 @@ import { maxAmount } from '../../src/core/checks.ts';
 import { commitGroupsOn } from '../../src/ledger/commit.ts';
 import type { Plan } from '../../src/ledger/plan.ts';
 import { approveAdjustment, proposeAdjustment } from '../../src/payments/adjustments.ts';
+import { deferApproval } from '../../src/payments/orders/orders.ts';
 import { act, actOn, lookUp, pay, quote, sender, transactionOf, umaAddressOf, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
@@ -108,6 +109,24 @@ test('a decision that waits until the time to decide is over comes too late', as
     });
     expect(await transactionOf(t.platform, transaction.id)).toMatchObject({ status: 'PENDING' });
   }
+});
+
+test('a platform that answers "later" after the time to decide has not answered', async () => {
+  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
+  const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_000 };
+  const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', { ...announced, ...money });
+  const id = uuid(transaction.id);
+  const isDeferred = async () => {
+    await deferApproval(t.gateway.payments.database.pool, t.platform.platformId, id);
+    const { rows } = await holder.query('select approval_deferred from rail_order where transaction_id = $1', [id]);
+    return rows[0].approval_deferred;
+  };
+  const due = (moment: string) =>
+    holder.query(`update transaction set approval_due_at = ${moment} where id = $1`, [id]);
+  await due('clock_timestamp()');
+  expect(await isDeferred()).toBe(false);
+  await due("clock_timestamp() + interval '1 hour'");
+  expect(await isDeferred()).toBe(true);
 });
 
 test('a quote whose lookup expires while it waits is not made', async () => {

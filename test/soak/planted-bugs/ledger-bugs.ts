@@ -176,6 +176,13 @@ export const ledgerBugs: readonly Bug[] = [
     caughtBy: { file: walls, title: 'a decision that waits until the time to decide is over comes too late' },
   },
   {
+    bug: 'a platform that answers "later" after the time to decide has answered',
+    file: 'src/payments/orders/orders.ts',
+    find: 'and t.approval_due_at > clock_timestamp())',
+    put: ')',
+    caughtBy: { file: walls, title: 'a platform that answers "later" after the time to decide has not answered' },
+  },
+  {
     bug: 'a quote is made from a lookup that expired while it waited',
     file: 'prisma/functions/check_lookups.sql',
     find: 'clock_timestamp()',
