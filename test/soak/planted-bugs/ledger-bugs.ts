@@ -276,8 +276,8 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'a transfer between accounts does not arrive as a payment of its receiver',
     file: 'src/payments/transfers/transfer-internal.ts',
-    find: 'return { ...mergePlans(sent, arrived), result: id };',
-    put: 'return { ...mergePlans(sent, { journals: arrived.journals ?? [] }), result: id };',
+    find: 'return mergePlans(sent, arrived);',
+    put: 'return mergePlans(sent, { journals: arrived.journals ?? [] });',
     caughtBy: {
       file: 'test/payments/transfer-internal.test.ts',
       title: 'from %s money moves at once, with a payment on each side',
@@ -347,7 +347,7 @@ export const ledgerBugs: readonly Bug[] = [
     bug: 'refusals with the statuses 403 and 404 are stored under a key',
     file: 'prisma/functions/conclude_plan.sql',
     find: `
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
     put: '',
     caughtBy: {
       file: specified,
@@ -358,7 +358,7 @@ export const ledgerBugs: readonly Bug[] = [
     bug: 'no refusal is stored under a key',
     file: 'prisma/functions/conclude_plan.sql',
     find: `
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
     put: '\n     and p_refusal is null',
     caughtBy: {
       file: 'test/payments/concurrency.test.ts',
