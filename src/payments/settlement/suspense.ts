@@ -110,7 +110,8 @@ export async function releaseSuspense(database: Database, transactionId: string,
 
   const refused = await retryLostRaces(() => inTransaction(database, (act) => payRefund(act, suspended, operator)));
   // The customer was deleted meanwhile.
-  if (refused?.code === 'CUSTOMER_DELETED') return releaseSuspense(database, transactionId, operator);
+  if (refused?.code === 'CUSTOMER_DELETED' && !suspended.onward)
+    return releaseSuspense(database, transactionId, operator);
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
     return { kind: 'refused', reason: `nothing done: ${fullAccount(refused)}; it has ${refused.balance}` };
   const released = await findRefund(database.pool, uuid);
