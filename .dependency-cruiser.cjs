@@ -54,7 +54,7 @@ const modules = {
   'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
   'payments/approvals': ['payments/orders', ...domain],
-  'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
+  'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', 'payments/transfers', ...domain],
   'payments/reconciliation': ['payments/orders', ...domain],
   'payments/statements': domain,
   'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/customers', 'payments/orders', 'payments/quotes', ...domain],

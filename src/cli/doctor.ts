@@ -152,7 +152,7 @@ const stateStatement = statement<State>(
      case when $2 then (select count(*)::int from rail_order where due_at < clock_timestamp() - interval '30 seconds') end
        as overdue_orders,
      case when $2 then (select count(*)::int from transaction
-       where refund_reference is not null and refund_settled_at is null and status = 'FAILED') end as in_suspense,
+       where refund_reference is not null and refund_settled_at is null) end as in_suspense,
      case when $2 then exists (select from feed_epoch where marked_at is null) end as is_restore_unmarked`,
 );
 

@@ -130,6 +130,10 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     /^the chain of balances/,
     'update posting set balance_after = balance_after + 1 where account_id is not null and amount < 0',
   ],
+  [
+    /^the entries of an account are dated in the order of its balances/,
+    `update journal set created_at = created_at - interval '1 minute' where kind = 'adjustment'`,
+  ],
   [/^no balance was below zero/, 'update posting set balance_after = -1 where account_id is not null and amount < 0'],
   [/^a posting is in the currency of its account/, `update posting set currency = 'EUR' where account_id is not null`],
   // A unit of a fee that stands elsewhere.
@@ -252,4 +256,13 @@ test.each(breaches)('both kinds of audit find what was spoiled after the checkpo
     expect(coversFrom).toBeInstanceOf(Date);
     expect(since.map((breach) => breach.rule)).toEqual(all.map((breach) => breach.rule));
   });
+});
+
+test('an entry that is dated before another one is no breach where the clock was set back in between', async () => {
+  const plant = `with dated as (
+      update journal set created_at = created_at - interval '1 minute' where kind = 'adjustment' returning platform_id, id)
+    update stored_event e set occurred_at = e.occurred_at - interval '1 minute'
+    from dated d join posting p on p.platform_id = d.platform_id and p.journal_id = d.id
+    where e.platform_id = p.platform_id and e.account_id = p.account_id and e.version = p.account_version`;
+  expect(await spoiled(after, plant, audit)).toEqual([]);
 });

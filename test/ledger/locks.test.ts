@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { commitGroupsOn } from '../../src/ledger/commit.ts';
 import type { Plan } from '../../src/ledger/plan.ts';
-import { proposeAdjustment } from '../../src/payments/adjustments.ts';
+import { approveAdjustment, proposeAdjustment } from '../../src/payments/adjustments.ts';
 import { adjustment } from '../../src/payments/movements.ts';
-import { pay, quote, usdToEur } from '../setup/acts.ts';
+import { deferApproval } from '../../src/payments/orders/orders.ts';
+import { act, actOn, lookUp, pay, quote, sender, transactionOf, umaAddressOf, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -85,6 +85,114 @@ test('a quote that expires while its execution waits is not executed', async () 
   expect(refusal).toMatchObject({ code: 'QUOTE_EXPIRED', id: uuid(quoted.id) });
 });
 
+/** Runs an API call while another connection has a row, and changes a row before it lets go. */
+async function whileLocked(table: string, id: string, call: () => Promise<Data>, change: string): Promise<Data> {
+  await holder.query('begin');
+  await holder.query(`select from ${table} where id = $1 for update`, [id]);
+  const answer = call();
+  await Promise.race([waitForLocks(holder, 1), answer]);
+  await holder.query(change);
+  await holder.query('commit');
+  return answer;
+}
+
+test('a decision that waits until the time to decide is over comes too late', async () => {
+  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
+  const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_000 };
+  for (const name of ['approveTransaction', 'rejectTransaction'] as const) {
+    const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', { ...announced, ...money });
+    const over = `update transaction set approval_due_at = clock_timestamp() where id = '${uuid(transaction.id)}' returning approval_due_at`;
+    const decide = () => actOn(t.platform, name, { transactionId: transaction.id });
+    expect(await whileLocked('transaction', uuid(transaction.id), decide, over)).toMatchObject({
+      code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+      message: expect.stringMatching(/^the time to decide was over at 2/),
+      path: ['input', 'transactionId'],
+    });
+    expect(await transactionOf(t.platform, transaction.id)).toMatchObject({ status: 'PENDING' });
+  }
+});
+
+test('a platform that answers "later" after the time to decide has not answered', async () => {
+  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
+  const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_000 };
+  const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', { ...announced, ...money });
+  const id = uuid(transaction.id);
+  const isDeferred = async () => {
+    await deferApproval(t.gateway.payments.database.pool, t.platform.platformId, id);
+    const { rows } = await holder.query('select approval_deferred from rail_order where transaction_id = $1', [id]);
+    return rows[0].approval_deferred;
+  };
+  const due = (moment: string) =>
+    holder.query(`update transaction set approval_due_at = ${moment} where id = $1`, [id]);
+  await due('clock_timestamp()');
+  expect(await isDeferred()).toBe(false);
+  await due("clock_timestamp() + interval '1 hour'");
+  expect(await isDeferred()).toBe(true);
+});
+
+test('a quote whose lookup expires while it waits is not made', async () => {
+  const receiver = await makeScene(t.platform, 0n);
+  const umaAddress = await umaAddressOf(t.platform, receiver.customerId);
+  const lookup = await lookUp(t.platform, umaAddress);
+  const input = {
+    source: { account: { accountId: scene.usd } },
+    destination: { uma: { umaAddress, currency: 'USD' } },
+    lookupId: lookup.id,
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 1_000,
+    senderCustomerInfo: sender,
+  };
+  const change = `update lookup set expires_at = clock_timestamp() where id = '${uuid(lookup.id)}'`;
+  const create = () => act(t.platform, 'createQuote', input);
+  expect(await whileLocked('customer', uuid(scene.customerId), create, change)).toMatchObject({
+    code: 'LOOKUP_REQUEST_NOT_FOUND',
+    message: 'the lookup has expired; look the receiver up again',
+    path: ['input', 'lookupId'],
+  });
+});
+
+test('a change that repeats the name of a customer undoes no new name, whose identity check is another', async () => {
+  const { customerId } = scene;
+  const { name } = (await holder.query('select name from customer where id = $1', [uuid(customerId)])).rows[0];
+  const details = { individual: { fullName: name, nationality: 'FR' } };
+  const update = () => act(t.platform, 'updateCustomer', { customerId, details });
+  const change = `update customer set name = 'Somebody Else', kyc_status = 'REJECTED' where id = '${uuid(customerId)}'`;
+  expect(await whileLocked('customer', uuid(customerId), update, change)).toMatchObject({ replayed: false });
+  const { rows } = await holder.query('select name, nationality, kyc_status from customer where id = $1', [
+    uuid(customerId),
+  ]);
+  expect(rows).toEqual([{ name: 'Somebody Else', nationality: 'FR', kyc_status: 'REJECTED' }]);
+});
+
+test('the journal of an adjustment that waited for its account is dated after the entries before it', async () => {
+  const { database } = t.gateway.payments;
+  const correction = { accountId: scene.usd, amount: 5n, currency: 'USD' };
+  const proposed = await proposeAdjustment(database, correction, { ...tester, reason: 'a test' });
+  if (proposed.kind === 'refused') throw new Error(proposed.reason);
+  const account = uuid(scene.usd);
+  await client.query('begin');
+  await client.query('select from account where id = $1 for update', [account]);
+  const approval = approveAdjustment(database, `Adjustment:${proposed.adjustment.id}`, { ...tester, by: 'another' });
+  await waitForLocks(client, 1);
+  const legs = [
+    { system: 'OUTSIDE', currency: 'USD', amount: -7n },
+    { account, currency: 'USD', amount: 7n },
+  ] as const;
+  await commitGroupsOn(client, [
+    [{ platformId: t.platform.platformId, plan: { journals: [{ kind: 'deposit', legs }] } }],
+  ]);
+  await client.query('commit');
+  const { adjustment } = (await approval) as Extract<Awaited<typeof approval>, { kind: 'done' }>;
+  const { rows } = await client.query(
+    `select j.kind, j.id from posting p join journal j on j.platform_id = p.platform_id and j.id = p.journal_id
+     where p.account_id = $1 order by p.account_version desc limit 2`,
+    [account],
+  );
+  expect(rows.map(({ kind }) => kind)).toEqual(['adjustment', 'deposit']);
+  expect(rows[0].id).toBe(adjustment.journalId);
+  expect(rows[0].id > rows[1].id).toBe(true);
+});
+
 test('a call waits for the first one with its key, and then has its answer', async () => {
   const claim = { operation: 'test', key: `first-${scene.customerId}`, hash: 'aa' };
   const plan: Plan = { claim, result: { type: 'Customer', id: uuid(scene.customerId) } };
@@ -159,21 +267,14 @@ test('a plan waits for whoever stops an account outside that takes part', async 
   expect(refusal).toEqual({ code: 'INVALID_BANK_ACCOUNT', id, customerId, status: 'INACTIVE' });
 });
 
-test('a plan that lets money in waits for whoever deletes the customer', async () => {
-  const id = uuid(scene.customerId);
-  const refusal = await refusalAfter('customer', id, 'is_deleted = true', { requireActive: { undeleted: [id] } });
-  expect(refusal).toEqual({ code: 'CUSTOMER_DELETED', id });
-});
-
 test('an approval waits for whoever rejects its adjustment', async () => {
   const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
   const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
   if (proposed.kind === 'refused') throw new Error(proposed.reason);
   const { id } = proposed.adjustment;
-  const journalId = randomUUID();
   const plan: Plan = {
-    adjustments: [{ id, journalId, by: 'Ada' }],
-    journals: [adjustment(journalId, uuid(scene.usd), 'USD', 5n)],
+    adjustments: [{ id, by: 'Ada' }],
+    journals: [adjustment(uuid(scene.usd), 'USD', 5n)],
   };
   const rejected = `status = 'REJECTED', decided_at = now(), decided_by = 'Grace', decided_reason = 'a test'`;
   const refusal = await refusalAfter('adjustment', id, rejected, plan);

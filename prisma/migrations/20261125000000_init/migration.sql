@@ -1162,6 +1162,7 @@ as $$
 declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_rows jsonb;
+  v_id jsonb;
 begin
   -- A row of another platform than its plan's would pass the wall of this database.
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
@@ -1185,6 +1186,17 @@ begin
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.arrival[*]');
   if v_rows <> '[]' then
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
+  end if;
+
+  -- The journal of an adjustment gets its id here, like all others: the id has the time, and is made while the accounts are locked.
+  -- (The version before gives one.)
+  if p_plans @? '$[*].plan.adjustments' then
+    for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
+      continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
+      v_id := coalesce(p_plans #> array[v_at::text, 'plan', 'journals', '0', 'id'], to_jsonb(uuid_v7()));
+      p_plans := jsonb_set(p_plans, array[v_at::text, 'plan', 'journals', '0', 'id'], v_id);
+      p_plans := jsonb_set(p_plans, array[v_at::text, 'plan', 'adjustments', '0', 'journal_id'], v_id);
+    end loop;
   end if;
 
   -- Money before statuses: the event of a deposit precedes the event of the payment that it starts (specification 6,
@@ -1430,10 +1442,11 @@ begin
   end if;
   select * into v_proposed from adjustment where platform_id = p_platform and id = (v_move ->> 'id')::uuid;
   if not found or jsonb_array_length(p_plan -> 'adjustments') <> 1
-     or p_plan -> 'journals' is distinct from jsonb_build_array(jsonb_build_object(
-       'id', v_move -> 'journal_id', 'kind', 'adjustment', 'legs', jsonb_build_array(
+     -- The version before names the id of the journal, too.
+     or jsonb_array_length(p_plan -> 'journals') <> 1 or (p_plan #> '{journals,0}') - 'id' is distinct from jsonb_build_object(
+       'kind', 'adjustment', 'legs', jsonb_build_array(
          jsonb_build_object('account', v_proposed.account_id, 'currency', v_proposed.currency, 'amount', v_proposed.amount::text),
-         jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text)))) then
+         jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text))) then
     raise exception 'a plan adjusts a balance otherwise than was proposed' using errcode = 'LG012';
   end if;
   return case
@@ -1454,7 +1467,7 @@ $$;
 -- it would undo nothing. Only money that was sent away and meanwhile replaced by new money can exceed it, so by one
 -- payment at a time. But a thousand payments can be under way at once. So exempt legs stop at
 -- 9,000,000,000,000,000,000, a thousand times the bound. Then a refund waits in SUSPENSE
--- (src/payments/settlement/full-account.ts), no balance comes near 2^63, and no retry goes on for ever.
+-- (src/payments/settlement/refused-credit.ts), no balance comes near 2^63, and no retry goes on for ever.
 create or replace function check_balance(p_account uuid, p_posted bigint, p_journals jsonb) returns jsonb
   language plpgsql stable
 as $$
@@ -1482,6 +1495,7 @@ $$;
 -- The part of check_plan for accounts whose balances a plan changes: none may go below zero, and none above its bound
 -- (check_balance). The balance of a frozen account, or of a frozen customer, does not fall. Whoever freezes one locks the account
 -- first, so the lock decides whether a payment was before. What is credited and sent on in one plan is no fall.
+-- The balance of a deleted customer does not rise, whatever the money is (decision 36). The deletion locks the account, too.
 create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1508,7 +1522,7 @@ begin
   end if;
   -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
-    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at
+    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at, c.is_deleted as owner_is_deleted
     from account a left join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
     where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
   loop
@@ -1527,6 +1541,9 @@ begin
       if v_account.owner_frozen_at is not null then
         return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_account.customer_id);
       end if;
+    end if;
+    if v_change > 0 and v_account.owner_is_deleted then
+      return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_account.customer_id);
     end if;
     if v_change < 0 and v_account.posted + v_change < 0 then
       return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,
@@ -1790,6 +1807,23 @@ begin
 end
 $$;
 
+-- The part of check_plan for lookups that a quote is made from: they must not have expired. They never change, so none is locked;
+-- the clock is read once all locks of the plan are held.
+create or replace function check_lookups(p_platform uuid, p_ids jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid;
+begin
+  select l.id into v_id from lookup l
+  where l.platform_id = p_platform and l.id = any (uuids(p_ids)) and l.expires_at <= clock_timestamp() limit 1;
+  if found then
+    return jsonb_build_object('code', 'LOOKUP_REQUEST_NOT_FOUND', 'id', v_id);
+  end if;
+  return null;
+end
+$$;
+
 -- The part of check_plan for orders that a plan concludes or postpones: refuses an order that has its outcome. So an
 -- order that two workers held (the first for longer than its lease) is settled once, even where the status of the
 -- payment does not show it, as after a pull.
@@ -1817,6 +1851,7 @@ as $$
 begin
   return coalesce(
     case when p_plan -> 'insert' ?| '{customer,account}' then check_registrations(p_platform, p_plan -> 'insert') end,
+    case when p_plan -> 'require_active' ? 'lookups' then check_lookups(p_platform, p_plan #> '{require_active,lookups}') end,
     case when p_plan ? 'quotes' then check_quotes(p_platform, p_plan -> 'quotes') end,
     case when p_plan ? 'expired' then check_expired(p_platform, p_plan -> 'expired') end,
     case when p_plan ? 'transactions' then check_transactions(p_platform, p_plan -> 'transactions') end,
@@ -1827,7 +1862,6 @@ begin
     case when p_plan ? 'customers' then check_customers(p_platform, p_plan -> 'customers') end,
     case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,
     case when p_plan -> 'require_active' ? 'customers' then check_active_customers(p_platform, p_plan #> '{require_active,customers}') end,
-    case when p_plan -> 'require_active' ? 'undeleted' then check_undeleted(p_platform, p_plan #> '{require_active,undeleted}') end,
     case when p_plan -> 'require_active' ? 'unfrozen' then check_unfrozen(p_platform, p_plan #> '{require_active,unfrozen}') end,
     case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals') end,
     case when p_plan -> 'require_active' ? 'accounts' then check_active_accounts(p_platform, p_plan #> '{require_active,accounts}') end,
@@ -1903,7 +1937,8 @@ begin
 end
 $$;
 
--- The part of check_plan for transactions whose status a plan changes. A refund that waits in suspense is paid once.
+-- The part of check_plan for transactions whose status a plan changes. A refund that waits in suspense is paid once. The clock is
+-- read while the lock is held: a decision that waited until its deadline comes too late.
 create or replace function check_transactions(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1912,36 +1947,25 @@ declare
   v_id uuid;
   v_status transaction_status;
   v_refund_waits boolean;
+  v_approval_due_at timestamptz;
 begin
   for v_at in 0 .. jsonb_array_length(p_moves) - 1 loop
     v_move := p_moves -> v_at;
     continue when (v_move ->> 'is_new')::boolean;
     v_id := (v_move ->> 'id')::uuid;
-    select status, refund_reference is not null and refund_settled_at is null into v_status, v_refund_waits
+    select status, refund_reference is not null and refund_settled_at is null, approval_due_at
+    into v_status, v_refund_waits, v_approval_due_at
     from transaction where platform_id = p_platform and id = v_id;
     if not found then
       return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_id);
+    end if;
+    if v_move ->> 'approval' = 'before' and clock_timestamp() >= v_approval_due_at then
+      return jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', v_id, 'status', v_status, 'dueAt', v_approval_due_at);
     end if;
     if not v_move -> 'from' ? v_status::text or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits) then
       return jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', v_id, 'status', v_status);
     end if;
   end loop;
-  return null;
-end
-$$;
-
--- The part of check_plan for customers to whose accounts a plan lets money come in: they must not be deleted.
-create or replace function check_undeleted(p_platform uuid, p_ids jsonb) returns jsonb
-  language plpgsql
-as $$
-declare
-  v_id uuid;
-begin
-  select c.id into v_id from customer c
-  where c.platform_id = p_platform and c.id = any (uuids(p_ids)) and c.is_deleted order by c.id limit 1;
-  if found then
-    return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_id);
-  end if;
   return null;
 end
 $$;
@@ -2054,7 +2078,7 @@ begin
   end if;
   -- Answers with status 403 or 404 are not stored: a later call with the key may succeed.
   if v_claim is not null
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND')) then
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)
     values (p_platform, v_claim ->> 'operation', v_claim ->> 'key', decode(v_claim ->> 'hash', 'hex'), p_refusal, v_result);
   end if;
@@ -2696,8 +2720,7 @@ begin
   end if;
 
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*].id'));
-  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'))
-    || uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.undeleted[*]'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'));
   if cardinality(v_changed) > 0 then
     perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)
     order by platform_id, id for no key update;

@@ -14,6 +14,7 @@ import type { RequiredField, UmaReceiver } from '../../rails/rail.ts';
 import { type CommandResult, type Payments, type RailWith, railOf } from '../command.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
+import { lookupExpired } from '../plan-refusals.ts';
 import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 import { ownReceiver } from './own-receiver.ts';
@@ -243,8 +244,8 @@ export async function readLookup(
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path });
-  if (found.expired)
-    throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { path });
+  // The database decides it once the quote has its locks. This keeps the rail from being asked in vain.
+  if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, { path });
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
     throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { path });

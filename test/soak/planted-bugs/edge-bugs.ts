@@ -297,13 +297,6 @@ export const edgeBugs: readonly Bug[] = [
     caughtBy: plan('a deposit is credited beside a quote that is EXPIRED, and for no other'),
   },
   {
-    bug: 'money comes in beside the deletion of its customer',
-    file: sql('lock_plans'),
-    find: "\n    || uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.undeleted[*]'))",
-    put: '',
-    caughtBy: locked('a plan that lets money in waits for whoever deletes the customer'),
-  },
-  {
     bug: 'an adjustment is approved beside its rejection',
     file: sql('lock_plans'),
     find: "plan.adjustments[*].id')))\n    order by platform_id, id for no key update",

@@ -72,12 +72,18 @@ export const providerBugs: readonly Bug[] = [
     put: '\n',
     also: [
       {
-        file: 'src/payments/providers/credit-deposits.ts',
-        find: 'undeleted: customerId === null ? [] : [customerId]',
-        put: 'undeleted: []',
+        file: 'prisma/functions/check_balances.sql',
+        find: 'v_change > 0 and v_account.owner_is_deleted',
+        put: 'false',
       },
-      { file: 'prisma/functions/check_undeleted.sql', find: 'is_deleted', put: 'is_deleted and false' },
     ],
+    caughtBy: deposited(toAPerson),
+  },
+  {
+    bug: 'a person may give a deposit to a deleted customer',
+    file: 'src/payments/providers/decide-deposits.ts',
+    find: 'if (account.customer?.isDeleted)',
+    put: 'if (!id)',
     caughtBy: deposited(toAPerson),
   },
   {

@@ -16,17 +16,25 @@ export interface Conclusion {
   readonly group: PlanGroup;
 }
 
+/** A credit that the database refused: the balance of the account would pass its bound, or its customer is deleted. */
+type CreditRefusal = Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' | 'CUSTOMER_DELETED' }>;
+
+/** Tells whether the database refused a credit. */
+export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal {
+  return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';
+}
+
 /**
- * Concludes an order again after the database refused its outcome, because the balance of an account would pass its
- * bound (check_balance.sql). Money that does not fit is given back: by the rail what it collected, by a refund what was
- * debited here. A refund that does not fit either, which takes a thousand of them, waits in suspense. Each of these
- * needs less capacity than the one before, and the last needs none, so an order always ends.
+ * Concludes an order again after the database refused its outcome, because an account cannot take the money
+ * (check_balances.sql). That is given back: by the rail what it collected, by a refund what was debited here. A refund that
+ * cannot be taken either waits in suspense for a person: that of a deleted customer, and one beyond a thousand others. Each of
+ * these credits less than the one before, and the last nothing, so an order always ends.
  * @throws what the rail throws when it is asked to give money back
  */
-export async function concludeWithoutCapacity(
+export async function concludeWithoutCredit(
   payments: Payments,
   { order, outcome, group }: Conclusion,
-  refusal: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>,
+  refusal: CreditRefusal,
 ): Promise<Conclusion> {
   if (group.some(({ plan }) => plan.journals?.some(isRefund))) {
     payments.log.error({ order: order.id, refusal }, 'a refund waits in suspense: its account cannot take it');
@@ -40,7 +48,11 @@ export async function concludeWithoutCapacity(
   }
   // The sender, perhaps of another platform, reads this. So it does not show the account of the receiver or its
   // balance.
-  const reason = `the receiving account may hold at most ${inMajor(refusal.limit, refusal.currency)}; the money went back to its source`;
+  const why =
+    refusal.code === 'CUSTOMER_DELETED'
+      ? 'the receiving customer is deleted'
+      : `the receiving account may hold at most ${inMajor(refusal.limit, refusal.currency)}`;
+  const reason = `${why}; the money went back to its source`;
   if (order.kind === 'COLLECTION') await giveBack(payments, order);
   return { order, outcome, group: planFailure(order, { to: 'FAILED', reason }) };
 }
@@ -70,7 +82,7 @@ function suspendPlanRefund(order: DueOrder, plan: Plan): Plan {
           ? {
               ...move,
               refundWaits: true,
-              reason: `${move.reason}; the refund waits in suspense until its account can take it`,
+              reason: `${move.reason}; its account cannot take the refund, which waits in suspense`,
             }
           : move,
       ) ?? [],
