@@ -18,8 +18,7 @@ export function refuseWrongAddresses(server: EventEmitter): void {
     const fault = request instanceof IncomingMessage ? takeAddress(request) : undefined;
     if (fault === undefined) return emit(event, ...args);
     if (answer instanceof ServerResponse) refuse(answer, fault);
-    // Of an upgrade, whose socket nobody listens to any more.
-    else (answer as Duplex).on('error', () => undefined).end(`HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n`);
+    else refuseUpgrade(answer as Duplex);
     return true;
   };
   // What Node does without listeners, but after the check.
@@ -35,6 +34,12 @@ function refuse(response: ServerResponse, message: string): void {
   const code = 'BAD_REQUEST';
   const body = { status: 400, code, message, errors: [{ message, extensions: { code } }] };
   response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+}
+
+/** Answers on a socket that Node has left to the listeners of upgrades. A client that does not close it is not waited for. */
+function refuseUpgrade(socket: Duplex): void {
+  socket.on('error', () => undefined);
+  socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n', () => socket.destroy());
 }
 
 /** Leaves a request the path of its target alone. Returns what is wrong with its address. */
