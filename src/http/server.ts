@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import { databaseAway } from '../core/refusal.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
@@ -8,6 +7,7 @@ import { answerByYoga, answerJsonRequest } from '../graphql/transports/json-requ
 import { takesMultipart } from '../graphql/transports/multipart.ts';
 import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
 import { type Tickets, ticketPath } from '../graphql/transports/tickets.ts';
+import { refuseWrongAddresses } from '../instruments/request-address.ts';
 import type { ReadinessWatch } from '../observe/readiness.ts';
 import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
@@ -71,6 +71,7 @@ export interface HttpServer {
 /** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits of requests. */
 export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
   const server = createServer({ ServerResponse: WatchedResponse, ...connectionLimits, ...keepAlive });
+  refuseWrongAddresses(server);
   const connections = new Connections(server);
   const callers = new Callers(options.callers);
   const admission: Admission = {
@@ -200,9 +201,6 @@ async function answerGraphql(
   if (request.method === 'POST' && !wantsStream(request)) {
     return answerJsonRequest(options.graphql, request, response, body);
   }
-  if (request.method === 'GET' && !wantsStream(request)) {
-    return answerByYoga(options.graphql, request, response, body);
-  }
   if (wantsStream(request)) {
     // The status of a stream is 200 once it has begun: refuse unknown credentials before.
     const viewer = await options.callers.credentials
@@ -212,12 +210,7 @@ async function answerGraphql(
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     if (await options.distinctConnections(request, response, body)) return;
   }
-  await options.graphql.yoga(withBody(request, body), response);
-}
-
-/** Makes a request for Yoga: the fields that it reads, and the body, which has been read already. */
-function withBody({ method, url, headers, socket }: IncomingMessage, body: Buffer) {
-  return Object.assign(Readable.from([body]), { method, url, headers, socket });
+  return answerByYoga(options.graphql, request, response, body);
 }
 
 /** Tells whether a request may be for a stream: of events, or of parts. */

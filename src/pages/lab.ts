@@ -7,9 +7,8 @@ import type { Shown } from './shown.ts';
 /**
  * Makes the page of the lab: GraphiQL, which `npm run pages` has bundled. Its policy lets it run its own files, and talk to
  * this server alone.
- * @param host by which name and port the browser has found it
  */
-export function labPage(assets: Assets, { sandbox, documents }: Shown, host: string): Page {
+export function labPage(assets: Assets, { sandbox, documents }: Shown): Page {
   const lab = assets.of('lab');
   if (!lab) {
     return plainPage(
@@ -47,6 +46,6 @@ ${lab.scripts.map((script) => html`<script type="module" src="${script}"></scrip
 <noscript>The lab needs JavaScript.</noscript>
 </body>
 </html>`,
-    policy: scriptPolicy(host),
+    policy: scriptPolicy,
   };
 }

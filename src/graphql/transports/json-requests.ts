@@ -90,7 +90,7 @@ export async function answerByYoga(
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
   const answer = await yoga.fetch(
-    `http://${request.headers.host ?? 'localhost'}${request.url}`,
+    `http://localhost${request.url}`,
     { method, headers, ...(method === 'POST' && { body: new Uint8Array(body) }) },
     { res: response },
   );
