@@ -62,8 +62,6 @@ export const settings = {
   SOCKETS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(20),
   STREAMS_PER_API_TOKEN: wholeNumber(1, 1_000_000).default(50_000),
   STREAMS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(100),
-  RESERVATIONS_PER_API_TOKEN: wholeNumber(1, 1_000_000).default(1_000),
-  RESERVATIONS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(20),
   COMPRESS_SOCKETS: onOff.default(false),
   COMPRESS_EVENT_STREAMS: onOff.default(false),
   KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000),

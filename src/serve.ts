@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { CredentialBrake } from './access/limits/credential-brake.ts';
 import { RateLimits } from './access/limits/rate-limits.ts';
@@ -11,15 +10,12 @@ import { ClientTokens } from './access/tokens/client-tokens.ts';
 import { Credentials } from './access/tokens/credentials.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
 import type { GatewaySettings } from './config.ts';
-import type { Database } from './database/database.ts';
 import type { Replicas } from './database/replicas/replicas.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
 import type { Feed } from './events/feed.ts';
 import { ResumePoints } from './events/resume-points.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
 import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
-import { createSingleConnections } from './graphql/transports/single-connection.ts';
-import { createTickets } from './graphql/transports/tickets.ts';
 import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
@@ -78,7 +74,8 @@ export async function startServing(
   { payments, webhooks, feed, sessions, readiness, replicas, metricsUrl }: Served,
 ): Promise<Serving> {
   const { database } = payments;
-  const { tokens, clientTokens, instance } = namesOf(database, config);
+  const tokens = new ApiTokens(database);
+  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
   const trusted = new TrustedDocuments(database);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
@@ -99,16 +96,15 @@ export async function startServing(
   });
   const { operations } = graphql;
   const problemIn = (text: string) => operations.documents.problemIn(text);
-  const streaming = { operations, credentials, sessions, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS };
   const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: sandbox !== undefined, log });
   const http = await startHttpServer({
     callers,
     host: config.HOST,
     port: config.PORT,
     graphql,
-    distinctConnections: createDistinctConnections(streaming),
-    tickets: createTickets({ operations, credentials, clientTokens }),
-    singleConnections: createSingleConnections({ ...streaming, takeTurn, instance, reservations: caps.reservations }),
+    distinctConnections: createDistinctConnections({
+      ...{ operations, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS },
+    }),
     origins,
     rest: createRestServer({
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
@@ -129,16 +125,6 @@ export async function startServing(
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
   return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
-}
-
-/** Returns what finds tokens, and the name of this instance in the tokens of its event streams. */
-function namesOf(database: Database, config: GatewaySettings) {
-  const { CLIENT_TOKEN_KEY: key, CLIENT_TOKEN_KEY_FALLBACKS: fallbacks } = config;
-  return {
-    tokens: new ApiTokens(database),
-    clientTokens: new ClientTokens(database, key, fallbacks),
-    instance: randomBytes(6).toString('base64url'),
-  };
 }
 
 /** Returns what answers providers of rails, who are no platform. It has a brake of its own. */
@@ -199,10 +185,6 @@ function capsOf(config: GatewaySettings) {
     streams: new TokenCap('subscriptions', {
       apiToken: config.STREAMS_PER_API_TOKEN,
       clientToken: config.STREAMS_PER_CLIENT_TOKEN,
-    }),
-    reservations: new TokenCap('single-connection event streams', {
-      apiToken: config.RESERVATIONS_PER_API_TOKEN,
-      clientToken: config.RESERVATIONS_PER_CLIENT_TOKEN,
     }),
   };
 }

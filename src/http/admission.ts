@@ -18,8 +18,6 @@ export interface Admission {
 /** What answers a request that is admitted. Its body is undefined when it was too long. */
 export interface Service {
   readonly api: Api;
-  /** Whether a request of a known caller waits for its turn. Those of strangers do, to be looked up. */
-  readonly takesTurn: boolean;
   /** Whether it serves requests without credentials of ours. If not, it refuses them, which is slowed down. */
   readonly servesStrangers?: boolean;
   readonly work: (body: Buffer | undefined) => Promise<void>;
@@ -33,7 +31,7 @@ export async function admit(
   { bodies, callers, inFlight }: Admission,
   request: IncomingMessage,
   response: WatchedResponse,
-  { api, takesTurn, servesStrangers = false, work }: Service,
+  { api, servesStrangers = false, work }: Service,
 ): Promise<void> {
   const caller = callers.find(request);
   const early = caller && callers.count(caller, response);
@@ -50,7 +48,7 @@ export async function admit(
   const slot = inFlight.admit(response, tenant);
   // Beside nobody else, late refusals would only keep a platform's own connections from requests that can be answered.
   if (!slot) return inFlight.isAlone(tenant) ? refuse(response, api, busy) : refuseLate(busy);
-  if (takesTurn || !caller) await slot.turn();
+  await slot.turn();
   if (response.closed) return;
   return withSlot(slot, async () => {
     const late = caller ? undefined : await callers.identify(request, response);

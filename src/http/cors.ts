@@ -17,7 +17,7 @@ export interface OriginOptions {
 const allowed = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers': [
-    'authorization, content-type, accept, idempotency-key, last-event-id, payments-read-after, x-graphql-event-stream-token',
+    'authorization, content-type, accept, idempotency-key, last-event-id, payments-read-after',
     // Apollo's clients send them: for their servers' protection against forged requests, and to name themselves.
     'apollo-require-preflight, apollographql-client-name, apollographql-client-version',
     'x-apollo-operation-id, x-apollo-operation-name',

@@ -13,7 +13,7 @@ export interface RequestLogOptions {
 
 /**
  * Runs the work of a request under its id (`X-Request-Id`, or a new one), which the response and all lines of the log have. Logs
- * the request, where that is wanted: its path without the query, which may have a ticket in it.
+ * the request, where that is wanted: its path without the query, which may have a document in it.
  */
 export function asLoggedRequest<T>(
   request: IncomingMessage,

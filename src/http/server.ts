@@ -4,9 +4,6 @@ import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
 import { type DistinctConnections, wantsEvents } from '../graphql/transports/distinct-connections.ts';
 import { answerByYoga, answerJsonRequest } from '../graphql/transports/json-requests.ts';
-import { takesMultipart } from '../graphql/transports/multipart.ts';
-import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
-import { type Tickets, ticketPath } from '../graphql/transports/tickets.ts';
 import { refuseWrongAddresses } from '../instruments/request-address.ts';
 import type { ReadinessWatch } from '../observe/readiness.ts';
 import type { Pages } from '../pages/pages.ts';
@@ -35,10 +32,6 @@ export interface HttpOptions {
   readonly callers: CallerOptions;
   /** Event streams with a connection for each operation. */
   readonly distinctConnections: DistinctConnections;
-  /** Tickets for event streams of clients that send no header. */
-  readonly tickets: Tickets;
-  /** Event streams that carry several operations. */
-  readonly singleConnections: SingleConnections;
   readonly origins: Origins;
   readonly rest: RestServer;
   readonly providers: ProviderWebhooks;
@@ -118,7 +111,9 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   };
 }
 
-const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', '/graphql/stream', ticketPath]);
+/** The address that libraries for event streams expect: another name of /graphql. */
+const streamPath = '/graphql/stream';
+const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', streamPath]);
 
 async function dispatch(
   options: HttpOptions,
@@ -136,7 +131,7 @@ async function dispatch(
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
   const { rest, providers } = options;
   const admitJson = (service: Pick<Service, 'servesStrangers' | 'work'>) =>
-    admit(admission, request, response, { api: 'REST', takesTurn: true, ...service });
+    admit(admission, request, response, { api: 'REST', ...service });
   if (path === restPrefix || path.startsWith(`${restPrefix}/`))
     return admitJson({ work: (body) => rest(request, response, body) });
   if (providers.takes(path))
@@ -165,24 +160,10 @@ async function serveGraphql(
     const { status, code, message } = refusal;
     return refuseForm(admission, request, response, status, { errors: [{ message, extensions: { code } }] });
   }
-  if (options.tickets.hasTicket(request)) {
-    const isRedeemed = await options.tickets.redeem(request).then(
-      () => true,
-      () => false,
-    );
-    if (!isRedeemed) return refuse(response, 'GRAPHQL', unavailable(databaseAway));
-  }
   return admit(admission, request, response, {
     api: 'GRAPHQL',
-    // What it asks for has a turn of its own, and who ends an operation does not wait behind it.
-    takesTurn: !isOfReservedStream(request),
     work: async (body) => (body ? answerGraphql(options, request, response, body) : refuseBody(response)),
   });
-}
-
-function isOfReservedStream(request: IncomingMessage): boolean {
-  const [path] = (request.url ?? '/').split('?', 1);
-  return path === '/graphql/stream' && streamToken(request) !== undefined;
 }
 
 async function answerGraphql(
@@ -191,17 +172,9 @@ async function answerGraphql(
   response: ServerResponse,
   body: Buffer,
 ): Promise<void> {
-  if (request.url?.startsWith(ticketPath)) return options.tickets.make(request, response, body);
-  if (request.url?.startsWith('/graphql/stream')) {
-    const isDistinct = streamToken(request) === undefined && wantsStream(request);
-    if (!isDistinct) return options.singleConnections(request, response, body);
-    // Without a reserved stream this is graphql-sse's mode with a connection per operation, which /graphql serves.
-    request.url = request.url.replace('/graphql/stream', '/graphql');
-  }
-  if (request.method === 'POST' && !wantsStream(request)) {
-    return answerJsonRequest(options.graphql, request, response, body);
-  }
-  if (wantsStream(request)) {
+  const { graphql } = options;
+  if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
+  if (wantsEvents(request)) {
     // The status of a stream is 200 once it has begun: refuse unknown credentials before.
     const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
@@ -209,13 +182,8 @@ async function answerGraphql(
     if (viewer === 'UNAVAILABLE') return refuse(response, 'GRAPHQL', unavailable(databaseAway));
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     if (await options.distinctConnections(request, response, body)) return;
-  }
-  return answerByYoga(options.graphql, request, response, body);
-}
-
-/** Tells whether a request may be for a stream: of events, or of parts. */
-function wantsStream(request: IncomingMessage): boolean {
-  return wantsEvents(request) || takesMultipart(request.headers.accept);
+  } else if (request.method === 'POST') return answerJsonRequest(graphql, request, response, body);
+  return answerByYoga(graphql, request, response, body);
 }
 
 function refuseBody(response: ServerResponse): void {

@@ -11,11 +11,11 @@ import type { ResumePoints } from '../../events/resume-points.ts';
 import type { ClientFacts } from '../../instruments/request-facts.ts';
 import type { Operations } from '../server/operations.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
-import { maxOperations } from './operation.ts';
 
 /** The limits of one socket. */
 export const socketLimits = {
-  operations: maxOperations,
+  /** The most operations at once. */
+  operations: 20,
   frameBytes: 64 * 1024,
   initSeconds: 3,
   /** How long a client may take to answer the close of its socket. */

@@ -3,13 +3,13 @@ import { GraphQLError } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
+import { RateLimited } from '../../access/limits/rate-limits.ts';
 import { reviveExact } from '../../bodies/json.ts';
 import { inTurn } from '../../core/turn.ts';
 import { asRequest, clientIn, factsOf, noteCaller, type RequestFacts } from '../../instruments/request-facts.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
 import { Acknowledgements } from './acknowledgements.ts';
-import { tooManyOperations } from './operation.ts';
 import { openSocketStream, type SocketOperation } from './socket-messages.ts';
 import { resumeKeyOf } from './socket-resumption.ts';
 import {
@@ -35,6 +35,11 @@ const compression = {
   clientNoContextTakeover: true,
   threshold: 128,
 } as const;
+
+/** The error of an operation too many. */
+const tooManyOperations = rateLimited(
+  new RateLimited(`a connection carries at most ${socketLimits.operations} operations at once`, 1),
+);
 
 /**
  * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since every
@@ -125,7 +130,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
     onPong: ({ extra }, payload) => extra.acknowledgements?.take(payload),
     onSubscribe: async ({ extra, subscriptions }, id, params) => {
-      if ((extra.operations ?? 0) >= socketLimits.operations) return [tooManyOperations()];
+      if ((extra.operations ?? 0) >= socketLimits.operations) return [tooManyOperations];
       // Counted before the first await, so that a burst is counted too.
       extra.operations = (extra.operations ?? 0) + 1;
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;

@@ -233,4 +233,11 @@ export const accessBugs: readonly Bug[] = [
       title: 'a walk between two cursors ends before the second, in either direction',
     },
   },
+  {
+    bug: 'whatever the key of client tokens has signed is one',
+    file: 'src/access/tokens/client-tokens.ts',
+    find: "if (!('iss' in claims) || claims.iss !== issuer) return undefined;",
+    put: '',
+    caughtBy: { file: 'test/access/client-tokens.test.ts', title: 'a revoked or forged client token is like none' },
+  },
 ];
