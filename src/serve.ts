@@ -119,7 +119,7 @@ export async function startServing(
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    ...{ operations, sessions, takeTurn, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
+    ...{ operations, sessions, takeTurn, keepAliveMs, log, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
     compresses: config.COMPRESS_SOCKETS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RateLimited } from '../access/limits/rate-limits.ts';
+import type { InexactJson } from '../core/json.ts';
 import { earlyRefusals } from '../instruments/instruments.ts';
 
 /** The API that a request is for: it decides the form of errors. */
@@ -42,6 +43,11 @@ export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal
       ? { status, code, message, details: { reason: message } }
       : { errors: [{ message, extensions: { code, retryAfter } }] };
   answer(response, status, body);
+}
+
+/** Returns the body of the refusal of a signed message whose JSON no value represents as it is written. */
+export function inexactMessage({ message }: InexactJson) {
+  return { status: 400, code: 'INVALID_INPUT', message };
 }
 
 /** Answers with JSON. */

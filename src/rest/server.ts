@@ -4,7 +4,7 @@ import { matchedRoutes } from 'hono/route';
 import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/tokens/api-tokens.ts';
 import { bodyText, unsupportedBody } from '../bodies/body.ts';
-import { parseJson } from '../bodies/json.ts';
+import { InexactJson, parseJson } from '../core/json.ts';
 import { asPlatform } from '../database/connections/platform-scope.ts';
 import type { Replicas } from '../database/replicas/replicas.ts';
 import { requestSeconds } from '../instruments/instruments.ts';
@@ -27,7 +27,7 @@ import { transferEndpoints } from './endpoints/transfers.ts';
 import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
 import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
 import { webhookEndpoints } from './endpoints/webhooks.ts';
-import { presentError, RestError } from './errors.ts';
+import { inexactBody, presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
 import { withReadToken } from './replica-reads.ts';
 import { checkStorable, checkStorableQuery } from './text.ts';
@@ -150,7 +150,8 @@ async function readJson(request: HonoRequest): Promise<unknown> {
 function parsedBody(text: string): unknown {
   try {
     return parseJson(text);
-  } catch {
+  } catch (error) {
+    if (error instanceof InexactJson) throw inexactBody(error);
     throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
 }

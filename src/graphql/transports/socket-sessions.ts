@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import { RateLimited, type RateLimits } from '../../access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../access/limits/refusal-pace.ts';
@@ -6,6 +7,7 @@ import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { Credentials } from '../../access/tokens/credentials.ts';
 import type { Session, Sessions } from '../../access/tokens/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
+import type { InexactJson } from '../../core/json.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
 import type { ClientFacts } from '../../instruments/request-facts.ts';
@@ -46,6 +48,10 @@ export type Extra = {
   /** Whether each subscription resumes by its own id, when it is sent again on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
+  /** What is not exact in the operation that has arrived. */
+  inexact?: InexactJson | undefined;
+  /** Whether its client has broken the protocol: the socket is about to be closed. */
+  isRefused?: boolean;
 };
 
 /** What sockets are served with. */
@@ -66,6 +72,7 @@ export interface SocketOptions {
   /** Whether a page of this origin may open a socket. */
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   readonly keepAliveMs: number;
+  readonly log: Logger;
   /** Whether messages are compressed for clients that take it. */
   readonly compresses: boolean;
 }
