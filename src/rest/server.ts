@@ -3,7 +3,7 @@ import type { HonoRequest } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/tokens/api-tokens.ts';
-import { bodyText, unsupportedBody } from '../bodies/body.ts';
+import { bodyText } from '../bodies/body.ts';
 import { InexactJson, parseJson } from '../core/json.ts';
 import { asPlatform } from '../database/connections/platform-scope.ts';
 import type { Replicas } from '../database/replicas/replicas.ts';
@@ -85,7 +85,6 @@ function restApp(options: RestOptions): RestApp {
   });
   app.use('*', withReadToken);
   app.use('*', async (context, next) => {
-    checkBodyHeaders(context.req.raw.headers);
     if (context.env.bodyTooLarge) {
       throw new RestError('PAYLOAD_TOO_LARGE', `a request body has at most ${bodyBytes} bytes`);
     }
@@ -153,17 +152,6 @@ function parsedBody(text: string): unknown {
   } catch (error) {
     if (error instanceof InexactJson) throw inexactBody(error);
     throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
-  }
-}
-
-/** Refuses bodies other than JSON: a page of another origin can send forms and plain text without a preflight. */
-function checkBodyHeaders(headers: Headers): void {
-  const length = headers.get('content-length');
-  const hasBody = headers.has('transfer-encoding') || (length !== null && length !== '0');
-  if (!hasBody) return;
-  const unsupported = unsupportedBody({ type: headers.get('content-type'), encoding: headers.get('content-encoding') });
-  if (unsupported) {
-    throw new RestError('INVALID_REQUEST_FORMAT', unsupported.message, { status: 415, headers: unsupported.headers });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import { bodyText, unsupportedBody } from '../../bodies/body.ts';
+import { bodyText } from '../../bodies/body.ts';
 import { InexactJson, parseJson } from '../../core/json.ts';
 import { dotted, type FieldPath } from '../../core/path.ts';
 import { badRequest } from '../failure.ts';
@@ -43,15 +43,6 @@ export function readQuery(params: URLSearchParams): GraphQLParams & Pick<SentOpe
 }
 
 async function readBody(request: Request): Promise<GraphQLParams> {
-  const { headers } = request;
-  const unsupported = unsupportedBody({ type: headers.get('content-type'), encoding: headers.get('content-encoding') });
-  if (unsupported) {
-    throw badRequest(unsupported.message, {
-      code: 'UNSUPPORTED_MEDIA_TYPE',
-      status: 415,
-      headers: unsupported.headers,
-    });
-  }
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw badRequest('the body is not text in UTF-8');
   // Yoga and `operationOf` check what it is.

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import { RateLimited, type RateLimits } from '../../access/limits/rate-limits.ts';
@@ -65,6 +66,8 @@ export interface SocketOptions {
   /** How many subscriptions each token may have open: as many resume keys its subject may have. */
   readonly streams: TokenCap;
   readonly limits: RateLimits;
+  /** Notes that the client of a connection has shown right credentials. */
+  readonly noteKnown: (socket: Socket) => void;
   readonly pace: RefusalPace;
   readonly takeTurn: TakeTurn;
   /** The address of a client, as limits count it. */
@@ -98,6 +101,7 @@ export async function openSession(
     if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
     return false;
   }
+  options.noteKnown(extra.request.socket);
   const refusal = admitSocket(options, extra.socket, viewer);
   if (refusal) {
     await pace.wait(viewer.platformId);
