@@ -33,15 +33,6 @@ const post =
     return text;
   };
 
-const overSingleConnection: Send = async (body) => {
-  const reserved = await fetch(`${t.url}/graphql/stream`, {
-    method: 'PUT',
-    headers: { authorization: t.platform.authorization },
-  });
-  const request = body.replace(/\}$/, ',"extensions":{"operationId":"1"}}');
-  return post('/graphql/stream', { 'x-graphql-event-stream-token': await reserved.text() })(request);
-};
-
 const overSocket: Send = async (payload) => {
   const raw = await openRawSocket(t.url, t.platform.authorization);
   raw.socket.send(`{"id":"1","type":"subscribe","payload":${payload}}`);
@@ -53,7 +44,6 @@ const overSocket: Send = async (payload) => {
 const ways: readonly [string, Send][] = [
   ['a POST', (request) => post('/graphql')(request)],
   ['an event stream', (request) => post('/graphql', { accept: 'text/event-stream' })(request)],
-  ['an operation of a reserved stream', overSingleConnection],
   ['a socket', overSocket],
 ];
 

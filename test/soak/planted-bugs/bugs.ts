@@ -1,5 +1,6 @@
 import { accessBugs } from './access-bugs.ts';
 import { attackBugs } from './attack-bugs.ts';
+import { edgeBugs } from './edge-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
 import { operatorBugs } from './operator-bugs.ts';
@@ -17,6 +18,7 @@ export const bugs: readonly Bug[] = [
   ...serviceBugs,
   ...listBugs,
   ...attackBugs,
+  ...edgeBugs,
   ...recordBugs,
   ...providerBugs,
   ...operatorBugs,
