@@ -19,12 +19,14 @@ import { createDistinctConnections } from './graphql/transports/distinct-connect
 import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
-import { addressFinder } from './http/client-address.ts';
+import { addressFinder, directAddressFinder } from './http/client-address.ts';
+import type { ConnectionLimits } from './http/connections.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { ProviderWebhooks } from './http/provider-webhooks.ts';
 import { startHttpServer } from './http/server.ts';
 import { Turns } from './http/turns.ts';
+import { maxOpenFiles } from './instruments/open-files.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
 import { openPages } from './pages/pages.ts';
 import type { SandboxPlatform, Shown } from './pages/shown.ts';
@@ -47,6 +49,10 @@ export interface ServingOptions {
     readonly statementMs?: number;
     readonly lockMs?: number;
     readonly idleMs?: number;
+    /** How long a client has for the headers of a request. */
+    readonly headersMs?: number;
+    /** The most connections. */
+    readonly connections?: number;
     /** How long the refusal of a provider's webhook takes. */
     readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
@@ -116,10 +122,13 @@ export async function startServing(
     requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: sandbox !== undefined,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
+    connections: connectionLimits({ config, log, pace }, callers.now),
+    headersMs: pace?.headersMs,
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    ...{ operations, sessions, takeTurn, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
+    noteKnown: (socket) => http.noteKnown(socket),
+    ...{ operations, sessions, takeTurn, keepAliveMs, log, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
     compresses: config.COMPRESS_SOCKETS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
@@ -161,6 +170,23 @@ function callersOf(
     pace: new RefusalPace(now),
     addressOf: addressFinder(config.TRUSTED_PROXIES),
     now,
+  };
+}
+
+/** Returns how many connections there may be: not all that the process may open, since it needs some for itself. */
+function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
+  let refused = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return {
+    most: pace?.connections ?? Math.floor(maxOpenFiles() * 0.9),
+    addressOf: directAddressFinder(config.TRUSTED_PROXIES),
+    onRefusal(address) {
+      refused += 1;
+      if (now() - loggedAt < 60_000) return;
+      log.warn({ address, refused }, 'too many connections: new ones are closed, at least those from this address');
+      refused = 0;
+      loggedAt = now();
+    },
   };
 }
 

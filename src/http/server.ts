@@ -1,25 +1,26 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { databaseAway } from '../core/refusal.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
 import { type DistinctConnections, wantsEvents } from '../graphql/transports/distinct-connections.ts';
-import { answerByYoga, answerJsonRequest } from '../graphql/transports/json-requests.ts';
+import { answerByYoga, answerJsonRequest, mediaType } from '../graphql/transports/json-requests.ts';
 import { refuseWrongAddresses } from '../instruments/request-address.ts';
 import type { ReadinessWatch } from '../observe/readiness.ts';
 import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { type Admission, admit, refuseForm, type Service } from './admission.ts';
-import { BodyReader, bodyBytes } from './bodies.ts';
+import { BodyReader } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
-import { Connections } from './connections.ts';
+import { type ConnectionLimits, Connections } from './connections.ts';
 import type { Origins } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
 import type { ProviderWebhooks } from './provider-webhooks.ts';
-import { answer, refuse, unavailable } from './refusals.ts';
-import { refusalOf } from './request-form.ts';
+import { answer, formBody, refuse, unavailable } from './refusals.ts';
+import { tooLong } from './request-form.ts';
 import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 import { WatchedResponse } from './watched-response.ts';
 
@@ -42,15 +43,29 @@ export interface HttpOptions {
   readonly isSandbox: boolean;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
   readonly admission: AdmissionLimits;
+  /** How many connections there may be. */
+  readonly connections: ConnectionLimits;
+  /** For tests only: how many milliseconds a client has for its headers. */
+  readonly headersMs?: number | undefined;
 }
 
-/** The most bytes of a request's headers, and the most milliseconds until a request has arrived. */
-const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as const;
+/**
+ * The most bytes of a request's headers, and the most milliseconds until a request has arrived, its headers have, or a new connection
+ * has sent anything.
+ */
+const connectionLimits = {
+  maxHeaderSize: 16 * 1024,
+  requestTimeout: 30_000,
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+} as const;
 
 /** The running HTTP server. */
 export interface HttpServer {
   readonly server: Server;
   readonly url: string;
+  /** Notes that the client of a connection has shown right credentials. */
+  noteKnown(socket: Socket): void;
   /** Makes every response end its connection from now on; requests are still processed. */
   announceStop(): void;
   /** Closes the port. */
@@ -63,9 +78,16 @@ export interface HttpServer {
 
 /** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits of requests. */
 export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
-  const server = createServer({ ServerResponse: WatchedResponse, ...connectionLimits, ...keepAlive });
+  const { headersMs = connectionLimits.headersTimeout } = options;
+  const server = createServer({
+    ServerResponse: WatchedResponse,
+    ...connectionLimits,
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: Math.min(headersMs, connectionLimits.connectionsCheckingInterval),
+    ...keepAlive,
+  });
   refuseWrongAddresses(server);
-  const connections = new Connections(server);
+  const connections = new Connections(server, options.connections);
   const callers = new Callers(options.callers);
   const admission: Admission = {
     bodies: new BodyReader(callers),
@@ -98,6 +120,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   return {
     server,
     url: `http://${host}:${listening.port}`,
+    noteKnown: (socket) => connections.noteKnown(socket),
     announceStop: () => connections.announceEnd(),
     async close() {
       // A client that gets its response now would connect again, to a port that closes.
@@ -130,12 +153,16 @@ async function dispatch(
   if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
   const { rest, providers } = options;
-  const admitJson = (service: Pick<Service, 'servesStrangers' | 'work'>) =>
+  const admitJson = (service: Pick<Service, 'servesStrangers' | 'takesJson' | 'work'>) =>
     admit(admission, request, response, { api: 'REST', ...service });
   if (path === restPrefix || path.startsWith(`${restPrefix}/`))
-    return admitJson({ work: (body) => rest(request, response, body) });
+    return admitJson({ takesJson: true, work: (body) => rest(request, response, body) });
   if (providers.takes(path))
-    return admitJson({ servesStrangers: true, work: (body) => providers.answer(request, response, body) });
+    return admitJson({
+      servesStrangers: true,
+      takesJson: false,
+      work: (body) => providers.answer(request, response, body),
+    });
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
   if (await options.pages.answerWrongPath(request, response, path)) return;
@@ -155,14 +182,14 @@ async function serveGraphql(
   request: IncomingMessage,
   response: WatchedResponse,
 ): Promise<void> {
-  const refusal = refusalOf(request);
-  if (refusal) {
-    const { status, code, message } = refusal;
-    return refuseForm(admission, request, response, status, { errors: [{ message, extensions: { code } }] });
-  }
   return admit(admission, request, response, {
     api: 'GRAPHQL',
-    work: async (body) => (body ? answerGraphql(options, request, response, body) : refuseBody(response)),
+    takesJson: true,
+    refuseStranger: () => refuseStranger(request, response),
+    work: async (body) =>
+      body
+        ? answerGraphql(options, request, response, body)
+        : answer(response, 413, formBody('GRAPHQL', { status: 413, message: tooLong })),
   });
 }
 
@@ -186,9 +213,10 @@ async function answerGraphql(
   return answerByYoga(graphql, request, response, body);
 }
 
-function refuseBody(response: ServerResponse): void {
-  const message = `a request body has at most ${bodyBytes} bytes`;
-  answer(response, 413, { errors: [{ message, extensions: { code: 'PAYLOAD_TOO_LARGE' } }] });
+/** Refuses a request to GraphQL without right credentials. Nothing of it has been read but its header fields. */
+function refuseStranger({ headers }: IncomingMessage, response: ServerResponse): void {
+  const type = mediaType(headers.accept) ?? 'application/json';
+  answer(response, 401, { errors: [withoutStatus(unauthenticated())] }, type);
 }
 
 async function serveReadiness({ readiness }: HttpOptions, response: ServerResponse): Promise<void> {

@@ -4,6 +4,9 @@ import { docsPath } from './docs.ts';
 import { icon, type Page, plainPage, scriptPolicy } from './layout.ts';
 import type { Shown } from './shown.ts';
 
+/** What the lab loads: its page, and its workers. */
+export const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
+
 /**
  * Makes the page of the lab: GraphiQL, which `npm run pages` has bundled. Its policy lets it run its own files, and talk to
  * this server alone.

@@ -3,7 +3,7 @@ import { Assets, assetPath } from './assets.ts';
 import { consolePage, consolePath } from './console.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
 import { frontLinks, frontPage } from './front.ts';
-import { labPage } from './lab.ts';
+import { labFiles, labPage } from './lab.ts';
 import { plainPage, sendPage } from './layout.ts';
 import { notFoundPage } from './not-found.ts';
 import type { Shown } from './shown.ts';
@@ -25,7 +25,11 @@ export interface Pages {
 
 /** Opens the pages: the front page, and what the settings show. */
 export async function openPages(shown: Shown): Promise<Pages> {
-  const assets = await Assets.open();
+  const assets = await Assets.open([
+    ...(shown.lab ? labFiles : []),
+    ...(shown.sandbox ? ['wallet'] : []),
+    ...(shown.documents ? ['console'] : []),
+  ]);
   // At the first request for one: few starts are followed by any.
   let docs: Promise<Docs> | undefined;
   return {

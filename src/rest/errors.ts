@@ -4,6 +4,7 @@ import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
 import { invalidFieldsOf } from '../core/check-all.ts';
+import type { InexactJson } from '../core/json.ts';
 import { dotted } from '../core/path.ts';
 import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../core/refusal.ts';
 import type { CustomerUse } from '../payments/plan-refusals.ts';
@@ -117,6 +118,13 @@ export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown,
   return new RestError(codes.size === 1 && firstCode ? firstCode : 'INVALID_INPUT', message, { errors });
 }
 
+/** Makes the error for a body whose JSON no value represents as it is written. */
+export function inexactBody({ path, reason }: InexactJson): RestError {
+  const field = dotted(path) || 'body';
+  const code = codeOf({ code: 'custom' }, path.map(String), false);
+  return new RestError(code, `${field}: ${reason}`, { errors: [{ field, constraint: 'exact', message: reason }] });
+}
+
 function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: ErrorCode })[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
@@ -140,7 +148,7 @@ function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: E
 }
 
 /** Returns the specific code for amounts and account details (decision 46), and INVALID_INPUT for all other fields. */
-function codeOf(issue: core.$ZodIssue, path: readonly string[], isMissing: boolean): ErrorCode {
+function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], isMissing: boolean): ErrorCode {
   if (amountFields.has(path.at(-1)) && !isMissing) {
     return issue.code === 'too_big' ? 'AMOUNT_OUT_OF_RANGE' : 'INVALID_AMOUNT';
   }

@@ -100,6 +100,7 @@ describe('200', () => {
     const before = await balanceOf(t.platform, scene.usd);
     const unusable: Answer[] = [
       json(200, { receiverCustomerInfo: 'everyone' }),
+      (response) => response.writeHead(200).end('{"receiverCustomerInfo":{"FULL_NAME":"A","FULL_NAME":"B"}}'),
       (response) => response.writeHead(200).end('<html>'),
       json(200, { receiverCustomerInfo: { 'full name': 'Grace Hopper' } }),
       json(200, { receiverCustomerInfo: { FULL_NAME: ' ' } }),

@@ -97,7 +97,7 @@ export interface Prepared extends ExecutionArgs {
 }
 
 /**
- * Runs operations, the same for every transport: parses, limits and validates the document, authenticates the caller, executes
+ * Runs operations, the same for every transport: authenticates the caller, parses, limits and validates the document, executes
  * or subscribes within the time limit, and converts errors to those that clients see.
  */
 export class Operations {
@@ -112,10 +112,14 @@ export class Operations {
     this.#shared = new SharedResults((result, args) => this.#messageText(result, args), options.takeTurn);
   }
 
-  /** Parses, validates and authenticates an operation. Returns what to run, or the errors of an operation that cannot run. */
+  /**
+   * Authenticates an operation, and then parses and validates it: strangers learn nothing of the schema, and cost no more than their
+   * refusal. Returns what to run, or the errors of an operation that cannot run.
+   */
   async prepare(transport: Transport, sent: SentOperation): Promise<Prepared | readonly GraphQLError[]> {
     try {
-      const params = await this.complete(transport, sent);
+      const context = await this.#options.contextOf(transport);
+      const params = await this.#options.sent.complete(sent, async () => context.viewer);
       const { query, operationName, variables } = params;
       const document = this.documents.parse(query);
       const errors = this.documents.check({ document, operationName, variables });
@@ -129,7 +133,7 @@ export class Operations {
         document,
         operationName: operationName ?? undefined,
         variableValues: variables ?? undefined,
-        contextValue: await this.context(transport, params, document),
+        contextValue: await this.#completeContext(context, transport, params, document),
         isSubscription: operation.operation === 'subscription',
       };
     } catch (error) {
@@ -147,9 +151,17 @@ export class Operations {
    * Creates the context of resolvers. Throws a GraphQLError where the credentials are not valid, and where the caller may not send
    * this document.
    */
-  async context(transport: Transport, params: OperationParams, document?: DocumentNode): Promise<Context> {
+  async context(transport: Transport, params: OperationParams): Promise<Context> {
+    return this.#completeContext(await this.#options.contextOf(transport), transport, params);
+  }
+
+  async #completeContext(
+    context: Context,
+    transport: Transport,
+    params: OperationParams,
+    document?: DocumentNode,
+  ): Promise<Context> {
     const { query, extensions } = params;
-    const context = await this.#options.contextOf(transport);
     if (context.viewer.trustedDocumentsOnly)
       await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query));
     context.readAfter = sentReadAfter(context.viewer.platformId, transport.response?.req.headers, params);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
-import { bodyText, unsupportedBody } from '../../bodies/body.ts';
+import { bodyText } from '../../bodies/body.ts';
 import { withoutStatus } from '../failure.ts';
 import type { Operations } from '../server/operations.ts';
 import { operationOf, readOperation } from '../server/read-operation.ts';
@@ -71,8 +71,7 @@ function readParams(request: IncomingMessage, body: Buffer): SentOperation | und
       return undefined;
     }
   }
-  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
-  const text = request.method !== 'POST' || unsupportedBody({ type, encoding }) ? undefined : bodyText(body);
+  const text = request.method === 'POST' ? bodyText(body) : undefined;
   return text === undefined ? undefined : readOperation(text);
 }
 

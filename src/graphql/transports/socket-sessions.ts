@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import { RateLimited, type RateLimits } from '../../access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../access/limits/refusal-pace.ts';
@@ -6,6 +8,7 @@ import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { Credentials } from '../../access/tokens/credentials.ts';
 import type { Connection, Session, Sessions } from '../../access/tokens/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
+import type { InexactJson } from '../../core/json.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
 import type { ClientFacts } from '../../instruments/request-facts.ts';
@@ -46,6 +49,10 @@ export type Extra = {
   /** Whether each subscription resumes by its own id, when it is sent again on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
+  /** What is not exact in the operation that has arrived. */
+  inexact?: InexactJson | undefined;
+  /** Whether its client has broken the protocol: the socket is about to be closed. */
+  isRefused?: boolean;
 };
 
 /** What sockets are served with. */
@@ -59,6 +66,8 @@ export interface SocketOptions {
   /** How many subscriptions each token may have open: as many resume keys its subject may have. */
   readonly streams: TokenCap;
   readonly limits: RateLimits;
+  /** Notes that the client of a connection has shown right credentials. */
+  readonly noteKnown: (socket: Socket) => void;
   readonly pace: RefusalPace;
   readonly takeTurn: TakeTurn;
   /** The address of a client, as limits count it. */
@@ -66,6 +75,7 @@ export interface SocketOptions {
   /** Whether a page of this origin may open a socket. */
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   readonly keepAliveMs: number;
+  readonly log: Logger;
   /** Whether messages are compressed for clients that take it. */
   readonly compresses: boolean;
 }
@@ -91,6 +101,7 @@ export async function openSession(
     if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
     return false;
   }
+  options.noteKnown(extra.request.socket);
   const refusal = admitSocket(options, extra.socket, viewer);
   if (refusal) {
     await pace.wait(viewer.platformId);

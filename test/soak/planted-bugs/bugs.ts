@@ -6,6 +6,7 @@ import { edgeBugs } from './edge-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
 import { operatorBugs } from './operator-bugs.ts';
+import { outerEdgeBugs } from './outer-edge-bugs.ts';
 import type { Bug } from './plant.ts';
 import { providerBugs } from './provider-bugs.ts';
 import { recordBugs } from './record-bugs.ts';
@@ -20,6 +21,7 @@ export const bugs: readonly Bug[] = [
   ...serviceBugs,
   ...listBugs,
   ...attackBugs,
+  ...outerEdgeBugs,
   ...recordBugs,
   ...providerBugs,
   ...operatorBugs,

@@ -208,8 +208,8 @@ export const providerBugs: readonly Bug[] = [
   {
     bug: 'the error of a provider that fails has the credentials',
     file: 'src/rails/upstream/upstream-client.ts',
-    find: 'const content = jsonIn(text);',
-    put: 'const content = jsonIn(text);\n    if (statusCode >= 500) throw new Error(credentials);',
+    find: 'const content = jsonIn(text, what);',
+    put: 'const content = jsonIn(text, what);\n    if (statusCode >= 500) throw new Error(credentials);',
     caughtBy: hidden,
   },
   {
