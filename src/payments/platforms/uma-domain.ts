@@ -27,7 +27,7 @@ export async function checkUmaDomain(
     throw invalid('a UMA domain is a domain name such as pay.example.com: no bare host, no address of a machine');
   }
   const { prisma } = payments.database;
-  const { umaDomain } = await prisma.platform.findUniqueOrThrow({
+  const { umaDomain } = await prisma.platform.findFirstOrThrow({
     where: { id: caller.platformId },
     select: { umaDomain: true },
   });
