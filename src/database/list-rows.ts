@@ -2,9 +2,9 @@ import { type Binds, conditionsOf, fieldsOfModel, tableOf } from './conditions.t
 import { columnName, fieldName } from './rows.ts';
 
 // The rows of a list that belong to something (an account, a customer, a reference) are found by the index on that, however
-// many rows the platform has. What else is asked of them is asked of those rows alone, behind `offset 0`: left to itself,
-// Postgres reads another index where it expects a match soon, such as all payments from the newest on. For an account with
-// few payments, or with none, it reads them to the end.
+// many rows the platform has. Left to itself, Postgres reads another index where it expects a match soon, such as all payments
+// from the newest on: for an account with few payments, or with none, it reads them to the end. So no other index fits: what
+// else is asked of the rows stands in `(…) is true`, and an order that the index does not have behind `offset 0`.
 
 /** The fields that leave few rows of a platform, by model, and whether the index on each has the order of ids. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
@@ -54,6 +54,8 @@ interface Way {
   readonly rest: string;
   /** Whether that index has the order of the list. */
   readonly isOrdered: boolean;
+  /** The other rows that the rows refer to, where these are found first, and the column that refers to them. */
+  readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
 /** Writes the FROM clause, with all conditions, of the rows of a list. No row comes twice. */
@@ -145,39 +147,58 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
   const found: string[] = [];
   const rest: string[] = [];
   let isOrdered = false;
+  let through: Way['through'];
   for (const condition of choice) {
     const [name, value] = condition;
     const field = fieldsOfModel(model).get(name);
-    const isFinder = finders[model]?.[name] !== undefined;
     if (field?.kind !== 'object') {
-      (isFinder ? found : rest).push(textOf(model, alias, [condition], binds));
-      isOrdered ||= finders[model]?.[name] === true;
+      const isOrderedFinder = finders[model]?.[name];
+      (isOrderedFinder === undefined ? rest : found).push(textOf(model, alias, [condition], binds));
+      isOrdered ||= isOrderedFinder === true;
       continue;
     }
     // Of the other row, which does not depend on this one: it is sought once.
     const related = binds.alias();
     const id = idOfNamed(model, condition, choice);
-    const others = `${tableOf(field.type)} ${related} where ${related}.platform_id = ${platformId} and ${conditionsOf(field.type, related, value as Where, binds, true)}`;
+    const rows = `${tableOf(field.type)} ${related} where ${related}.platform_id = ${platformId} and ${conditionsOf(field.type, related, value as Where, binds, true)}`;
     const column = columnName(field.relationFromFields?.at(-1) ?? '');
-    if (id !== undefined) rest.push(`exists (select from ${others} and ${related}.id = ${binds.bind(id)})`);
-    else found.push(`${alias}.${column} = any (array(select ${related}.id from ${others}))`);
+    const ids = `select ${related}.id from ${rows}`;
+    if (id !== undefined) rest.push(`exists (${ids} and ${related}.id = ${binds.bind(id)})`);
+    else if (through || choice.some(([other]) => finders[model]?.[other] && other !== name)) {
+      rest.push(`${alias}.${column} = any (array(${ids}))`);
+    } else through = { column, ids };
   }
-  return { found: found.join(' and '), rest: rest.join(' and ') || 'true', isOrdered };
+  return { found: found.join(' and ') || 'true', rest: rest.join(' and ') || 'true', isOrdered, through };
 }
 
-/** Writes the FROM clause of rows that are found in one or several ways, in the order of the list where each way has it. */
+/** Writes the FROM clause of rows that are found in one or several ways, each in the order of the list where its index has it. */
 function fromWays({ model, alias, order }: ListRows, ways: readonly Way[]): string {
-  const orderText = order?.columns.map((column) => `${alias}.${column} ${order.read}`).join(', ');
-  const found = (way: Way) => {
-    const inOrder = orderText && order?.columns.length === 1 && way.isOrdered ? ` order by ${orderText}` : '';
-    return `(select ${alias}.* from ${tableOf(model)} ${alias} where ${way.found}${inOrder} offset 0) ${alias}`;
-  };
   const [first, ...others] = ways;
-  if (first && others.length === 0) return `${found(first)} where ${first.rest}`;
-  const page = order ? ` order by ${orderText} limit ${order.limit}` : '';
+  if (first && others.length === 0) return fromWay(model, alias, order, first);
+  const by = order?.columns.map((column) => `${alias}.${column} ${order.read}`);
+  const page = order && by ? ` order by ${by.join(', ')} limit ${order.limit}` : '';
   const parts = ways.map((way, at) => {
-    const before = ways.slice(0, at).map((one) => ` and (${one.found} and ${one.rest}) is not true`);
-    return `(select * from ${found(way)} where ${way.rest}${before.join('')}${page})`;
+    const before = ways.slice(0, at).map((one) => ` and (${isFoundBy(one, alias)}) is not true`);
+    const from = fromWay(model, alias, order, { ...way, rest: `${way.rest}${before.join('')}` });
+    return `(select ${alias}.* from ${from}${page})`;
   });
   return `(${parts.join(' union all ')}) ${alias} where true`;
+}
+
+function fromWay(model: string, alias: string, order: ListRows['order'], { found, rest, isOrdered, through }: Way) {
+  const rows = `${tableOf(model)} ${alias} where ${found}`;
+  if (through) {
+    const { column, ids } = through;
+    const referring = `select ${alias}.* from ${rows} and ${alias}.${column} = o.id offset 0`;
+    return `(select ${alias}.* from (${ids}) o cross join lateral (${referring}) ${alias} offset 0) ${alias} where ${rest}`;
+  }
+  return order === undefined || (isOrdered && order.columns.length === 1)
+    ? `${rows} and (${rest}) is true`
+    : `(select ${alias}.* from ${rows} offset 0) ${alias} where ${rest}`;
+}
+
+/** Writes the condition on a row that one way finds it. */
+function isFoundBy({ found, rest, through }: Way, alias: string): string {
+  const refers = through ? ` and ${alias}.${through.column} = any (array(${through.ids}))` : '';
+  return `${found}${refers} and ${rest}`;
 }
