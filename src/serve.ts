@@ -10,11 +10,9 @@ import { ApiTokens } from './access/tokens/api-tokens.ts';
 import { ClientTokens } from './access/tokens/client-tokens.ts';
 import { Credentials } from './access/tokens/credentials.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
-import { instanceName } from './clusters/names.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Database } from './database/database.ts';
 import type { Replicas } from './database/replicas/replicas.ts';
-import { DocumentUses } from './documents/document-uses.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
 import type { Feed } from './events/feed.ts';
 import { ResumePoints } from './events/resume-points.ts';
@@ -26,13 +24,11 @@ import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
 import { addressFinder } from './http/client-address.ts';
-import { ClusterEndpoints } from './http/cluster-endpoints.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { ProviderWebhooks } from './http/provider-webhooks.ts';
 import { startHttpServer } from './http/server.ts';
 import { Turns } from './http/turns.ts';
-import { RequestTraces } from './instruments/request-traces.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
 import { openPages } from './pages/pages.ts';
 import type { SandboxPlatform, Shown } from './pages/shown.ts';
@@ -55,8 +51,6 @@ export interface ServingOptions {
     readonly statementMs?: number;
     readonly lockMs?: number;
     readonly idleMs?: number;
-    /** How often the uses of documents are written. */
-    readonly usesMs?: number;
     /** How long the refusal of a provider's webhook takes. */
     readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
@@ -86,17 +80,15 @@ export async function startServing(
   const { database } = payments;
   const { tokens, clientTokens, instance } = namesOf(database, config);
   const trusted = new TrustedDocuments(database);
-  const uses = new DocumentUses(database, log, pace?.usesMs);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
   const caps = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
-  const traces = config.INSPECT_REQUESTS > 0 ? new RequestTraces(config.INSPECT_REQUESTS) : undefined;
   const graphql = createGraphqlServer({
-    ...{ traces, expensive: turns, limits: callers.limits, pace: callers.pace },
-    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, log, takeTurn },
+    ...{ expensive: turns, limits: callers.limits, pace: callers.pace },
+    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, log, takeTurn },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
@@ -122,12 +114,11 @@ export async function startServing(
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
-    ...callsOfOthers(payments, callers, { config, log, pace }),
+    providers: providerWebhooks(payments, callers, { config, log, pace }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
-    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
+    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: sandbox !== undefined,
-    instance: config.CLUSTER === undefined ? undefined : instance,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
   });
   const sockets = serveWebSockets(http.server, {
@@ -137,27 +128,23 @@ export async function startServing(
     compresses: config.COMPRESS_SOCKETS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
-  return { http, sockets, pace: callers.pace, uses, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+  return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
 /** Returns what finds tokens, and the name of this instance in the tokens of its event streams. */
 function namesOf(database: Database, config: GatewaySettings) {
-  const { CLIENT_TOKEN_KEY: key, CLIENT_TOKEN_KEY_FALLBACKS: fallbacks, CLUSTER: cluster } = config;
+  const { CLIENT_TOKEN_KEY: key, CLIENT_TOKEN_KEY_FALLBACKS: fallbacks } = config;
   return {
     tokens: new ApiTokens(database),
-    clientTokens: new ClientTokens(database, key, fallbacks, cluster),
-    instance: instanceName(cluster, randomBytes(6).toString('base64url')),
+    clientTokens: new ClientTokens(database, key, fallbacks),
+    instance: randomBytes(6).toString('base64url'),
   };
 }
 
-/** Returns what answers those who are no platform: providers of rails, and other clusters. Each has a brake of its own. */
-function callsOfOthers(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
-  const brake = () => brakeOf(config, log, callers.now);
-  const others = { ...callers, payments, log };
-  return {
-    providers: new ProviderWebhooks({ ...others, brake: brake(), refusalMs: pace?.webhookRefusalMs }),
-    clusters: new ClusterEndpoints({ ...others, brake: brake() }),
-  };
+/** Returns what answers providers of rails, who are no platform. It has a brake of its own. */
+function providerWebhooks(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
+  const brake = brakeOf(config, log, callers.now);
+  return new ProviderWebhooks({ ...callers, payments, log, brake, refusalMs: pace?.webhookRefusalMs });
 }
 
 /** Returns what the pages may show. */

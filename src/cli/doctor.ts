@@ -7,7 +7,6 @@ import { verifyMigrations } from '../database/migrations/migrate.ts';
 import { refuseOwners } from '../database/owners.ts';
 import { openReplicas } from '../database/replicas/replicas.ts';
 import { statement } from '../database/statement.ts';
-import { examineRelay } from '../events/relay/examine.ts';
 import { unmarkedRestore } from '../events/sequencer.ts';
 import { missingKeys } from '../start/keys-in-use.ts';
 import { directUrl, poolerOf } from '../start/prepare-database.ts';
@@ -37,7 +36,7 @@ const warning = (check: string, detail: string): Finding => ({ check, result: 'w
 const fault = (check: string, detail: string): Finding => ({ check, result: 'fault', detail });
 
 async function examine(config: Config): Promise<Answer> {
-  const findings = [...safety(config), ...(await ofDatabase(config)), ...(await ofRelay(config))];
+  const findings = [...safety(config), ...(await ofDatabase(config))];
   return {
     data: findings,
     lines: tableOf(findings, ''),
@@ -87,15 +86,6 @@ async function ofReplicas(database: Database, config: Config): Promise<Finding[]
   } finally {
     await replicas.close();
   }
-}
-
-/** Says whether the relay would carry events. Without it an instance reads all of them from the database: that is no fault. */
-async function ofRelay({ NATS_URL: servers, NATS_CREDS: credentials }: Config): Promise<Finding[]> {
-  if (servers === undefined) return [];
-  return examineRelay({ servers, credentials }).then(
-    (words) => [ok('relay', words)],
-    (error: unknown) => [warning('relay', `live events are read from the database: ${wordsOf(error)}`)],
-  );
 }
 
 async function login(database: Database, config: Config): Promise<Finding> {

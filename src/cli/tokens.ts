@@ -62,7 +62,7 @@ interface NewToken extends Said {
 async function issue({ payments }: Tools, platform: string, { name, permissions, ...said }: NewToken): Promise<Answer> {
   const operator = { ...operatorOf('token issue', said), after: { name, permissions } };
   const caller = platformItself(await platformNamed(payments.database, platform), operator);
-  const { apiToken, secret } = await issueApiToken(payments, caller, { name, permissions });
+  const { apiToken, secret } = await issueApiToken(payments.database, caller, { name, permissions });
   const { clientId } = apiToken;
   const id = publicId('ApiToken', apiToken.id);
   const authorization = basicAuthorization({ clientId, secret });

@@ -5,7 +5,6 @@ import type { Viewer } from '../access/viewer.ts';
 import type { FeedPosition } from '../events/cursor.ts';
 import type { Feed } from '../events/feed.ts';
 import type { ResumePoint } from '../events/resume-point.ts';
-import type { RequestTraces } from '../instruments/request-traces.ts';
 import type { Payments } from '../payments/command.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
@@ -35,8 +34,6 @@ export interface Context {
   /** Where the client of a stream that resumes by a key has come to. */
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
-  /** The newest requests of the sandbox's platforms; undefined where they are not kept. */
-  readonly traces: RequestTraces | undefined;
   /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */
   feedHead?: FeedPosition;
   /** What the reads of the operation must include; everything, if left out. */

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { instanceHeader } from '../clusters/names.ts';
 import { databaseAway } from '../core/refusal.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
@@ -16,7 +15,6 @@ import type { RestServer } from '../rest/server.ts';
 import { type Admission, admit, refuseForm, type Service } from './admission.ts';
 import { BodyReader, bodyBytes } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
-import type { ClusterEndpoints } from './cluster-endpoints.ts';
 import { Connections } from './connections.ts';
 import type { Origins } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
@@ -44,14 +42,11 @@ export interface HttpOptions {
   readonly origins: Origins;
   readonly rest: RestServer;
   readonly providers: ProviderWebhooks;
-  readonly clusters: ClusterEndpoints;
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
-  /** The name of this instance, where it is one of a named cluster: a front reads it with the readiness. */
-  readonly instance: string | undefined;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
   readonly admission: AdmissionLimits;
 }
@@ -138,15 +133,13 @@ async function dispatch(
   if (isRead && (await options.pages.answer(request, response, path))) return;
   if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
-  const { rest, providers, clusters } = options;
+  const { rest, providers } = options;
   const admitJson = (service: Pick<Service, 'servesStrangers' | 'work'>) =>
     admit(admission, request, response, { api: 'REST', takesTurn: true, ...service });
   if (path === restPrefix || path.startsWith(`${restPrefix}/`))
     return admitJson({ work: (body) => rest(request, response, body) });
   if (providers.takes(path))
     return admitJson({ servesStrangers: true, work: (body) => providers.answer(request, response, body) });
-  if (clusters.takes(path))
-    return admitJson({ servesStrangers: true, work: (body) => clusters.answer(request, response, body) });
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
   if (await options.pages.answerWrongPath(request, response, path)) return;
@@ -237,9 +230,8 @@ function refuseBody(response: ServerResponse): void {
   answer(response, 413, { errors: [{ message, extensions: { code: 'PAYLOAD_TOO_LARGE' } }] });
 }
 
-async function serveReadiness({ readiness, instance }: HttpOptions, response: ServerResponse): Promise<void> {
+async function serveReadiness({ readiness }: HttpOptions, response: ServerResponse): Promise<void> {
   const { status, body } = await readiness.answer();
   if (status === 503) response.setHeader('retry-after', '1');
-  if (instance !== undefined) response.setHeader(instanceHeader, instance);
   answer(response, status, body);
 }

@@ -5,7 +5,7 @@ import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import { runCommitting } from '../database/transaction.ts';
-import { beginStatement } from '../instruments/watched-statements.ts';
+import { beginStatement } from '../instruments/spans.ts';
 import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';

@@ -1,4 +1,3 @@
-import { clusterRules } from './cluster-rules.ts';
 import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';
 
@@ -129,5 +128,4 @@ export const ledgerRules: readonly Rule[] = [
         or exists (select from posting p where p.platform_id = j.platform_id and p.journal_id = j.id and p.account_id is not null)`,
   },
   ...paymentRules,
-  ...clusterRules,
 ];

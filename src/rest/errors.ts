@@ -6,7 +6,6 @@ import type { core } from 'zod';
 import { invalidFieldsOf } from '../core/check-all.ts';
 import { dotted } from '../core/path.ts';
 import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../core/refusal.ts';
-import { noteError } from '../instruments/request-facts.ts';
 import type { CustomerUse } from '../payments/plan-refusals.ts';
 import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/numbers.ts';
 import type { RestEnvironment } from './environment.ts';
@@ -192,7 +191,6 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
   const [first] = error.errors;
   const details = first && { field: first.field, reason: error.message, errors: error.errors };
   const { status, code, message } = error;
-  noteError(code);
   return context.json(
     { status, code, message, details: details ?? { reason: message, ...error.facts } },
     // The library wants one of the codes that have a body, and every refusal's is one.
@@ -244,7 +242,6 @@ function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);
   const { code, message } = refusal;
-  noteError(code);
   const status = refusals[code];
   const errors = invalidFieldsOf(refusal).map((one) => ({
     field: dotted(one.path),

@@ -8,7 +8,7 @@ import { parseJson } from '../bodies/json.ts';
 import { asPlatform } from '../database/connections/platform-scope.ts';
 import type { Replicas } from '../database/replicas/replicas.ts';
 import { requestSeconds } from '../instruments/instruments.ts';
-import { currentTrace, noteOperation } from '../instruments/request-facts.ts';
+import { noteOperation } from '../instruments/request-facts.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { clientTokenEndpoints } from './endpoints/client-tokens.ts';
@@ -91,7 +91,6 @@ function restApp(options: RestOptions): RestApp {
     }
     checkStorableQuery(context.req.queries());
     if (context.req.raw.body) checkStorable(await readJson(context.req));
-    else currentTrace()?.noteInput(context.req.query());
     await next();
   });
   // Fixed paths before those with a parameter in the same segment.
@@ -145,7 +144,6 @@ async function readJson(request: HonoRequest): Promise<unknown> {
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not text in UTF-8');
   const json = parsedBody(text);
   request.json = async <T>() => json as T;
-  currentTrace()?.noteInput(json);
   return json;
 }
 

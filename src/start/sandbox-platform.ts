@@ -38,6 +38,8 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<Sandbo
   const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   const person = await payments.database.prisma.customer.findFirstOrThrow({
     where: { platformId, platformCustomerId: personId },
+    // Others may have been given the same id since.
+    orderBy: { id: 'asc' },
     include: {
       accounts: {
         where: {

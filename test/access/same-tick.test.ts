@@ -145,7 +145,6 @@ const neededArguments: Readonly<Record<string, (things: Things) => string>> = {
   node: ({ endpointId }) => `id: "${endpointId}"`,
   nodes: ({ receiverUmaAddress: _address, tokenId: _token, ...named }) =>
     `ids: ${JSON.stringify(Object.values(named))}`,
-  requestTrace: () => 'requestId: "none"',
 };
 
 test('every field of the query answers a platform the same, whoever else asks in the same tick', async () => {

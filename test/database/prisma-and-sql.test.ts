@@ -43,7 +43,6 @@ beforeAll(async () => {
   // neither has statements.
   const programs = [
     'src/main.ts',
-    'src/front/main.ts',
     'src/cli/ops.ts',
     'src/cli/print-schema.ts',
     'src/cli/rail-conformance.ts',

@@ -308,9 +308,7 @@ export async function fillTables(t: TestGateway, templates: Templates, rows: num
         ([column, sql]) => `'${column}', ${sql}`,
       );
       const rare = String(Math.max(Math.min(rows, 3_000), Math.floor(rows / 100)));
-      for (const part of await partsOf(client, table)) {
-        await client.query(`alter table ${part} set (autovacuum_enabled = off)`);
-      }
+      await client.query(`alter table ${table} set (autovacuum_enabled = off)`);
       await client.query(
         `insert into ${table} select r.* from ${table} t, generate_series(1, ${rows}) i,
            lateral jsonb_populate_record(t, jsonb_build_object(${changed.join(', ').replaceAll(':rare', rare)})) r
@@ -321,30 +319,16 @@ export async function fillTables(t: TestGateway, templates: Templates, rows: num
   for (const table of filledTables) {
     await t.owner.query(`${as === undefined ? 'vacuum ' : ''}analyze ${table}`);
     if (as === undefined) continue;
-    // The planner takes the density of rows from here, and multiplies it by the pages that the table has. Of a table with
-    // partitions, one has the rows that were filled in.
-    await t.owner.query(
-      `update pg_class set reltuples = $1
-       where oid = (select relid from pg_partition_tree($2) join pg_class c on c.oid = relid where isleaf order by c.reltuples desc limit 1)`,
-      [as, table],
-    );
+    // The planner takes the density of rows from here, and multiplies it by the pages that the table has.
+    await t.owner.query('update pg_class set reltuples = $1 where oid = $2::regclass', [as, table]);
   }
-}
-
-/** Returns the tables that have the rows of a table: its partitions, or the table itself. */
-async function partsOf(client: pg.PoolClient, table: string): Promise<string[]> {
-  const { rows } = await client.query<{ part: string }>(
-    'select relid::text as part from pg_partition_tree($1) where isleaf',
-    [table],
-  );
-  return rows.map(({ part }) => part);
 }
 
 /** Says of each index how many bytes it takes for a row of its table. */
 export async function indexSizes({ owner }: TestGateway, rows: number): Promise<string[]> {
   const { rows: sizes } = await owner.query<{ name: string; bytes: string }>(
     `select indexrelid::regclass::text as name, pg_relation_size(indexrelid)::text as bytes from pg_index
-     where indrelid in (select relid from unnest($1::regclass[]) t, pg_partition_tree(t) where isleaf)
+     where indrelid = any($1::regclass[])
      order by indrelid, indexrelid`,
     [filledTables],
   );
@@ -428,12 +412,11 @@ export async function planOf(
       values: [...statement.values],
     }),
   );
-  const wholeOf = await wholesOf(t);
   const indexes: string[] = [];
   let rowsRead = 0;
   const walk = (node: Data): void => {
-    if (node['Index Name']) indexes.push(wholeOf(node['Index Name']));
-    if (wholeOf(node['Relation Name']) === table) {
+    if (node['Index Name']) indexes.push(node['Index Name']);
+    if (node['Relation Name'] === table) {
       const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
       rowsRead += ((node['Actual Rows'] ?? 0) + removed) * (node['Actual Loops'] ?? 1);
     }
@@ -441,13 +424,4 @@ export async function planOf(
   };
   walk(rows[0]['QUERY PLAN'][0].Plan);
   return { indexes, rowsRead: isCarriedOut ? rowsRead : undefined, isPlannedAnew: (statement.name ?? '') === '' };
-}
-
-/** Returns what finds the table or index that a partition is of, by name; everything else is whole. */
-async function wholesOf({ owner }: TestGateway): Promise<(name: string) => string> {
-  const { rows } = await owner.query<{ part: string; whole: string }>(
-    'select relname as part, pg_partition_root(oid)::text as whole from pg_class where relispartition',
-  );
-  const wholes = new Map(rows.map(({ part, whole }) => [part, whole]));
-  return (name) => wholes.get(name) ?? name;
 }

@@ -8,7 +8,6 @@ const ofNoRequest: ReadonlySet<string> = new Set([
   'client_token',
   'tokens_alive',
   'set_platform',
-  'write_document_uses',
 ]);
 
 /** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */

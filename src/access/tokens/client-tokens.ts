@@ -61,23 +61,19 @@ export class ClientTokens {
   readonly #keys: ReadonlyMap<string, Uint8Array>;
   /** The id of the key that signs. */
   readonly #signingId: string | undefined;
-  /** The name of this cluster, which tokens carry for the front. */
-  readonly #cluster: string | undefined;
   readonly #viewers = boundedCache<Viewer>(10_000, cacheMs);
 
   /**
    * Takes the signing key. Without one, no token is minted and none is valid.
    * @param fallbacks the keys whose tokens are valid, too: those before it, and the one that comes next
-   * @param cluster the name of the cluster, where there are several
    * @throws RangeError when a key is short enough to be guessed
    */
-  constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = [], cluster?: string) {
+  constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {
     const keys = key === undefined ? [] : [key, ...fallbacks];
     if (keys.some(({ length }) => length < minKeyLength)) {
       throw new RangeError(`the key of client tokens must have at least ${minKeyLength} characters`);
     }
     this.#database = database;
-    this.#cluster = cluster;
     this.#signingId = key === undefined ? undefined : keyId('CLIENT_TOKEN_KEY', key);
     this.#keys = new Map(
       keys.map((one) => [keyId('CLIENT_TOKEN_KEY', one), hash('sha256', `client token ${one}`, 'buffer')]),
@@ -90,7 +86,7 @@ export class ClientTokens {
    */
   async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
     const { header, key } = this.#signing();
-    return new SignJWT({ ...this.#origin(row.platformId), scope: row.permissions.join(' ') })
+    return new SignJWT({ platform: row.platformId, scope: row.permissions.join(' ') })
       .setProtectedHeader(header)
       .setIssuer('payments-graphql-gateway')
       .setSubject(subject)
@@ -143,7 +139,7 @@ export class ClientTokens {
     const { now } = await readClock(this.#database.pool);
     const expiresAt = new Date(Math.min(now.getTime() + ticketMs, viewer.expiresAt.getTime()));
     const { header, key } = this.#signing();
-    const ticket = await new SignJWT({ ...this.#origin(viewer.platformId), operation: operationDigest(operation) })
+    const ticket = await new SignJWT({ platform: viewer.platformId, operation: operationDigest(operation) })
       .setProtectedHeader(header)
       .setJti(viewer.tokenId)
       .setExpirationTime(expiresAt)
@@ -168,11 +164,6 @@ export class ClientTokens {
 
   #find({ platformId, id }: { readonly platformId: string; readonly id: string }): Promise<Row[]> {
     return asPlatform(platformId, () => tokenStatement(this.#database.pool, platformId, id));
-  }
-
-  /** Returns where a token is from: a front finds its cluster by it. */
-  #origin(platform: string) {
-    return this.#cluster === undefined ? { platform } : { platform, cluster: this.#cluster };
   }
 
   /** Returns the header of a new token, which names its key, and the key. */

@@ -19,7 +19,6 @@ import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../core/
 import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../database/replicas/replicas.ts';
 import { positionOf } from '../../events/cursor.ts';
-import { currentTrace } from '../../instruments/request-facts.ts';
 import { type Context, contextIn } from '../context.ts';
 import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
@@ -70,8 +69,6 @@ export interface OperationsOptions {
   readonly reportsCost: boolean;
   /** Finds and checks the documents that are sent. */
   readonly sent: SentDocuments;
-  /** Counts a document that is executed. */
-  readonly countUse: (platformId: string, document: DocumentNode) => void;
   readonly sessions: Sessions;
   /** The standbys that answer queries, where there are any. */
   readonly replicas?: Replicas | undefined;
@@ -141,8 +138,7 @@ export class Operations {
 
   /** Returns an operation with the text of its document. Throws a GraphQLError where there is none, or no caller to find it for. */
   complete(transport: Transport, sent: SentOperation): OperationParams | Promise<OperationParams> {
-    const params = this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
-    return currentTrace() ? noted(params) : params;
+    return this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
   }
 
   /**
@@ -172,11 +168,10 @@ export class Operations {
 
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context = contextIn(args);
-    const { expensive, countUse, countMore } = this.#options;
+    const { expensive, countMore } = this.#options;
     const requests = requestsOf(args);
     const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
     if (tooMany) return { errors: [tooMany] };
-    countUse(context.viewer.platformId, args.document);
     const answer = await (requests > 1 && isQuery(args)
       ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args, context))
       : this.#runInTime(args, context));
@@ -208,7 +203,6 @@ export class Operations {
   /** Opens a subscription, unless its token has too many open. */
   async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { viewer } = contextIn(args);
-    this.#options.countUse(viewer.platformId, args.document);
     const end = this.#options.streams.open(viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
     try {
@@ -284,11 +278,4 @@ function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: 
   const mayRepeat = position !== undefined && resumePoint.mayRepeat(position.sequence);
   if (!isFirst && !mayRepeat) return undefined;
   return { ...cost, ...(isFirst && { resumed: resumePoint.isResumed }), ...(mayRepeat && { mayRepeat }) };
-}
-
-/** Notes what a request asks for, whatever comes of it. */
-async function noted(given: OperationParams | Promise<OperationParams>): Promise<OperationParams> {
-  const params = await given;
-  currentTrace()?.noteInput(params.variables ?? {}, params.query);
-  return params;
 }

@@ -11,8 +11,6 @@ import type { Lookup } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import type { RequiredField, UmaReceiver } from '../../rails/rail.ts';
-import { clusterOfAddress } from '../clusters/elsewhere.ts';
-import { lookUpElsewhere } from '../clusters/look-up.ts';
 import { type CommandResult, type Payments, type RailWith, railOf } from '../command.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
@@ -143,16 +141,10 @@ async function findReceiver(
   if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 
   const rail = railOf(payments, caller, 'rate');
-  const elsewhere = clusterOfAddress(payments, caller, umaAddress);
-  const isHere = found.receiverCustomerId !== null && elsewhere === undefined;
-  const receiver = isHere
-    ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
-    : await neededOf(
-        payments,
-        elsewhere
-          ? lookUpElsewhere(payments, caller, elsewhere, umaAddress)
-          : railOf(payments, caller, 'lookUp').lookUp(umaAddress),
-      );
+  const receiver =
+    found.receiverCustomerId === null
+      ? await neededOf(payments, railOf(payments, caller, 'lookUp').lookUp(umaAddress))
+      : ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency);
   if (!receiver) {
     throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
       path: at('umaAddress'),
@@ -165,8 +157,8 @@ async function findReceiver(
     tokenId: caller.tokenId,
     umaAddress,
     senderCustomerId: found.senderId,
-    receiverPlatformId: isHere ? found.receiverPlatformId : null,
-    receiverCustomerId: isHere ? found.receiverCustomerId : null,
+    receiverPlatformId: found.receiverPlatformId,
+    receiverCustomerId: found.receiverCustomerId,
     vaspName: receiver.vaspName,
     network: 'UMA',
     currencies: await neededOf(
@@ -258,15 +250,6 @@ export async function readLookup(
     throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { path });
   }
   return lookup;
-}
-
-/** Tells whether the rail has found the receiver of a lookup: it is no customer here, nor in another cluster. */
-export function isFoundByRail(
-  payments: Payments,
-  caller: Caller,
-  { receiverCustomerId, umaAddress }: Pick<Lookup, 'receiverCustomerId' | 'umaAddress'>,
-): boolean {
-  return receiverCustomerId === null && clusterOfAddress(payments, caller, umaAddress) === undefined;
 }
 
 /** Returns the currencies of a lookup, as lookUpReceiver stored them. */

@@ -1,7 +1,6 @@
 import type { PlanRefusal } from '../../ledger/commit.ts';
 import type { Journal, Plan, PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { isFromCluster } from '../clusters/from-cluster.ts';
 import { type Payments, railOf } from '../command.ts';
 import { suspension } from '../movements.ts';
 import type { DueOrder } from '../orders/orders.ts';
@@ -46,12 +45,8 @@ export async function concludeWithoutCapacity(
   return { order, outcome, group: planFailure(order, { to: 'FAILED', reason }) };
 }
 
-/**
- * Asks the rail to give back what it has collected. The payment does not end until this succeeds. What another cluster has
- * ordered is still there.
- */
+/** Asks the rail to give back what it has collected. The payment does not end until this succeeds. */
 async function giveBack(payments: Payments, order: DueOrder): Promise<void> {
-  if (await isFromCluster(payments, order)) return;
   await railAnswer(railOf(payments, order, 'giveBack').giveBack(railRequest(order, true)));
 }
 

@@ -23,7 +23,7 @@ import { type Contradiction, type CredibleOutcome, noteCase, otherAmount, otherO
 import { type Conclusion, concludeWithoutCapacity } from './full-account.ts';
 import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
-import { performAnywhere } from './perform.ts';
+import { performOrder } from './perform.ts';
 import { decideBySimulation } from './simulated-approval.ts';
 
 /** How long an order waits for a person until its rail is asked again, in milliseconds. */
@@ -266,7 +266,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
  */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   try {
-    return await railAnswer(performAnywhere(payments, order, settled));
+    return await railAnswer(performOrder(payments, order, settled));
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };

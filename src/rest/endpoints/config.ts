@@ -107,7 +107,7 @@ const UpdateConfigBody = z
   .strictObject({
     umaDomain: z.string().optional().openapi({
       description:
-        "The domain of new customers' UMA addresses. In production the domain's owner must have published whose it is: the refusal (409) says what and where (decision 61).",
+        "The domain of new customers' UMA addresses. In production the operator of the service gives a platform its domain; any other is refused (409).",
     }),
     webhookEndpoint: webhookEndpoint
       .nullable()

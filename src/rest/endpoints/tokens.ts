@@ -118,17 +118,13 @@ const remove = createRoute({
 });
 
 /** Adds the endpoints of API tokens (decisions 27 and 56). */
-export function tokenEndpoints(app: RestApp, { database, cluster }: Payments): void {
+export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   const { apiToken } = database.prisma;
 
   app.openapi(create, async (context) => {
     const input = context.req.valid('json');
     const created = await command(context, samePaths, async (key) => {
-      const {
-        apiToken: row,
-        secret,
-        replayed,
-      } = await issueApiToken({ database, cluster }, context.get('viewer'), input, key);
+      const { apiToken: row, secret, replayed } = await issueApiToken(database, context.get('viewer'), input, key);
       return { row: { ...apiTokenRecord(row), clientSecret: secret }, replayed };
     });
     return context.json(created, 201);

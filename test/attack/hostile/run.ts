@@ -83,10 +83,10 @@ export class HostileWorld {
   /** A platform with things, which the probes name and now and then end. */
   async #newHostility(): Promise<Hostility> {
     const platform = await this.#maker.newPlatform(fresh('hostile'));
-    const things = await makeThings(platform, this.#receiver.url, this.t.url);
+    const things = await makeThings(platform, this.#receiver.url);
     // Lists that do not fit into an answer.
     for (let more = 0; more < 30; more++) await newCustomer(platform);
-    const material = await readMaterial(platform, [['transferOut', 'never-used']]);
+    const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
     const { token } = await mint(platform, { customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
     const authorizations = [platform.authorization, `Bearer ${token}`, ''];
     return { things, material, operations: this.#operations, authorizations };

@@ -32,7 +32,6 @@ const permissionsOf: Readonly<Record<string, 'VIEW' | 'TRANSACT' | 'MANAGE' | 'N
   'Query.nodes': 'VIEW',
   'Query.quote': 'VIEW',
   'Query.quotes': 'VIEW',
-  'Query.requestTrace': 'MANAGE',
   'Query.transaction': 'VIEW',
   'Query.transactionTotals': 'VIEW',
   'Query.transactions': 'VIEW',

@@ -1,13 +1,12 @@
 import { accessBugs } from './access-bugs.ts';
+import { accountBugs } from './account-bugs.ts';
 import { attackBugs } from './attack-bugs.ts';
-import { clusterBugs } from './cluster-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
 import { operatorBugs } from './operator-bugs.ts';
 import type { Bug } from './plant.ts';
 import { providerBugs } from './provider-bugs.ts';
 import { recordBugs } from './record-bugs.ts';
-import { relayBugs } from './relay-bugs.ts';
 import { serviceBugs } from './service-bugs.ts';
 import { statusBugs } from './status-bugs.ts';
 
@@ -22,6 +21,5 @@ export const bugs: readonly Bug[] = [
   ...recordBugs,
   ...providerBugs,
   ...operatorBugs,
-  ...relayBugs,
-  ...clusterBugs,
+  ...accountBugs,
 ];

@@ -96,8 +96,8 @@ export const listBugs: readonly Bug[] = [
   {
     bug: 'no index has the reasons of failures',
     file: 'prisma/migrations',
-    find: 'CREATE INDEX "transaction_failure_reason" ON "transaction" ("platform_id", "failure_reason", "id")',
-    put: 'CREATE INDEX "transaction_failed" ON "transaction" ("platform_id", "created_at", "id")',
+    find: 'create index transaction_failure_reason on transaction (platform_id, failure_reason, id)',
+    put: 'create index transaction_failed on transaction (platform_id, created_at, id)',
     caughtBy: anyPlan,
   },
 ];

@@ -77,7 +77,7 @@ mutation('createApiToken', {
     },
   },
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    issueApiToken(payments, viewer, input, idempotencyKey),
+    issueApiToken(payments.database, viewer, input, idempotencyKey),
 });
 
 mutation('revokeApiToken', {
