@@ -58,6 +58,14 @@ interface Way {
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
+/**
+ * Writes that a column has a value. Postgres takes a range for the two hundredth part of the rows at most: it expects few rows
+ * with the value, even where most values have many, and reads the index of the column rather than the table.
+ */
+export function oneOfFew(alias: string, column: string, value: string): string {
+  return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
+}
+
 /** Writes the FROM clause, with all conditions, of the rows of a list. No row comes twice. */
 export function listRows(list: ListRows, binds: Binds): string {
   const { model, alias, where, below = [] } = list;
@@ -153,7 +161,8 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
     const field = fieldsOfModel(model).get(name);
     if (field?.kind !== 'object') {
       const isOrderedFinder = finders[model]?.[name];
-      (isOrderedFinder === undefined ? rest : found).push(textOf(model, alias, [condition], binds));
+      if (isOrderedFinder === undefined) rest.push(textOf(model, alias, [condition], binds));
+      else found.push(oneOfFew(alias, columnName(name), binds.bind(value)));
       isOrdered ||= isOrderedFinder === true;
       continue;
     }
@@ -189,7 +198,7 @@ function fromWay(model: string, alias: string, order: ListRows['order'], { found
   const rows = `${tableOf(model)} ${alias} where ${found}`;
   if (through) {
     const { column, ids } = through;
-    const referring = `select ${alias}.* from ${rows} and ${alias}.${column} = o.id offset 0`;
+    const referring = `select ${alias}.* from ${rows} and ${oneOfFew(alias, column, 'o.id')} offset 0`;
     return `(select ${alias}.* from (${ids}) o cross join lateral (${referring}) ${alias} offset 0) ${alias} where ${rest}`;
   }
   return order === undefined || (isOrdered && order.columns.length === 1)

@@ -15,9 +15,6 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
   'idle_in_transaction_session_timeout=10000',
   // Postgres estimates a million rows for a plan over JSON that has two: compiling it took ten times as long as the payment.
   'jit=off',
-  // A request reads rows of one platform, and an index finds them. Where Postgres expects most rows of a table to be those of an
-  // account, because most accounts have so many, it would read the whole table for one that has few.
-  ...(role === 'gateway_serving' ? ['enable_seqscan=off'] : []),
   // The locks of a process whose machine is gone end when a few keep-alive probes have found no answer.
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',

@@ -3,6 +3,7 @@ import type { Viewer } from '../../access/viewer.ts';
 import { type KeyBound, rowOrders } from '../../core/paging.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
+import { oneOfFew } from '../../database/list-rows.ts';
 import { fieldName } from '../../database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
 import { literal, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
@@ -253,7 +254,7 @@ export const orderedPageOf = <Filter>(...page: Parameters<typeof pageOf<Filter>>
 export const referringBy =
   (...columns: readonly string[]) =>
   ({ row }: Env, alias: string): readonly Sql[] =>
-    columns.map((column) => [`${alias}.platform_id = ${row}.platform_id and ${alias}.${column} = ${row}.id`]);
+    columns.map((column) => [`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, column, `${row}.id`)}`]);
 
 /** Reads an object from the same row as its parent. */
 export const sameRow: Read = { kind: 'value', env: (env) => env };

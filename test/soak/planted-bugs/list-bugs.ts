@@ -56,9 +56,9 @@ export const listBugs: readonly Bug[] = [
   },
   {
     bug: 'a table is read to its end for a customer with few rows, where most have many',
-    file: 'src/database/connections/session-settings.ts',
-    find: "['enable_seqscan=off']",
-    put: '[]',
+    file: 'src/database/list-rows.ts',
+    find: ' and ${alias}.${column} between ${value} and ${value}`',
+    put: '`',
     caughtBy: flatBelow,
   },
   {
