@@ -145,7 +145,7 @@ function requireOne(
   prisma: Pick<Transaction['prisma'], 'adjustment'>,
   { platformId, id }: { readonly platformId: string; readonly id: string },
 ): Promise<Adjustment> {
-  return prisma.adjustment.findUniqueOrThrow({ where: { platformId_id: { platformId, id } }, include: withAccount });
+  return prisma.adjustment.findFirstOrThrow({ where: { platformId, id }, include: withAccount });
 }
 
 function record(

@@ -81,7 +81,7 @@ const lastAccount = 'business-usd';
 async function seed(payments: Payments, caller: Caller): Promise<void> {
   const { platformId } = caller;
   const { prisma } = payments.database;
-  const { umaDomain } = await prisma.platform.findUniqueOrThrow({ where: { id: platformId } });
+  const { umaDomain } = await prisma.platform.findFirstOrThrow({ where: { id: platformId } });
   const person = await createCustomer(
     payments,
     caller,

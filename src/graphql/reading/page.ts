@@ -49,7 +49,7 @@ function connectionField(selected: SelectedField, page: PageDraft): Sql {
       return planner.object(objectOf(selected), selected.below, (one) => pageInfoField(one, page));
     case 'totalCount': {
       const alias = planner.alias();
-      return sql`(select count(*)::text from ${args.table} ${alias} where ${args.onAnyPage(alias)})`;
+      return sql`(select count(*)::text from ${args.onAnyPage(alias)})`;
     }
     default:
       throw new LeftToExecutor(`${selected.key} of a connection`);

@@ -47,7 +47,7 @@ export const isRegulatedFinancialInstitution = false;
 
 /** Reads the row of the platform. */
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
-  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: caller.platformId } });
+  return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
 }
 
 /** The platform after a change of its settings, and what was changed besides. */
@@ -113,7 +113,7 @@ async function changeSettings(
   const { client, prisma } = transaction;
   await lockPlatform(client, caller);
   const where = { id: caller.platformId };
-  const before = await prisma.platform.findUniqueOrThrow({ where });
+  const before = await prisma.platform.findFirstOrThrow({ where });
   if (typeof umaDomain === 'string' && umaDomain !== before.umaDomain)
     await requireMayTake(transaction, caller, umaDomain, at('umaDomain'));
   const given = {

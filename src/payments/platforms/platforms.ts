@@ -28,7 +28,7 @@ export interface NewPlatform {
 
 /** Returns the platform of this name, or undefined. */
 export async function findPlatform(database: Database, name: string): Promise<Tenant | undefined> {
-  const platform = await database.prisma.platform.findUnique({ where: { name } });
+  const platform = await database.prisma.platform.findFirst({ where: { name } });
   return platform ? { platformId: platform.id, environment: platform.environment } : undefined;
 }
 

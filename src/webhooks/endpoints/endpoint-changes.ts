@@ -146,5 +146,5 @@ function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {
 
 /** Returns the last sequence of the platform's feed. */
 async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Caller): Promise<bigint> {
-  return (await prisma.feedHead.findUnique({ where: { platformId } }))?.sequence ?? 0n;
+  return (await prisma.feedHead.findFirst({ where: { platformId } }))?.sequence ?? 0n;
 }

@@ -45,6 +45,26 @@ export const accessBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'the settings of two platforms are read by one statement, in the name of the first one',
+    file: 'src/payments/platforms/platform-config.ts',
+    find: 'return payments.database.prisma.platform.findFirstOrThrow({',
+    put: 'return payments.database.prisma.platform.findUniqueOrThrow({',
+    caughtBy: {
+      file: 'test/access/same-tick.test.ts',
+      title: 'every read of REST answers a platform the same, whoever else asks in the same tick',
+    },
+  },
+  {
+    bug: "a query of Prisma's client runs in the name of whoever awaits it",
+    file: 'src/database/connections/platform-scope.ts',
+    find: "=== '[object PrismaPromise]'",
+    put: "=== '[object Promise]'",
+    caughtBy: {
+      file: 'test/access/same-tick.test.ts',
+      title: 'runs for the platform in whose name it was made, wherever it is awaited',
+    },
+  },
+  {
     bug: 'requests run in the role that sees all platforms',
     file: 'src/gateway.ts',
     find: "const serving = openDatabase({ url, pooler, role: 'gateway_serving',",
