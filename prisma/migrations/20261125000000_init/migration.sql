@@ -188,6 +188,7 @@ create table customer (
   primary key (platform_id, id)
 );
 create index customer_platform_id_platform_customer_id_idx on customer (platform_id, platform_customer_id);
+create index customer_platform_id_uma_address_idx on customer (platform_id, uma_address);
 create index customer_platform_id_updated_at_id_idx on customer (platform_id, updated_at, id);
 create index customer_platform_id_kyc_status_id_idx on customer (platform_id, kyc_status, id);
 
@@ -3153,6 +3154,9 @@ create index account_status on account (platform_id, status, id) where status is
 create index account_account_type on account (platform_id, account_type, id) where account_type is not null;
 create index account_verification on account (platform_id, beneficiary_verification_status, id) where beneficiary_verification_status is not null;
 create index transaction_failure_reason on transaction (platform_id, failure_reason, id) where failure_reason is not null;
+create index transaction_source_uma_address on transaction (platform_id, source_uma_address, id) where source_uma_address is not null;
+create index transaction_destination_uma_address on transaction (platform_id, destination_uma_address, id) where destination_uma_address is not null;
+create index quote_destination_uma_address on quote (platform_id, destination_uma_address, id) where destination_uma_address is not null;
 create index transaction_begun on transaction (platform_id, id) where quote_id is null or (status <> 'PENDING' and status <> 'EXPIRED');
 create index webhook_delivery_undelivered on webhook_delivery (platform_id, endpoint_id, id) where status <> 'DELIVERED';
 
