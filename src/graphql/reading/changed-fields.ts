@@ -12,7 +12,7 @@ import { columnOf } from '../../database/conditions.ts';
 import { fieldName } from '../../database/rows.ts';
 import { typeReadOf } from './plan.ts';
 import type { Env, Read } from './reads.ts';
-import { Part, type Sql } from './sql.ts';
+import { Part, Shared, type Sql } from './sql.ts';
 
 /** The alias that stands for the row while the columns of its fields are found. */
 const row = 'the_row';
@@ -95,6 +95,10 @@ function textOf(read: Read): string {
 
 function plainText(sql: Sql): string {
   return sql
-    .map((piece) => (typeof piece === 'string' ? piece : piece instanceof Part ? plainText(piece.sql) : ''))
+    .map((piece) => {
+      if (typeof piece === 'string') return piece;
+      if (piece instanceof Part) return plainText(piece.sql);
+      return piece instanceof Shared ? plainText(piece.query) : '';
+    })
     .join(' ');
 }

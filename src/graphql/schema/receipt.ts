@@ -58,6 +58,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
 builder.queryField('mutationReceipt', (t) =>
   t.field({
     type: MutationReceipt,
+    extensions: { costs: 'statements' },
     description:
       'Did it happen? What came of a mutation, by its idempotency key. Never null: an error of this field says nothing about the mutation.',
     args: {
