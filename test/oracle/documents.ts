@@ -15,7 +15,10 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  parse,
 } from 'graphql';
+import { documentBudget } from '../../src/graphql/limits/budget.ts';
+import { measureDocument } from '../../src/graphql/limits/document-size.ts';
 import { priceOf } from '../../src/graphql/limits/prices.ts';
 import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
@@ -64,8 +67,21 @@ const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12, 
 
 /** Writes the document that choices make: the same choices make the same document, zeros the simplest. */
 export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
-  return new Writer(schema, choices, material).document();
+  const drawn = new Writer(schema, choices, material).document();
+  const document = parse(drawn.query);
+  const isTooCostly = drawn.variables.some(
+    (variables) => measureDocument({ schema, document, ...drawn, variables }).size.cost > documentBudget.cost,
+  );
+  return isTooCostly ? tooCostly : drawn;
 }
+
+/** In the place of a document that filters by what no index has, and so is refused. */
+const tooCostly: DrawnDocument = {
+  query: '{ currencies { code } }',
+  operationName: undefined,
+  variables: [{}],
+  roots: ['currencies'],
+};
 
 type Field = GraphQLField<unknown, unknown>;
 

@@ -1,24 +1,24 @@
 import type { GraphQLField } from 'graphql';
+import { plainText } from '../reading/plain-text.ts';
+import type { Read } from '../reading/reads.ts';
 
 /**
  * What a field costs by itself, in fields of a row, by how it is read. `npm run soak -- cost` compares the prices with the
  * processor time that Postgres takes.
  */
 const prices = {
-  /** A list whose rows are found for each row that has it. */
-  values: 5,
-  /** A field of the query that a plan reads: a read of its own. */
-  root: 25,
+  /** What is in other rows, which are found for each row that has the field. */
+  rows: 5,
   /** A row as it was at a change, which Postgres makes of what has changed since. */
   past: 25,
-  /** A field whose resolver sends statements of its own. */
-  statements: 100,
+  /** A read of its own, with its own plan: a field of the query, or one whose resolver sends statements. */
+  read: 100,
   /** All rows that match, however few are answered: some 100,000 of them. */
-  all: 5_000,
+  all: 8_000,
 } as const;
 
-/** How a field is read that costs more than others of its kind. */
-export type Costs = 'past' | 'statements' | 'all';
+/** How a field is read, where its kind of read does not say that it costs more than a column. */
+export type Costs = keyof typeof prices;
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -35,8 +35,22 @@ export function priceOf({ extensions }: GraphQLField<unknown, unknown>, isRoot: 
   const { read } = extensions;
   const costs = read?.costs ?? extensions.costs;
   if (costs) return prices[costs];
-  if (isRoot && read) return prices.root;
-  return read?.kind === 'values' ? prices.values : 1;
+  if (!read) return 1;
+  if (isRoot) return prices.read;
+  return isInOtherRows(read) ? prices.rows : 1;
+}
+
+const inOtherRows = new WeakMap<Read, boolean>();
+
+/** Tells whether a field is read from other rows than the one that has it. */
+function isInOtherRows(read: Read): boolean {
+  if (read.kind !== 'leaf') return read.kind !== 'value';
+  let known = inOtherRows.get(read);
+  if (known === undefined) {
+    known = /\bselect\b/.test(plainText(read.sql({}, () => ({}))));
+    inOtherRows.set(read, known);
+  }
+  return known;
 }
 
 /** Returns what a field of an input costs where it is given. */
