@@ -10,6 +10,9 @@ export const maxAmount = 9_000_000_000_000_000n;
  */
 export const maxBalance = 1_000n * maxAmount;
 
+/** The most values that a list in a request has, in every API. */
+export const maxListLength = 100;
+
 /**
  * Refuses text that is longer than `maxLength` characters, or has control characters or half a surrogate pair.
  * @throws Refusal INVALID_INPUT

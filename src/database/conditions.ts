@@ -21,6 +21,17 @@ export class Binding {
     this.#aliases += 1;
     return `f${this.#aliases}`;
   }
+
+  /** Writes a query that others do not reach into. Its aliases begin anew, so that the same query has the same text. */
+  writeApart(write: () => void): void {
+    const aliases = this.#aliases;
+    this.#aliases = 0;
+    try {
+      write();
+    } finally {
+      this.#aliases = Math.max(aliases, this.#aliases);
+    }
+  }
 }
 
 export type Binds = Pick<Binding, 'bind' | 'alias' | 'isPlannedAnew'>;
@@ -141,7 +152,7 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
     if (value === undefined) return [];
     switch (operator) {
       case 'in': {
-        const values = value as readonly unknown[];
+        const values = [...new Set(value as readonly unknown[])];
         return [values.length > 0 ? `${left} in (${values.map((one) => binds.bind(one)).join(', ')})` : 'false'];
       }
       case 'not':

@@ -13,7 +13,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { type HashedDocument, isHash } from './manifest.ts';
 
 /** The most documents of a platform: many versions of several apps. */
-const maxDocuments = 10_000;
+export const maxDocuments = 10_000;
 
 /** How long an instance takes what it has read for true, in milliseconds: what is there, and what is not. */
 const cacheMs = { found: 10_000, absent: 1_000 } as const;

@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql';
+import { maxListLength } from '../core/checks.ts';
 import { dotted, type FieldPath } from '../core/path.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
 import { invalidInput } from './failure.ts';
@@ -17,7 +18,7 @@ export class WrongValue {
   }
 }
 
-/** Returns the refusal of all wrong values in the input of a mutation; undefined where there is none. */
+/** Returns the refusal of all wrong values and too long lists in the input of a mutation; undefined where there is none. */
 export function wrongValuesRefusal(input: unknown): Refusal | undefined {
   const errors = [...wrongValuesIn(input)].map(({ path, value: { code, message } }) => ({ path, code, message }));
   const [first] = errors;
@@ -27,7 +28,7 @@ export function wrongValuesRefusal(input: unknown): Refusal | undefined {
   return new Refusal(code, message, { path: first.path, errors });
 }
 
-/** Returns the error for the first wrong value in the arguments of a field; undefined where there is none. */
+/** Returns the error for the first wrong value, or too long list, in the arguments of a field; undefined where there is none. */
 export function wrongArgument(args: object): GraphQLError | undefined {
   for (const { path, value } of wrongValuesIn(args)) return invalidInput(value.message, dotted(path));
   return undefined;
@@ -35,7 +36,10 @@ export function wrongArgument(args: object): GraphQLError | undefined {
 
 function* wrongValuesIn(value: unknown, path: FieldPath = []): Generator<{ path: FieldPath; value: WrongValue }> {
   if (value instanceof WrongValue) yield { path, value };
-  else if (Array.isArray(value)) {
+  else if (Array.isArray(value) && value.length > maxListLength) {
+    const message = `${dotted(path)} has ${value.length} values; at most ${maxListLength} are allowed`;
+    yield { path, value: new WrongValue('INVALID_INPUT', message) };
+  } else if (Array.isArray(value)) {
     for (const [position, item] of value.entries()) yield* wrongValuesIn(item, [...path, position]);
   } else if (typeof value === 'object' && value !== null && !(value instanceof Date)) {
     for (const [name, item] of Object.entries(value)) yield* wrongValuesIn(item, [...path, name]);

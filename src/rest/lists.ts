@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../access/viewer.ts';
-import { parseTimestamp } from '../core/checks.ts';
+import { maxListLength, parseTimestamp } from '../core/checks.ts';
 import {
   cursorOf,
   defaultPageSize,
@@ -60,12 +60,23 @@ export function requiredMoment(description: string) {
   return timestamp.openapi({ type: 'string', format: 'date-time', description });
 }
 
-/** Defines a parameter with a value of a set; a repeated parameter means any of its values. */
-export function anyOf<const Values extends readonly [string, ...string[]]>(values: Values, description: string) {
-  const list = z.array(z.enum(values)).optional();
+/** Defines a list in a request: as long as lists of every API may be. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
+}
+
+/** Defines a parameter that may be repeated. */
+export function repeatable<Item extends z.ZodType<string>>(item: Item, description: string) {
+  const list = listOf(item).optional();
+  const values = item instanceof z.ZodEnum ? { enum: item.options } : {};
   return z
     .preprocess((value) => (value === undefined || Array.isArray(value) ? value : [value]), list)
-    .openapi({ type: 'array', items: { type: 'string', enum: [...values] }, description });
+    .openapi({ type: 'array', items: { type: 'string', ...values }, maxItems: maxListLength, description });
+}
+
+/** Defines a parameter with a value of a set; a repeated parameter means any of its values. */
+export function anyOf<const Values extends readonly [string, ...string[]]>(values: Values, description: string) {
+  return repeatable(z.enum(values), description);
 }
 
 /** Defines a boolean parameter that means nothing where it is left out. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { asPlatform } from '../../src/database/connections/platform-scope.ts';
 import type { Database } from '../../src/database/database.ts';
 import { getDatamodel } from '../../src/database/generated/pothos.ts';
 import { columnName, columnsOf, type Event, fieldName, type Quote } from '../../src/database/rows.ts';
@@ -67,4 +68,20 @@ test('the columns of an event make the event that Prisma reads', async () => {
   const events = await read(database.pool, quoteId);
   expect(events).toEqual(await database.prisma.event.findMany({ where: { quoteId }, orderBy: { sequence: 'asc' } }));
   expect(events).not.toHaveLength(0);
+});
+
+test('a statement with more parameters than the protocol can count is refused before it is sent, on every way', async () => {
+  const values = Array.from({ length: 65_536 }, () => '1');
+  const text = `select $1::text, ${values.length}::text`;
+  const { serving, payments } = t.gateway;
+  const ways: (() => Promise<unknown>)[] = [
+    () => database.pool.query(text, values),
+    () => database.pool.query({ text, values }),
+    () => asPlatform(t.platform.platformId, () => serving.pool.query(text, values)),
+    () => asPlatform(t.platform.platformId, () => serving.readText(text, { values, isPlannedAnew: true })),
+    () => payments.database.prisma.$queryRawUnsafe(text, ...values),
+  ];
+  for (const send of ways)
+    await expect(send()).rejects.toThrow('a statement has 65536 parameters; Postgres takes at most 65535');
+  expect(await database.pool.query('select 1 as one')).toMatchObject({ rows: [{ one: 1 }] });
 });

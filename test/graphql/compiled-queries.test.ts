@@ -24,7 +24,7 @@ test.each([
   ],
   [
     'aliases, and one field with two sets of arguments',
-    '{ customers { edges { node { a: transactions(first: 1) { edges { node { id } } } b: transactions(first: 1, sortOrder: ASC) { edges { node { id } } totalCount } } } } }',
+    '{ customers(first: 2) { edges { node { a: transactions(first: 1) { edges { node { id } } } b: transactions(first: 1, sortOrder: ASC) { edges { node { id } } totalCount } } } } }',
   ],
   [
     'fragments and directives',
@@ -41,7 +41,7 @@ test.each([
   ],
   [
     'one field asked for on an interface and on one of its types',
-    '{ accounts { edges { node { customer { id } ...Inner } } } } fragment Inner on InternalAccount { customer { name quotes { totalCount } } }',
+    '{ accounts(first: 2) { edges { node { customer { id } ...Inner } } } } fragment Inner on InternalAccount { customer { name quotes { totalCount } } }',
   ],
   [
     'what explains a payment',

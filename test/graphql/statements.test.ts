@@ -136,12 +136,9 @@ describe('the statement of the rows answers also', () => {
 
   test('all totalCounts below the rows of a list', async () => {
     const { data, statements } = await counted(
-      '{ customers(first: 10) { edges { node { id transactions(first: 2) { totalCount edges { node { id } } } } } } }',
+      '{ customers(first: 2) { edges { node { id transactions(first: 2) { totalCount edges { node { id } } } } } } }',
     );
-    expect(data.customers.edges.map((edge: Data) => edge.node.transactions.totalCount)).toEqual([
-      4,
-      ...Array(9).fill(3),
-    ]);
+    expect(data.customers.edges.map((edge: Data) => edge.node.transactions.totalCount)).toEqual([4, 3]);
     expect(statements).toHaveLength(1);
   });
 
@@ -161,7 +158,7 @@ describe('the statement of the rows answers also', () => {
       { id: scene.customerId },
     );
     const { data, statements } = await counted(
-      `query ($transaction: String!, $account: String!) { customers(first: 10) { edges { node { id
+      `query ($transaction: String!, $account: String!) { customers(first: 1) { edges { node { id
          transactions(first: 1, after: $transaction) { totalCount pageInfo { hasPreviousPage } edges { node { id } } }
          accounts(first: 1, after: $account) { totalCount pageInfo { hasPreviousPage } edges { node { id } } }
          quotes { totalCount edges { node { id } } } } } } }`,

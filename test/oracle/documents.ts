@@ -15,7 +15,11 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  parse,
 } from 'graphql';
+import { documentBudget } from '../../src/graphql/limits/budget.ts';
+import { measureDocument } from '../../src/graphql/limits/document-size.ts';
+import { priceOf } from '../../src/graphql/limits/prices.ts';
 import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
 import { SelectionScope } from './selection-scope.ts';
@@ -64,12 +68,25 @@ const rootWeights: Readonly<Record<string, number>> = {
 const roots = Object.entries(rootWeights).flatMap(([name, weight]) => Array.from({ length: weight }, () => name));
 
 /** Within the service's budget for a document (graphql/limits/budget.ts), and below it, since some things count for more there. */
-const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12 };
+const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12, price: 20_000 };
 
 /** Writes the document that choices make: the same choices make the same document, zeros the simplest. */
 export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
-  return new Writer(schema, choices, material).document();
+  const drawn = new Writer(schema, choices, material).document();
+  const document = parse(drawn.query);
+  const isTooCostly = drawn.variables.some(
+    (variables) => measureDocument({ schema, document, ...drawn, variables }).size.cost > documentBudget.cost,
+  );
+  return isTooCostly ? tooCostly : drawn;
 }
+
+/** In the place of a document that filters by what no index has, and so is refused. */
+const tooCostly: DrawnDocument = {
+  query: '{ currencies { code } }',
+  operationName: undefined,
+  variables: [{}],
+  roots: ['currencies'],
+};
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -146,7 +163,9 @@ class Writer {
   /** A field with all that is below it, or undefined where it would not fit. */
   #field(owner: string, field: Field, place: Place): string | undefined {
     const { scope, depth, times } = place;
-    if (this.#left.fields < 1 || this.#left.cost < times || depth > budget.depth) return undefined;
+    const price = times * priceOf(field, owner === 'Query');
+    if (this.#left.fields < 1 || this.#left.cost < times || this.#left.price < price || depth > budget.depth)
+      return undefined;
     const type = getNamedType(field.type);
     const args = this.#arguments(owner, field, times);
     const call = `${field.name}${args.text}`;
@@ -154,6 +173,7 @@ class Writer {
     if (key === undefined) return undefined;
     this.#left.fields -= 1;
     this.#left.cost -= times;
+    this.#left.price -= price;
     const head = key === field.name ? call : `${key}: ${call}`;
     const directive = this.#directive();
     if (!isCompositeType(type)) return `${head}${directive}`;

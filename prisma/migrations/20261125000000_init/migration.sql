@@ -219,6 +219,7 @@ create table account (
   frozen_at timestamptz(3),
   primary key (platform_id, id)
 );
+create index account_platform_id_currency_id_idx on account (platform_id, currency, id);
 create index account_platform_id_customer_id_id_idx on account (platform_id, customer_id, id);
 
 create table account_check (

@@ -139,7 +139,7 @@ export type CreateExternalAccountInput = {
   defaultUmaDepositAccount?: boolean | null | undefined;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
-  /** What the platform notes on it (decision 69). Not for client tokens. */
+  /** What the platform notes on it (decision 69). Not for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The platform's own id of it. */
   platformAccountId?: string | null | undefined;
@@ -163,9 +163,9 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** Lookup:…, of the receiver; required for a UMA destination. */
   lookupId?: string | null | undefined;
-  /** What the platform notes on it (decision 69). Not for client tokens. Its transaction has it, too. */
+  /** What the platform notes on it (decision 69). Not for client tokens. Its transaction has it, too. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** What the sender tells of itself, to a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too (decision 48). */
+  /** What the sender tells of itself, to a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too (decision 48). At most 100. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from. */
   source: PaymentSourceInput;
@@ -181,7 +181,7 @@ export type CustomerFilter = {
   customerType?: CustomerType | null | undefined;
   /** Also deleted ones. */
   isIncludingDeleted?: boolean | null | undefined;
-  /** Any of these. */
+  /** Any of these. At most 100. */
   kycStatus?: Array<KycStatus> | null | undefined;
   /** How the full or legal name begins, in any case. */
   name?: string | null | undefined;
@@ -729,7 +729,7 @@ export type TransactionFilter = {
   customerId?: string | null | undefined;
   /** True: without the payments of quotes that nobody has executed or funded (they are PENDING, then EXPIRED). False: only those. */
   executed?: boolean | null | undefined;
-  /** Any of these. */
+  /** Any of these. At most 100. */
   failureReason?: Array<FailureReason> | null | undefined;
   /** The platform's own id of that customer. */
   platformCustomerId?: string | null | undefined;
@@ -739,9 +739,9 @@ export type TransactionFilter = {
   reference?: string | null | undefined;
   /** The source: an account id or a UMA address. */
   senderAccountIdentifier?: string | null | undefined;
-  /** Any of these. */
+  /** Any of these. At most 100. */
   status?: Array<TransactionStatus> | null | undefined;
-  /** Any of these. */
+  /** Any of these. At most 100. */
   type?: Array<TransactionType> | null | undefined;
   /** Last changed then or later. */
   updatedAfter?: string | null | undefined;

@@ -95,6 +95,16 @@ export interface ConnectionConfig extends pg.ClientConfig {
 
 type Connected = (error: Error | null) => void;
 
+/** The most parameters of a statement. The protocol writes their number in 16 bits: more would be taken for fewer. */
+const maxParameters = 65_535;
+
+/** Refuses a query, as pg takes it, that binds too many parameters: nothing of it is sent. */
+function checkParameters([query, given]: readonly unknown[]): void {
+  const values = Array.isArray(given) ? given : Object(query).values;
+  if (Array.isArray(values) && values.length > maxParameters)
+    throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
+}
+
 /** pg's client, which connects to the primary where its address has several hosts. */
 export class DatabaseClient extends pg.Client {
   readonly #hosts: Hosts | undefined;
@@ -109,6 +119,7 @@ export class DatabaseClient extends pg.Client {
 
   // The declarations of `query` in pg's types cannot be overridden one by one.
   override query = ((...given: unknown[]) => {
+    checkParameters(given);
     return hasSpan() ? traceQuery(given, (values) => this.send(values)) : this.send(given);
   }) as pg.Client['query'];
 

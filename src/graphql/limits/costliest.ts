@@ -1,4 +1,17 @@
-import type { CostlyField } from './document-size.ts';
+/** The costliest field of a selection set, with the costliest below it. */
+export interface CostlyField {
+  /** Its key in the answer. */
+  readonly responseKey: string;
+  /** Its cost with that of all below it, where the selection set around it is read once. */
+  readonly cost: number;
+  /** Whether it is a list whose arguments say how many rows it can have. */
+  readonly isSized: boolean;
+  /** Whether it is there once in a list, not for each of its rows. */
+  readonly isOnce: boolean;
+  /** How often its own selection set is counted, but for what is there once. */
+  readonly times: number;
+  readonly below: CostlyField | undefined;
+}
 
 /** A field of a document with its cost, that of all below it included. */
 export interface CostlyPath {
@@ -9,7 +22,7 @@ export interface CostlyPath {
 
 /**
  * Finds what makes a document expensive: it follows the costliest fields down for as long as one makes up more than half of the
- * cost above it, and returns the last list on the way. Fewer of those rows, or fewer fields of each, help most. Without a list on
+ * cost above it, and returns the last list, or field with a price of its own, on the way. Fewer of those rows, or fewer fields of each, help most. Without a list on
  * the way it returns the costliest root field.
  */
 export function costliestPath(root: CostlyField): CostlyPath {
@@ -18,8 +31,9 @@ export function costliestPath(root: CostlyField): CostlyPath {
   let times = 1;
   for (let field = root; ; ) {
     const { below } = field;
-    if (!below || below.cost * field.times <= field.cost / 2) return found;
-    times *= field.times;
+    const timesBelow = below?.isOnce ? 1 : field.times;
+    if (!below || below.cost * timesBelow <= field.cost / 2) return found;
+    times *= timesBelow;
     field = below;
     path.push(field.responseKey);
     if (field.isSized) found = { path: [...path], cost: times * field.cost };

@@ -3,6 +3,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
@@ -12,7 +13,9 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { listSizes, type SentDocument } from './list-sizes.ts';
+import type { CostlyField } from './costliest.ts';
+import { argumentsCost, isConnection, listSizes, type SentDocument } from './list-sizes.ts';
+import { priceOf } from './prices.ts';
 
 /**
  * The size of a document: of each count the largest that one of its operations (or fragments) reaches, used or not. Beyond 2^53
@@ -35,7 +38,10 @@ export interface DocumentSize {
   directives: number;
   /** Fields on the root of a mutation with fragments expanded, without `__typename`. */
   mutationFields: number;
-  /** 1 for each field; the fields in a list count once for each row that its arguments allow (list-sizes.ts). */
+  /**
+   * The price of each field (prices.ts), and 1 for each value of the lists in its arguments. The fields in a list count once for
+   * each row that its arguments allow (list-sizes.ts).
+   */
   cost: number;
 }
 
@@ -52,20 +58,9 @@ export interface Measure {
   readonly schemaField: FieldNode | undefined;
 }
 
-/** The costliest field of a selection set, with the costliest below it. */
-export interface CostlyField {
-  /** Its key in the answer. */
-  readonly responseKey: string;
-  /** Its cost with that of all below it, where the selection set around it is read once. */
-  readonly cost: number;
-  /** Whether it is a list whose arguments say how many rows it can have. */
-  readonly isSized: boolean;
-  /** How often its own selection set is counted. */
-  readonly times: number;
-  readonly below: CostlyField | undefined;
-}
-
 /** A measure, and what it holds for. */
+type Field = GraphQLField<unknown, unknown>;
+
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -103,6 +98,7 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
         .map((definition) => [definition.name.value, definition]),
     ),
     sizeOf: listSizes(request),
+    argumentsCost: argumentsCost(request),
     hasVariableSizes: false,
     expansions: new Map(),
     aliasesWritten: 0,
@@ -150,6 +146,8 @@ interface Expansion {
   readonly fields: number;
   readonly aliases: number;
   readonly cost: number;
+  /** The part of the cost that a list has once, not for each of its rows. */
+  readonly once: number;
   readonly costliest: CostlyField | undefined;
 }
 
@@ -161,6 +159,7 @@ const nothing: Expansion = {
   fields: 0,
   aliases: 0,
   cost: 0,
+  once: 0,
   costliest: undefined,
 };
 
@@ -176,7 +175,8 @@ interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly sizeOf: ReturnType<typeof listSizes>;
-  /** Whether a variable gives the size of one of the lists so far. */
+  readonly argumentsCost: ReturnType<typeof argumentsCost>;
+  /** Whether a variable gives the size of one of the lists so far, or what its arguments cost. */
   hasVariableSizes: boolean;
   /** By definition, since an invalid document may use a name twice. Holds `nothing` while a fragment is being counted: that ends a cycle. */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
@@ -205,6 +205,7 @@ function expand(pass: Pass, selectionSet: SelectionSetNode, parent: GraphQLNamed
     sum.fields += part.fields;
     sum.aliases += part.aliases;
     sum.cost += part.cost;
+    sum.once += part.once;
     sum.costliest = costlier(sum.costliest, part.costliest);
   }
   return sum;
@@ -257,8 +258,12 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const alias = field.alias === undefined ? 0 : 1;
   pass.aliasesWritten += alias;
   if (name === '__schema' || name === '__type') pass.schemaField ??= field;
-  if (field.selectionSet === undefined && name !== '__typename') return alias ? aliasedLeaf : leaf;
   const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
+  const own = definition ? ownCost(pass, field, definition, parent === pass.schema.getQueryType()) : 1;
+  // Of a connection, only the rows are there several times.
+  const isOnce = definition !== undefined && name !== 'edges' && isConnection(parent);
+  if (field.selectionSet === undefined && name !== '__typename' && own === 1 && !isOnce)
+    return alias ? aliasedLeaf : leaf;
   const inner =
     field.selectionSet === undefined
       ? nothing
@@ -266,7 +271,7 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const listSize = definition && pass.sizeOf(field, definition);
   pass.hasVariableSizes ||= listSize?.isVariable === true;
   const times = listSize?.rows ?? 1;
-  const cost = 1 + times * inner.cost;
+  const cost = own + inner.once + times * (inner.cost - inner.once);
   return {
     depth: 1 + inner.depth,
     leadingFragments: 0,
@@ -275,14 +280,25 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
     fields: 1 + inner.fields,
     aliases: alias + inner.aliases,
     cost,
+    once: isOnce ? cost : 0,
     costliest: {
       responseKey: field.alias?.value ?? name,
       cost,
-      isSized: listSize !== undefined,
+      isSized: listSize !== undefined || own > 1,
+      isOnce,
       times,
       below: inner.costliest,
     },
   };
+}
+
+/** Returns what a field costs without what is below it. */
+function ownCost(pass: Pass, field: FieldNode, definition: Field, isRoot: boolean): number {
+  const price = priceOf(definition, isRoot);
+  if (!field.arguments?.length) return price;
+  const { cost, isVariable } = pass.argumentsCost(field, definition);
+  pass.hasVariableSizes ||= isVariable;
+  return price + cost;
 }
 
 function countDirectives(pass: Pass, node: { readonly directives?: readonly unknown[] | undefined }): void {

@@ -1,12 +1,14 @@
-/** Reads from a document how many rows its lists can have, before it is validated. */
+/** Reads from a document how many rows its lists can have, and what its arguments cost, before it is validated. */
 import {
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
+  type GraphQLInputType,
   type GraphQLNamedType,
   getNamedType,
   getNullableType,
   getOperationAST,
+  isInputObjectType,
   isInterfaceType,
   isListType,
   isObjectType,
@@ -14,6 +16,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import { defaultPageSize } from '../../core/paging.ts';
+import { inputPrice } from './prices.ts';
 
 /** A document as it was sent. */
 export interface SentDocument {
@@ -77,7 +80,8 @@ export function listSizes(
   };
 }
 
-function isConnection(type: GraphQLNamedType): boolean {
+/** Tells whether a type is a connection, which is any type with `edges` and `pageInfo`. */
+export function isConnection(type: GraphQLNamedType | undefined): boolean {
   if (!isObjectType(type) && !isInterfaceType(type)) return false;
   const { edges, pageInfo } = type.getFields();
   return edges !== undefined && pageInfo !== undefined;
@@ -99,6 +103,86 @@ function argumentReader({ document, operationName, variables }: SentDocument): (
     const name = value.name.value;
     return variables && Object.hasOwn(variables, name) ? { sent: variables[name] } : { written: defaults.get(name) };
   };
+}
+
+/** What the arguments of a field cost. */
+export interface ArgumentsCost {
+  readonly cost: number;
+  /** Whether it depends on a variable. */
+  readonly isVariable: boolean;
+}
+
+/** Returns a function that prices the arguments of a field: each value in a list, equal ones again, and inputs with a price. */
+export function argumentsCost(
+  request: SentDocument,
+): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => ArgumentsCost {
+  const argumentValue = argumentReader(request);
+
+  function costWritten(value: ValueNode | undefined, type: GraphQLInputType): number {
+    if (!value || !hasPrice(type)) return 0;
+    if (value.kind === Kind.VARIABLE) {
+      const resolved = argumentValue(value);
+      return 'sent' in resolved ? costSent(resolved.sent, type) : costWritten(resolved.written, type);
+    }
+    const nullable = getNullableType(type);
+    if (isListType(nullable) && value.kind === Kind.LIST)
+      return sum(value.values, (one) => 1 + costWritten(one, nullable.ofType));
+    if (!isInputObjectType(nullable) || value.kind !== Kind.OBJECT) return 0;
+    return sum(value.fields, (field) => {
+      const definition = nullable.getFields()[field.name.value];
+      if (!definition || field.value.kind === Kind.NULL) return 0;
+      return inputPrice(definition.extensions.costs) + costWritten(field.value, definition.type);
+    });
+  }
+
+  return (field, definition) => {
+    let [cost, isVariable] = [0, false];
+    for (const { name, value } of field.arguments ?? []) {
+      const type = definition.args.find((arg) => arg.name === name.value)?.type;
+      if (!type || !hasPrice(type)) continue;
+      cost += costWritten(value, type);
+      isVariable ||= hasVariable(value);
+    }
+    return { cost, isVariable };
+  };
+}
+
+function costSent(value: unknown, type: GraphQLInputType): number {
+  if (typeof value !== 'object' || value === null || !hasPrice(type)) return 0;
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return Array.isArray(value) ? sum(value, (one) => 1 + costSent(one, nullable.ofType)) : 0;
+  if (!isInputObjectType(nullable)) return 0;
+  return sum(Object.entries(value), ([name, one]) => {
+    const definition = nullable.getFields()[name];
+    return definition && one !== null ? inputPrice(definition.extensions.costs) + costSent(one, definition.type) : 0;
+  });
+}
+
+function sum<Item>(items: readonly Item[], count: (item: Item) => number): number {
+  return items.reduce((total, item) => total + count(item), 0);
+}
+
+function hasVariable(value: ValueNode): boolean {
+  if (value.kind === Kind.LIST) return value.values.some(hasVariable);
+  if (value.kind === Kind.OBJECT) return value.fields.some((field) => hasVariable(field.value));
+  return value.kind === Kind.VARIABLE;
+}
+
+const typesWithPrice = new WeakMap<GraphQLInputType, boolean>();
+
+/** Tells whether values of a type can cost something: lists, and inputs with a price. */
+function hasPrice(type: GraphQLInputType): boolean {
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return true;
+  if (!isInputObjectType(nullable)) return false;
+  let known = typesWithPrice.get(nullable);
+  if (known === undefined) {
+    // An input may contain itself.
+    typesWithPrice.set(nullable, false);
+    known = Object.values(nullable.getFields()).some((field) => field.extensions.costs || hasPrice(field.type));
+    typesWithPrice.set(nullable, known);
+  }
+  return known;
 }
 
 /** Returns a page size; undefined where the value is no number, which coercion refuses later. */

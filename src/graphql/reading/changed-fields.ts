@@ -10,9 +10,9 @@ import {
 } from 'graphql';
 import { columnOf } from '../../database/conditions.ts';
 import { fieldName } from '../../database/rows.ts';
+import { plainText } from './plain-text.ts';
 import { typeReadOf } from './plan.ts';
 import type { Env, Read } from './reads.ts';
-import { Part, type Sql } from './sql.ts';
 
 /** The alias that stands for the row while the columns of its fields are found. */
 const row = 'the_row';
@@ -91,10 +91,4 @@ function textOf(read: Read): string {
     case 'node':
       return '';
   }
-}
-
-function plainText(sql: Sql): string {
-  return sql
-    .map((piece) => (typeof piece === 'string' ? piece : piece instanceof Part ? plainText(piece.sql) : ''))
-    .join(' ');
 }

@@ -8,7 +8,7 @@ import {
 import { PageArguments, PageRows } from './page-rows.ts';
 import type { Env, PageRead } from './reads.ts';
 import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
-import { type Sql, sql } from './sql.ts';
+import { Shared, type Sql, sql } from './sql.ts';
 
 /** A connection that a document selects. */
 interface PageOptions {
@@ -47,10 +47,8 @@ function connectionField(selected: SelectedField, page: PageDraft): Sql {
       return rows.list(planner.object(objectOf(selected), selected.below, (one) => edgeField(one, page)));
     case 'pageInfo':
       return planner.object(objectOf(selected), selected.below, (one) => pageInfoField(one, page));
-    case 'totalCount': {
-      const alias = planner.alias();
-      return sql`(select count(*)::text from ${args.onAnyPage(alias)})`;
-    }
+    case 'totalCount':
+      return sql`(select c.count::text from ${new Shared(sql`select count(*) from ${args.onAnyPage('c')}`)} c)`;
     default:
       throw new LeftToExecutor(`${selected.key} of a connection`);
   }

@@ -19,13 +19,12 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { columnOf, conditionsOf, tableOf } from '../../database/conditions.ts';
-import { invalidInput } from '../failure.ts';
 import { notSequencedPlaceholder } from './finish.ts';
 import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
 import { type Env, exposedRead, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
 import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
-import { concatenate, type JsonPart, joinSql, Part, type Run, type Sql, sql } from './sql.ts';
+import { concatenate, inScope, type JsonPart, joinSql, Part, type Run, type Sql, sql } from './sql.ts';
 
 /** What a planner needs beside the selections of a document. */
 export interface PlannerOptions {
@@ -139,7 +138,7 @@ export class Planner implements DocumentWalker {
   }
 
   #row(type: GraphQLObjectType, sets: readonly SelectionSetNode[], env: Env): Sql {
-    return this.object(type, sets, (selected) => this.#rowField(type, selected, env));
+    return inScope(this.object(type, sets, (selected) => this.#rowField(type, selected, env)));
   }
 
   #rowField(type: GraphQLObjectType, selected: SelectedField, env: Env): Sql {
@@ -224,7 +223,7 @@ export class Planner implements DocumentWalker {
   }
 
   /** Writes the rows behind public ids: one, or a list in the order of its ids, each row read once. */
-  #node({ field, node, below }: SelectedField, { types, idsFromRun, maxIds }: Extract<Read, { kind: 'node' }>): Sql {
+  #node({ field, node, below }: SelectedField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
     if (!field) throw new LeftToExecutor('nothing to read');
     const isList = idsFromRun || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
     return nodesSql({
@@ -232,9 +231,7 @@ export class Planner implements DocumentWalker {
       types,
       idsOf: (run) => {
         const args = run.args(field, node);
-        const ids = idsFromRun ? run.ids : ((isList ? args.ids : [args.id]) as readonly string[]);
-        if (maxIds !== undefined && ids.length > maxIds) throw invalidInput(`at most ${maxIds} ids at once`, 'ids');
-        return ids;
+        return idsFromRun ? run.ids : ((isList ? args.ids : [args.id]) as readonly string[]);
       },
       rowsOf: (name, uuidsOf) => {
         const type = this.#objectType(name);

@@ -1,11 +1,13 @@
 import SchemaBuilder, {
   BasePlugin,
+  type PothosInputFieldConfig,
   type PothosInterfaceTypeConfig,
   type PothosOutputFieldConfig,
   type PothosUnionTypeConfig,
   type SchemaTypes,
 } from '@pothos/core';
 import type { GraphQLFieldResolver, GraphQLTypeResolver } from 'graphql';
+import { maxListLength } from '../../core/checks.ts';
 import { wrongArgument } from '../wrong-value.ts';
 import { isPlanned } from './planned.ts';
 
@@ -22,6 +24,12 @@ declare global {
 
 /** Makes the executor take what a plan has read: a field by its response key, a type by its name. */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  /** Says in the description of each list that a client sends how long it may be (`wrongArgument` checks it). */
+  override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
+    if (field.type.kind !== 'List') return field;
+    return { ...field, description: `${field.description ?? ''} At most ${maxListLength}.`.trim() };
+  }
+
   override wrapResolve(
     resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,
     field: PothosOutputFieldConfig<Types>,

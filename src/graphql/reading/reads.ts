@@ -5,6 +5,7 @@ import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import { oneOfFew } from '../../database/list-rows.ts';
 import { fieldName } from '../../database/rows.ts';
+import type { Costs } from '../limits/prices.ts';
 import type { CursorArgument } from '../paging.ts';
 import { literal, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
@@ -19,9 +20,8 @@ export type Model = Prisma.ModelName;
 /** The environment of a value: the SQL expressions that it is made from. `row`: the alias of a table's row. `json`: a jsonb value. */
 export type Env = Readonly<Record<string, string>>;
 
-/** How a field is read. */
-export type Read =
-  /** A scalar or an enum: JSON as text, or SQL's null. */
+/** How a field is read, and what that costs where it is more than for others of its kind. */
+export type Read = { readonly costs?: Costs } /** A scalar or an enum: JSON as text, or SQL's null. */ & (
   | { readonly kind: 'leaf'; readonly sql: (env: Env, args: ArgumentsOf) => Sql }
   /** An object made of the same row. Null where `unless` holds. */
   | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
@@ -47,7 +47,8 @@ export type Read =
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
     }
   /** The row behind a public id, of one of these types, or those behind a list of ids: from the field's arguments, or from the run. */
-  | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true; readonly maxIds?: number };
+  | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true }
+);
 
 /** How a connection is read. */
 export type PageRead = Extract<Read, { kind: 'page' }>;
@@ -144,10 +145,8 @@ const quoted = (expression: string) => `'"' || ${expression} || '"'`;
 
 /** The reads of scalars and enums, from columns unless they say otherwise. */
 export const leaf = {
-  /** Text, with its escapes. */
+  /** Text with its escapes, or a list as a JSON array. */
   text: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`to_json(${column(env, name)})::text`] }),
-  /** A list, as a JSON array. */
-  json: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`to_json(${column(env, name)})::text`] }),
   /** A value of a fixed set, which needs no escaping: of an enum, or a currency's code. */
   enumValue: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
   /** A number or a boolean, as in JSON. */
@@ -264,7 +263,7 @@ export function exposedRead(field: GraphQLField<unknown, unknown>, scalar: strin
   const name = field.extensions.pothosExposedField ?? field.name;
   const byColumn = (): Read => {
     if (column === undefined) throw new Error(`${field.name} shows ${name}, which is no column`);
-    if (isListType(getNullableType(field.type))) return leaf.json(column);
+    if (isListType(getNullableType(field.type))) return leaf.text(column);
     switch (scalar) {
       case 'Int':
       case 'Float':

@@ -19,7 +19,7 @@ import { fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finis
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
 import { LeftToExecutor } from './selected.ts';
-import { PlanStatement, type Sql, sql } from './sql.ts';
+import { inScope, PlanStatement, type Sql, sql } from './sql.ts';
 
 /** The plan of a query whose whole answer the database makes: a statement whose one value is its `data`, as JSON. */
 export interface QueryPlan {
@@ -100,7 +100,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
   const planner = new Planner({ schema, fragments, variables: coerced, isTyped: false });
   try {
     const json = planner.object(query, [operation.selectionSet], (selected) => planner.root(selected));
-    return { statement: new PlanStatement(withinLimit(sql`select ${json} as json`)), operation };
+    return { statement: new PlanStatement(withinLimit(sql`select ${inScope(json)} as json`)), operation };
   } catch (error) {
     if (error instanceof LeftToExecutor) return undefined;
     throw error;
@@ -185,7 +185,7 @@ export async function runField(
     const planner = new Planner({ schema: info.schema, fragments, variables: info.variableValues, isTyped: true });
     const read: Read | undefined = nodes && { kind: 'node', types: nodes.types, idsFromRun: true };
     const below = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    const json = planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read);
+    const json = inScope(planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read));
     statement = new PlanStatement(
       withinLimit(
         row

@@ -36,8 +36,8 @@ export interface Run extends Binding {
   refuse(error: GraphQLError): string;
 }
 
-/** A piece of SQL: text, a function of the run, or a part. */
-export type Piece = string | ((run: Run) => string | Sql) | Part;
+/** A piece of SQL: text, a function of the run, a part, or a query that is run once in its scope. */
+export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | Scope;
 
 /** SQL in pieces, as few as possible. */
 export type Sql = readonly Piece[];
@@ -57,6 +57,31 @@ export class Part {
     lastPart += 1;
     this.number = lastPart;
   }
+}
+
+/** A query that stands for a table in a FROM clause. Where a scope has the same query several times, Postgres runs it once. */
+export class Shared {
+  readonly query: Sql;
+
+  constructor(query: Sql) {
+    this.query = query;
+  }
+}
+
+/** An expression within which the same query is run once: an object of the answer. */
+export class Scope {
+  readonly expression: Sql;
+
+  constructor(expression: Sql) {
+    this.expression = expression;
+  }
+}
+
+/** Makes a scope of an expression that has shared queries, outside of the scopes within it. */
+export function inScope(expression: Sql): Sql {
+  const hasShared = (sql: Sql): boolean =>
+    sql.some((piece) => piece instanceof Shared || (piece instanceof Part && hasShared(piece.sql)));
+  return hasShared(expression) ? [new Scope(expression)] : expression;
 }
 
 /** Builds SQL from text and pieces. Adjacent text is merged into one string, so that running a plan is mostly concatenation. */
@@ -127,10 +152,21 @@ export class PlanStatement {
   }
 }
 
+/** A shared query with the run's values. */
+interface SharedText {
+  readonly text: string;
+  /** The text with the values in place of their parameters: the same for the same query. */
+  readonly meaning: string;
+  /** Where it is read, among the texts of the statement. */
+  places: readonly number[];
+}
+
 /** The text of a statement while a run builds it. */
 class StatementDraft {
   readonly #texts: string[] = [];
   #key = '';
+  /** The shared queries of the present scope. */
+  #shared: SharedText[] = [];
 
   /** All that the run has decided about the text: two texts of a statement with the same key are the same. */
   get key(): string {
@@ -145,9 +181,15 @@ class StatementDraft {
   add(sql: Sql, run: Run): void {
     for (const piece of sql) {
       if (typeof piece === 'string') this.#texts.push(piece);
-      else if (typeof piece === 'function') this.#addRunText(piece(run), run);
-      else this.#addPart(piece, run);
+      else this.#addPiece(piece, run);
     }
+  }
+
+  #addPiece(piece: Exclude<Piece, string>, run: Run): void {
+    if (typeof piece === 'function') this.#addRunText(piece(run), run);
+    else if (piece instanceof Part) this.#addPart(piece, run);
+    else if (piece instanceof Shared) this.#addShared(piece, run);
+    else this.#addScope(piece, run);
   }
 
   /** Adds text that the run has made: all of it belongs to the key. */
@@ -160,13 +202,50 @@ class StatementDraft {
     }
     for (const piece of sqlOfRun) {
       if (typeof piece === 'string') this.#addRunText(piece, run);
-      else if (typeof piece === 'function') this.#addRunText(piece(run), run);
-      else this.#addPart(piece, run);
+      else this.#addPiece(piece, run);
     }
+  }
+
+  #addScope({ expression }: Scope, run: Run): void {
+    const around = this.#shared;
+    const shared: SharedText[] = [];
+    this.#shared = shared;
+    try {
+      const start = this.#texts.push('') - 1;
+      this.add(expression, run);
+      const withQueries: string[] = [];
+      for (const { text, places } of shared) {
+        const name = `q${withQueries.length}`;
+        if (places.length > 1) withQueries.push(`${name} as materialized (${text})`);
+        for (const place of places) this.#texts[place] = places.length > 1 ? name : `(${text})`;
+      }
+      if (withQueries.length === 0) return;
+      this.#texts[start] = `(with ${withQueries.join(', ')} select `;
+      this.#texts.push(')');
+    } finally {
+      this.#shared = around;
+    }
+  }
+
+  #addShared({ query }: Shared, run: Run): void {
+    const start = this.#texts.length;
+    const bound = run.values.length;
+    run.writeApart(() => this.add(query, run));
+    const text = this.#texts.splice(start).join('');
+    const meaning = text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
+    const same = this.#shared.findIndex((one) => one.meaning === meaning);
+    this.#key += `@${same};`;
+    const shared = this.#shared[same];
+    if (shared) {
+      run.values.length = bound;
+      shared.places = [...shared.places, start];
+    } else this.#shared.push({ text, meaning, places: [start] });
+    this.#texts.push('');
   }
 
   #addPart(part: Part, run: Run): void {
     const { length } = this.#texts;
+    const { length: sharedBefore } = this.#shared;
     const key = this.#key;
     const bound = run.values.length;
     this.#key += `#${part.number};`;
@@ -176,11 +255,17 @@ class StatementDraft {
       if (!part.isGuarded || !(error instanceof GraphQLError)) throw error;
       this.#texts.length = length;
       this.#key = key;
+      this.#shared.length = sharedBefore;
+      for (const shared of this.#shared) shared.places = shared.places.filter((place) => place < length);
       // Postgres refuses parameters that the text does not use.
       run.values.length = bound;
       this.#addRunText(run.refuse(error), run);
     }
   }
+}
+
+function valueText(value: unknown): string {
+  return JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)) ?? '';
 }
 
 /** Writes a string as an SQL literal. */

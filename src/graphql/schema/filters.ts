@@ -19,6 +19,9 @@ import {
  * `createdBefore`, `updatedAfter` and `updatedBefore` for moments, `min` and `max` for amounts, and both ends belong to them.
  */
 
+/** A field by which rows are searched for: no index has those that match in the order of a list. */
+const searched = { extensions: { costs: 'all' } } as const;
+
 const AmountRange = builder.inputType('AmountRange', {
   description: 'A range of amounts in one currency. Both ends belong to it.',
   fields: (t) => ({
@@ -46,9 +49,12 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
   description: 'Which transactions (specification 4.4). What is given combines with AND.',
   fields: (t) => ({
     customerId: t.id({ description: 'The customer whose transaction it is.' }),
-    platformCustomerId: t.string({ description: "The platform's own id of that customer." }),
-    senderAccountIdentifier: t.string({ description: 'The source: an account id or a UMA address.' }),
-    receiverAccountIdentifier: t.string({ description: 'The destination: an account id or a UMA address.' }),
+    platformCustomerId: t.string({ description: "The platform's own id of that customer.", ...searched }),
+    senderAccountIdentifier: t.string({ description: 'The source: an account id or a UMA address.', ...searched }),
+    receiverAccountIdentifier: t.string({
+      description: 'The destination: an account id or a UMA address.',
+      ...searched,
+    }),
     status: t.field({ type: [TransactionStatus], description: 'Any of these.' }),
     type: t.field({ type: [TransactionType], description: 'Any of these.' }),
     failureReason: t.field({ type: [FailureReason], description: 'Any of these.' }),

@@ -67,7 +67,9 @@ export function connection<Row>(
       type,
       name: `${name}Connection`,
       description: page,
-      fields: (t) => ({ totalCount: t.int({ description: totalCount, resolve: (of) => of.totalCount }) }),
+      fields: (t) => ({
+        totalCount: t.int({ description: totalCount, extensions: { costs: 'all' }, resolve: (of) => of.totalCount }),
+      }),
     },
     edgeType,
   );

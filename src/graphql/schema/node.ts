@@ -17,8 +17,6 @@ export const nodeTypes = [
   'Platform',
 ] as const;
 
-const maxIds = 100;
-
 builder.queryField('node', (t) =>
   t.field({
     type: builder.nodeInterfaceRef(),
@@ -33,8 +31,9 @@ builder.queryField('nodes', (t) =>
   t.field({
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
-    description: `Several things by their ids, in the order of the ids; null for each that is unknown. At most ${maxIds}; the selection costs as many times, and a repeated id is read once.`,
-    ...planned({ kind: 'node', types: nodeTypes, maxIds: maxIds }),
+    description:
+      'Several things by their ids, in the order of the ids; null for each that is unknown. The selection costs as many times, and a repeated id is read once.',
+    ...planned({ kind: 'node', types: nodeTypes }),
     args: { ids: t.arg.idList({ required: true, description: 'Public ids.' }) },
   }),
 );

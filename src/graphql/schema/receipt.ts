@@ -44,6 +44,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
     result: t.field({
       type: builder.nodeInterfaceRef(),
       nullable: true,
+      extensions: { costs: 'read' },
       description: 'What it made or changed, as it is now.',
       resolve: (receipt, _args, context, info) => {
         if (!receipt.result) return null;
@@ -58,6 +59,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
 builder.queryField('mutationReceipt', (t) =>
   t.field({
     type: MutationReceipt,
+    extensions: { costs: 'read' },
     description:
       'Did it happen? What came of a mutation, by its idempotency key. Never null: an error of this field says nothing about the mutation.',
     args: {

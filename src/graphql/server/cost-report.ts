@@ -31,7 +31,7 @@ export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionAr
 }
 
 /** The most that a document costs which counts as one request: a list of a hundred rows with two or three fields of each. */
-const costOfRequest = 500;
+export const costOfRequest = 500;
 
 /** Returns as how many requests an operation counts, by the cost of its document. */
 export function requestsOf(args: ExecutionArgs): number {

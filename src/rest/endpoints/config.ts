@@ -23,6 +23,7 @@ import {
 } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
 import { platformPaths } from '../input-paths.ts';
+import { listOf } from '../lists.ts';
 import { amount, id, time } from '../schemas/money.ts';
 
 const tags = ['Platform'];
@@ -45,12 +46,12 @@ const requiredField = z.object({
 });
 
 const requiredByProvider = {
-  providerRequiredCustomerFields: z
-    .array(z.string())
-    .openapi({ description: 'The fields that a customer record must have.' }),
-  providerRequiredCounterpartyCustomerFields: z
-    .array(z.string())
-    .openapi({ description: 'The fields of a customer that the counterparty must receive.' }),
+  providerRequiredCustomerFields: listOf(z.string()).openapi({
+    description: 'The fields that a customer record must have.',
+  }),
+  providerRequiredCounterpartyCustomerFields: listOf(z.string()).openapi({
+    description: 'The fields of a customer that the counterparty must receive.',
+  }),
 };
 
 const webhookEndpoint = z.string().openapi({
@@ -119,25 +120,22 @@ const UpdateConfigBody = z
       .openapi({
         description: `${webhookEndpoint.description ?? ''} A new URL gets a TEST event. null removes it.`,
       }),
-    supportedCurrencies: z
-      .array(
-        z.strictObject({
-          currencyCode,
-          minAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another value gets 501.' }),
-          maxAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another value gets 501.' }),
-          requiredCounterpartyFields: z
-            .array(requiredField)
-            .openapi({ description: 'The required fields of the counterparty.' })
-            .optional(),
-          enabledTransactionTypes: z
-            .array(z.enum(TransactionType))
-            .openapi({ description: 'The enabled directions of payments.' })
-            .optional(),
-          providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
-          providerRequiredCounterpartyCustomerFields:
-            requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
-        }),
-      )
+    supportedCurrencies: listOf(
+      z.strictObject({
+        currencyCode,
+        minAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another value gets 501.' }),
+        maxAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another value gets 501.' }),
+        requiredCounterpartyFields: listOf(requiredField)
+          .openapi({ description: 'The required fields of the counterparty.' })
+          .optional(),
+        enabledTransactionTypes: listOf(z.enum(TransactionType))
+          .openapi({ description: 'The enabled directions of payments.' })
+          .optional(),
+        providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
+        providerRequiredCounterpartyCustomerFields:
+          requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
+      }),
+    )
       .min(1)
       .optional()
       .openapi({ description: 'Replaces the list.' }),

@@ -5,7 +5,7 @@ import { jsonInteger, jsonNumber } from '../../records/numbers.ts';
 import type { RestApp } from '../app.ts';
 import { viewEndpoint, withRequestPaths } from '../endpoint.ts';
 import { ratesPaths } from '../input-paths.ts';
-import { wholeEndpoint } from '../lists.ts';
+import { repeatable, wholeEndpoint } from '../lists.ts';
 import { amount, CurrencySchema, time } from '../schemas/money.ts';
 
 const RateSchema = z
@@ -43,16 +43,10 @@ const list = wholeEndpoint({
   path: '/exchange-rates',
   filters: {
     sourceCurrency: z.string().openapi({ description: 'Currency code to send in.', example: 'USD' }),
-    destinationCurrency: z
-      .preprocess(
-        (value) => (value === undefined || Array.isArray(value) ? value : [value]),
-        z.array(z.string()).optional(),
-      )
-      .openapi({
-        type: 'array',
-        items: { type: 'string' },
-        description: 'Currency code to receive in. Repeat the parameter for several; all when left out.',
-      }),
+    destinationCurrency: repeatable(
+      z.string(),
+      'Currency code to receive in. Repeat the parameter for several; all when left out.',
+    ),
     sendingAmount: z
       .string()
       .regex(/^[1-9]\d*$/, 'must be an integer of smallest units, at least 1')

@@ -20,13 +20,13 @@ import {
   readErrors,
 } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
-import { flag, moment, pagedEndpoint, readPage } from '../lists.ts';
+import { flag, listOf, moment, pagedEndpoint, readPage } from '../lists.ts';
 import { id, time } from '../schemas/money.ts';
 
 const tags = ['Tokens'];
 
 const name = z.string().openapi({ description: 'Its name, for people.', example: 'payouts' });
-const permissions = z.array(z.enum(Permission)).openapi({
+const permissions = listOf(z.enum(Permission)).openapi({
   description: 'Its permissions: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
 });
 

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { plainHash, readManifest } from '../../documents/manifest.ts';
-import type { TrustedDocuments } from '../../documents/trusted-documents.ts';
+import { maxDocuments, type TrustedDocuments } from '../../documents/trusted-documents.ts';
 import type { RestApp } from '../app.ts';
 import { body, jsonResponse, managementEndpoint, noQuery, readErrors } from '../endpoint.ts';
 import { time } from '../schemas/money.ts';
@@ -27,6 +27,7 @@ const Manifest = z
           body: z.string().openapi({ description: 'The text of the document.' }),
         }),
       )
+      .max(maxDocuments)
       .optional()
       .openapi({ description: 'The documents of a manifest of Apollo.' }),
   })

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { KycStatus } from '../../database/generated/client/client.ts';
 import { individualTypes } from '../../records/customer-record.ts';
+import { listOf } from '../lists.ts';
 import { changedMetadata, metadata, newMetadata } from './metadata.ts';
 import { day, id, time } from './money.ts';
 import { AddressSchema, countryCode } from './people.ts';
@@ -70,8 +71,7 @@ export const CreateCustomerBody = z
         ...created,
         businessInfo,
         address: AddressSchema.optional(),
-        beneficialOwners: z
-          .array(BeneficialOwnerSchema)
+        beneficialOwners: listOf(BeneficialOwnerSchema)
           .optional()
           .openapi({ description: 'The people who own or control it.' }),
       })
@@ -97,8 +97,7 @@ export const UpdateCustomerBody = z
         metadata: changedMetadata,
         businessInfo: businessInfo.partial().optional().openapi('UpdateBusinessInfo'),
         address: AddressSchema.optional(),
-        beneficialOwners: z
-          .array(BeneficialOwnerSchema)
+        beneficialOwners: listOf(BeneficialOwnerSchema)
           .optional()
           .openapi({ description: 'The people who own or control it: replaces the list.' }),
       })

@@ -68,9 +68,9 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** Lookup:…, of the receiver; required for a UMA destination. */
   lookupId?: string | null | undefined;
-  /** What the platform notes on it (decision 69). Not for client tokens. Its transaction has it, too. */
+  /** What the platform notes on it (decision 69). Not for client tokens. Its transaction has it, too. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** What the sender tells of itself, to a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too (decision 48). */
+  /** What the sender tells of itself, to a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too (decision 48). At most 100. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from. */
   source: PaymentSourceInput;
@@ -89,7 +89,7 @@ export type EventFilter = {
   customerId?: string | null | undefined;
   /** Of this transaction and its quote. */
   transactionId?: string | null | undefined;
-  /** Any of these. */
+  /** Any of these. At most 100. */
   types?: Array<EventType> | null | undefined;
 };
 
@@ -475,7 +475,7 @@ export type SandboxReceiveUmaInput = {
   receivingCurrencyAmountDecimal?: string | null | undefined;
   /** The currency that arrives. */
   receivingCurrencyCode: string;
-  /** More facts about the receiver that the sender requires: TAX_ID, … */
+  /** More facts about the receiver that the sender requires: TAX_ID, … At most 100. */
   requestedReceiverFields?: Array<string> | null | undefined;
   /** What shall happen to it once approved. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
@@ -573,7 +573,7 @@ export type TransferInInput = {
   destinationAccountId: string;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
-  /** What the platform notes on it (decision 69). Not for client tokens. */
+  /** What the platform notes on it (decision 69). Not for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** ExternalAccount:… */
   sourceAccountId: string;
@@ -591,7 +591,7 @@ export type TransferOutInput = {
   destinationAccountId: string;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
-  /** What the platform notes on it (decision 69). Not for client tokens. */
+  /** What the platform notes on it (decision 69). Not for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** InternalAccount:… */
   sourceAccountId: string;
@@ -638,7 +638,7 @@ export type ViewerKind =
 
 /** Which deliveries. */
 export type WebhookDeliveryFilter = {
-  /** Any of these. */
+  /** Any of these. At most 100. */
   status?: Array<WebhookDeliveryStatus> | null | undefined;
 };
 

@@ -95,7 +95,7 @@ function spoilt(value: unknown, choices: Choices, hostility: Hostility): unknown
   if (Array.isArray(value)) {
     if (value.length === 0 || choices.oneIn(4)) {
       return Array.from(
-        { length: choices.oneOf([1, 2, 101, 2_000]) },
+        { length: choices.oneOf([1, 2, 101, 2_000, 3_277]) },
         () => value[0] ?? hostileValue(choices, hostility),
       );
     }
@@ -193,12 +193,38 @@ function torn(text: string, choices: Choices): string {
 function drawOperation(choices: Choices, hostility: Hostility): Record<string, unknown> {
   // A good one, and a large one: its answer would be over the bound.
   if (choices.oneIn(12)) return { query: largest, variables: {} };
+  if (choices.oneIn(12)) return countless(choices);
   const operation = choices.oneIn(2) ? ofCalls(choices, hostility) : ofDocuments(choices, hostility);
   if (choices.oneIn(3)) operation.query = torn(operation.query, choices);
   if (choices.oneIn(9)) operation.query = torn(operation.query, choices);
   if (choices.oneIn(2)) operation.variables = spoilt(operation.variables, choices, hostility);
   if (choices.oneIn(4)) operation.variables = spoilt(operation.variables, choices, hostility);
   return choices.oneIn(10) ? (spoilt(operation, choices, hostility) as Record<string, unknown>) : operation;
+}
+
+/** Counts and sums under many names, filtered by a value that is repeated thousands of times: the same, or hardly different. */
+function countless(choices: Choices): Drawn {
+  const field = choices.oneOf([
+    'transactionTotals(FILTER) { count amount { amount } }',
+    'transactions(first: 0, FILTER) { totalCount }',
+    'transactions(FILTER) { a: totalCount b: totalCount edges { node { id } } }',
+    'customers(first: 3) { edges { node { transactionTotals(FILTER) { count } } } }',
+    'accounts(first: 3) { edges { node { transactions(first: 0, FILTER) { totalCount } } } }',
+  ]);
+  const [names, values] = [choices.oneOf([2, 4, 5, 20]), choices.oneOf([1, 100, 101, 3_277])];
+  const filters = [
+    'filter: { status: $s }',
+    'filter: { status: $s, type: [OUTGOING] }',
+    'filter: { status: [FAILED, FAILED] }',
+  ];
+  const fields = Array.from(
+    { length: names },
+    (_none, n) => `n${n}: ${field.replace('FILTER', choices.oneOf(filters))}`,
+  );
+  return {
+    query: `query ($s: [TransactionStatus!]) { x: transactions(first: 1, filter: { status: $s }) { edges { cursor } } ${fields.join(' ')} }`,
+    variables: { s: Array.from({ length: values }, () => 'COMPLETED') },
+  };
 }
 
 const largest =

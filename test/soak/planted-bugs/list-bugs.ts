@@ -100,4 +100,54 @@ export const listBugs: readonly Bug[] = [
     put: 'create index transaction_failed on transaction (platform_id, created_at, id)',
     caughtBy: anyPlan,
   },
+  {
+    bug: 'a list in an argument may be as long as a body',
+    file: 'src/graphql/wrong-value.ts',
+    find: 'value.length > maxListLength',
+    put: 'value.length > 1_000_000',
+    caughtBy: {
+      file: 'test/graphql/list-bounds.test.ts',
+      title: 'a list with one value too many is refused by name, and its bound is said: $root $name',
+    },
+  },
+  {
+    bug: 'equal values of a filter are bound one by one',
+    file: 'src/database/conditions.ts',
+    find: '[...new Set(value as readonly unknown[])]',
+    put: '[...(value as readonly unknown[])]',
+    caughtBy: {
+      file: 'test/graphql/cost.test.ts',
+      title: 'each value of a list in arguments costs 1, written or in a variable, and equal values are bound once',
+    },
+  },
+  {
+    bug: 'parameters beyond 65,535 wrap around in the message that binds them',
+    file: 'src/database/connections/hosts.ts',
+    find: 'values.length > maxParameters',
+    put: 'values.length > 10 * maxParameters',
+    caughtBy: {
+      file: 'test/database/statement.test.ts',
+      title: 'a statement with more parameters than the protocol can count is refused before it is sent, on every way',
+    },
+  },
+  {
+    bug: 'a count costs as much as a column',
+    file: 'src/graphql/schema/list.ts',
+    find: "extensions: { costs: 'all' }, ",
+    put: '',
+    caughtBy: {
+      file: 'test/graphql/cost.test.ts',
+      title: 'is an expensive document, of which twenty are refused: %s',
+    },
+  },
+  {
+    bug: 'the same sum under two names is read twice',
+    file: 'src/graphql/reading/sql.ts',
+    find: 'this.#shared.findIndex((one) => one.meaning === meaning)',
+    put: '-1',
+    caughtBy: {
+      file: 'test/graphql/cost.test.ts',
+      title: 'is read once where a document has the same under several names, whatever it selects of it',
+    },
+  },
 ];

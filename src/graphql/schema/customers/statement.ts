@@ -5,14 +5,15 @@ import { planned } from '../../reading/planned.ts';
 import {
   type ArgumentsOf,
   byNumber,
-  type Env,
   leaf,
   type PageRead,
   type Piece,
+  type Read,
   type Run,
   referringBy,
   sql,
 } from '../../reading/reads.ts';
+import { Shared } from '../../reading/sql.ts';
 import { builder } from '../builder.ts';
 import { SortOrder } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
@@ -21,7 +22,7 @@ import { Account, Customer, InternalAccount } from '../nouns.ts';
 import { TransactionConnection, transactionsRead } from '../payments/transaction.ts';
 import { LedgerEntry } from '../payments/transaction-history.ts';
 import { TransactionTotal, totalsOf } from '../payments/transaction-totals.ts';
-import { MoneyType, moneyReadOf } from '../values/money.ts';
+import { MoneyType, moneyRead, moneyReadOf } from '../values/money.ts';
 
 /** Statements of accounts: payments, ledger entries with running balances, balances and totals of a period. Only plans read them. */
 
@@ -100,40 +101,32 @@ const entryOrder = byNumber('account_version', {
   },
 });
 
-/** Sums the entries of a statement that come in, or go out. */
-const sumOf = (what: string, sign: '>' | '<', { row }: Env) =>
-  `(select ${what} from posting p where p.platform_id = ${row}.platform_id and p.account_id = ${row}.id
-    and p.account_version > ${row}.opening_version and p.account_version <= ${row}.closing_version and p.amount ${sign} 0)`;
-
 const StatementSum = builder.objectRef<never>('StatementSum').implement({
   description: 'The entries of a statement in one direction.',
   fields: (t) => ({
     count: t.int({
       description: 'How many there are.',
-      ...planned(leaf.of(({ count }) => [`(${count})::text`])),
+      ...planned(leaf.plain('count')),
     }),
     amount: t.field({
       type: MoneyType,
       description: 'What they are together, without a sign.',
-      ...planned(
-        moneyReadOf(
-          ({ sum }) => sum ?? '',
-          ({ currency }) => currency ?? '',
-        ),
-      ),
+      ...planned(moneyRead('amount', 'currency')),
     }),
   }),
 });
 
-const sumRead = (sign: '>' | '<') =>
-  ({
-    kind: 'value',
-    env: (env: Env) => ({
-      count: sumOf('count(*)', sign, env),
-      sum: sumOf('coalesce(sum(abs(p.amount)), 0)', sign, env),
-      currency: `${env.row}.currency`,
-    }),
-  }) as const;
+/** Sums the entries of a statement that come in, or go out. */
+const sumRead = (sign: '>' | '<'): Read => ({
+  kind: 'row',
+  costs: 'all',
+  from: ({ row }, alias) =>
+    sql`${new Shared([
+      `select count(*), coalesce(sum(abs(p.amount)), 0) as amount, ${row}.currency from posting p
+        where p.platform_id = ${row}.platform_id and p.account_id = ${row}.id
+          and p.account_version > ${row}.opening_version and p.account_version <= ${row}.closing_version and p.amount ${sign} 0`,
+    ])} ${alias}`,
+});
 
 const AccountStatement = builder.objectRef<never>('AccountStatement').implement({
   description:

@@ -29,6 +29,7 @@ const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').impleme
 builder.queryField('exchangeRates', (t) =>
   t.field({
     type: [ExchangeRateType],
+    extensions: { costs: 'read' },
     description: 'Indicative rates from one currency to others.',
     args: {
       source: t.arg.string({ required: true, description: 'Currency code to send in.' }),

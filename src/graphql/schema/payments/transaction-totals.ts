@@ -2,6 +2,7 @@ import { listRows } from '../../../database/list-rows.ts';
 import { whereTransactions } from '../../../payments/filters.ts';
 import { planned } from '../../reading/planned.ts';
 import { leaf, type PageRead, type Read, sql, textOfRun } from '../../reading/reads.ts';
+import { Shared } from '../../reading/sql.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
@@ -31,8 +32,9 @@ export const TransactionTotal = builder.objectRef<never>('TransactionTotal').imp
 /** Reads the totals of the payments that a filter matches, of those that belong to the parent. */
 export const totalsOf = (of?: PageRead['of']): Read => ({
   kind: 'values',
+  costs: 'all',
   from: (env, alias, args) => ({
-    from: sql`(select t.status, t.type, t.currency, count(*) as count, sum(t.amount) as amount
+    from: sql`${new Shared(sql`select t.status, t.type, t.currency, count(*) as count, sum(t.amount) as amount
       from (select x.status, x.type, case x.type when 'OUTGOING' then coalesce(x.sent_currency, x.received_currency) else x.received_currency end as currency,
           case x.type when 'OUTGOING' then coalesce(x.sent_amount, x.received_amount, 0) else coalesce(x.received_amount, 0) end as amount
         from ${(run) => {
@@ -43,7 +45,7 @@ export const totalsOf = (of?: PageRead['of']): Read => ({
             run,
           );
         }}) t
-      group by t.status, t.type, t.currency) ${alias}`,
+      group by t.status, t.type, t.currency`)} ${alias}`,
     orderBy: `${alias}.status, ${alias}.type, ${alias}.currency`,
     env: { row: alias },
   }),

@@ -60,6 +60,7 @@ const snapshotRead =
 /** Reads the row that changed, or else the one that a column refers to, as it is now, where the caller may see it. */
 const changedOrNow = (model: Noun, ...reference: [column: string, visible: (viewer: Viewer) => object]): Read => ({
   kind: 'row',
+  costs: 'past',
   from: (env, alias) =>
     sql`(select s.* from ${snapshotRead(model)(env, 's')} union all select o.* from ${referredRow(model, ...reference)(env, 'o')} and ${env.row ?? ''}.type not in (${typesOf(model)})) ${alias}`,
 });
@@ -67,6 +68,7 @@ const changedOrNow = (model: Noun, ...reference: [column: string, visible: (view
 /** Reads the row that changed, as of the change. */
 const subjectRead: Read = {
   kind: 'rowOf',
+  costs: 'past',
   types: {
     Transaction: snapshotRead('Transaction'),
     Quote: snapshotRead('Quote'),
@@ -134,7 +136,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: Account,
       nullable: true,
       description: 'The account that changed.',
-      ...reads({ kind: 'row', from: snapshotRead('Account') }),
+      ...reads({ kind: 'row', costs: 'past', from: snapshotRead('Account') }),
       resolve: (event) => snapshotOf(event, 'Account'),
     }),
     quote: t.field({

@@ -3,7 +3,7 @@ import { fieldsOf, rowFromFields } from '../../../database/rows.ts';
 import { type RelatedFields, relatedFields, relatedRows, webhookText } from '../../../webhooks/delivery/bodies.ts';
 import { webhookTypesSql } from '../../../webhooks/webhook-types.ts';
 import { computedPlaceholder } from '../../reading/finish.ts';
-import { leaf } from '../../reading/reads.ts';
+import type { Read } from '../../reading/reads.ts';
 import { type Run, sql } from '../../reading/sql.ts';
 
 /** What the database brings for the body of a webhook. */
@@ -19,12 +19,16 @@ const textOf = (material: unknown) => {
 };
 
 /** Reads the body of an event's webhook. The record in it is for servers, so an app reads null. */
-export const webhookBodyRead = leaf.of(({ row = '' }) => {
-  const material = `(select json_build_object('event', to_json(e), 'related', to_json(r))
+export const webhookBodyRead: Read = {
+  kind: 'leaf',
+  costs: 'past',
+  sql: ({ row = '' }) => {
+    const material = `(select json_build_object('event', to_json(e), 'related', to_json(r))
     from (select ${fieldsOf('Event', row)}) e, (select ${relatedFields} from (select) one ${relatedRows(row)}) r)`;
-  const body = (run: Run) => {
-    if (!seesAny('ofPlatform', run.viewer)) return 'null';
-    return sql`case when ${row}.type in (${webhookTypesSql}) then ${computedPlaceholder([material], run.note(textOf))} end`;
-  };
-  return [body];
-});
+    const body = (run: Run) => {
+      if (!seesAny('ofPlatform', run.viewer)) return 'null';
+      return sql`case when ${row}.type in (${webhookTypesSql}) then ${computedPlaceholder([material], run.note(textOf))} end`;
+    };
+    return [body];
+  },
+};

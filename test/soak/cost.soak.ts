@@ -1,0 +1,99 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { documentBudget } from '../../src/graphql/limits/budget.ts';
+import { costOfRequest } from '../../src/graphql/server/cost-report.ts';
+import { schema } from '../../src/graphql/server/schema.ts';
+import { OracleWorld } from '../oracle/world.ts';
+import { connect, type Data, type TestPlatform } from '../setup/gateway.ts';
+import { askedFields } from './cost/documents.ts';
+import { emptyPlatform, fillPlatform } from './cost/many-rows.ts';
+import { Sessions } from './cost/processor.ts';
+
+/** How many payments, customers, accounts and deliveries the platform has, and one account entries. */
+const rows = Number(process.env.COST_ROWS ?? 100_000);
+
+let world: OracleWorld;
+let platform: TestPlatform;
+beforeAll(async () => {
+  world = await OracleWorld.open();
+  const [caller] = world.callers;
+  if (!caller) throw new Error('nobody asks');
+  platform = connect(world.gateway.url, caller.viewer.platformId, caller.authorization);
+  await fillPlatform(world.gateway, platform, rows);
+}, 1_800_000);
+afterAll(async () => {
+  await emptyPlatform(world.gateway);
+  await world.close();
+}, 1_800_000);
+
+interface Measured {
+  readonly name: string;
+  /** What the service says that the document costs. */
+  readonly cost: number;
+  /** The processor time of Postgres. */
+  readonly microseconds: number;
+}
+
+async function ask(query: string): Promise<number> {
+  const response = await fetch(`${world.gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: platform.authorization, 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({ query, extensions: { cost: true } }),
+  });
+  const { errors, extensions }: Data = await response.json();
+  if (errors) throw new Error(`${query}\n${JSON.stringify(errors)}`);
+  return extensions.cost.cost;
+}
+
+/** Measures a document when its statement is prepared: the middle one of three times, since others share the processors. */
+async function measure(name: string, query: string): Promise<Measured> {
+  for (let prepared = 0; prepared < 2; prepared += 1) await ask(query);
+  const cost = await ask(query);
+  const sessions = await Sessions.of(world.gateway);
+  const taken: number[] = [];
+  for (let time = 0; time < 3; time += 1) {
+    const before = sessions.microseconds;
+    await ask(query);
+    taken.push(sessions.microseconds - before);
+  }
+  return { name, cost, microseconds: middle(taken) };
+}
+
+function middle(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+/** What every request takes, however little it asks for: it is limited by the number of requests. */
+const least = '{ customer(id: "Customer:019a0000-0000-7000-8000-000000000000") { id } }';
+
+test('no field of the schema, and no filter of a list, costs Postgres more than five times as much for its price as the median', async () => {
+  for (let warm = 0; warm < 20; warm += 1) await ask(least);
+  const { microseconds: ofRequest } = await measure('a request', least);
+  const measured: Measured[] = [];
+  const unanswered: string[] = [];
+  for (const { name, document } of askedFields(schema, world.material[0])) {
+    // So often that it counts and not the request: as often as a document may have it, of twenty rows or of two.
+    for (const of of [20, 2]) {
+      const one = await ask(document(1, of)).catch((error: Error) => error.message);
+      if (typeof one === 'string') {
+        if (of === 2) unanswered.push(one);
+        continue;
+      }
+      const times = Math.max(1, Math.min(documentBudget.aliases, Math.floor(documentBudget.cost / one) - 1));
+      measured.push(await measure(name, document(times, of)));
+      break;
+    }
+  }
+  // A document counts as one request at least.
+  const forPrice = ({ cost, microseconds }: Measured) =>
+    Math.max(0, microseconds - ofRequest) / Math.max(cost, costOfRequest);
+  const median = middle(measured.map(forPrice));
+  const worst = measured.toSorted((a, b) => forPrice(b) - forPrice(a));
+  const line = (one: Measured) =>
+    `${(forPrice(one) / median).toFixed(2)} times the median: ${one.name} (cost ${one.cost}, ${(one.microseconds / 1_000).toFixed(1)} ms)`;
+  console.log(`${measured.length} documents; a request ${ofRequest.toFixed(0)} µs, the median ${median.toFixed(2)} µs`);
+  for (const one of worst.slice(0, 10)) console.log(line(one));
+  if (process.env.COST_FIGURES) writeFileSync(process.env.COST_FIGURES, worst.map(line).join('\n'));
+  expect(unanswered).toEqual([]);
+  expect(worst.filter((one) => forPrice(one) > 5 * median).map(line)).toEqual([]);
+});

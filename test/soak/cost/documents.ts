@@ -1,0 +1,186 @@
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { Choices } from '../../oracle/choices.ts';
+import type { Material } from '../../oracle/material.ts';
+import { valueFor } from '../../oracle/values.ts';
+
+/** A field of the schema, and how to ask for it several times in one document. */
+export interface Asked {
+  readonly name: string;
+  /** The document that has the field so many times, under aliases and with different arguments, in so many rows. */
+  readonly document: (times: number, rows: number) => string;
+}
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** Writes documents that ask for each field of each type, on the shortest way, and for each list by each filter. */
+export function askedFields(schema: GraphQLSchema, material: Material): Asked[] {
+  const asked: Asked[] = [];
+  for (const [type, around] of waysToTypes(schema, material)) {
+    for (const field of Object.values(type.getFields())) {
+      for (const { name, argumentsOf } of waysToCall(type, field, material)) {
+        const call = (time: number) => `a${time}: ${field.name}${argumentsOf(time)}${below(schema, field)}`;
+        asked.push({
+          name: `${type.name}.${field.name}${name}`,
+          document: (times, rows) =>
+            around(Array.from({ length: times }, (_none, time) => call(time)).join(' ')).replace('ROWS', String(rows)),
+        });
+      }
+    }
+  }
+  return asked;
+}
+
+/** Writes the document around a field: ROWS stands for the size of the first list, those below it have 2. */
+type Around = (inner: string) => string;
+
+/** Finds the shortest way to each object type, over lists where there are any. */
+function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObjectType, Around> {
+  const query = schema.getQueryType();
+  if (!query) throw new Error('no query');
+  const ways = new Map<GraphQLObjectType, Around>([[query, (inner) => `{ ${inner} }`]]);
+  // What is found by an id alone comes last.
+  for (const isById of [false, true, false])
+    for (const [type, around] of ways) {
+      for (const field of Object.values(type.getFields())) {
+        if (isById !== field.args.some((arg) => isNonNullType(arg.type))) continue;
+        const named = getNamedType(field.type);
+        const args = writeArguments(type.name, field, material, 2);
+        const call = `${field.name}${around('').includes('first:') ? args : args.replace('first: 2', 'first: ROWS')}`;
+        for (const one of isAbstractType(named) ? schema.getPossibleTypes(named) : [named]) {
+          if (!isObjectType(one) || ways.has(one)) continue;
+          const isFragment = one !== named;
+          ways.set(one, (inner) =>
+            around(`${call} { ${isFragment ? `__typename ... on ${one.name} { ${inner} }` : inner} }`),
+          );
+        }
+      }
+    }
+  return ways;
+}
+
+/** The ways to call a field: with what it requires, and a list with each filter as well. */
+function* waysToCall(type: GraphQLObjectType, field: Field, material: Material) {
+  const plain = (time: number) => writeArguments(type.name, field, material, 1, time);
+  yield { name: '', argumentsOf: plain };
+  const filter = field.args.find(({ name }) => name === 'filter');
+  const filterType = filter && getNullableType(filter.type);
+  if (isInputObjectType(filterType)) {
+    for (const one of Object.values(filterType.getFields())) {
+      const values = [example(filterType.name, one.name, one.type, material)];
+      if (getNamedType(one.type).name === 'String') values.push('nobody', '$nobody@nowhere.example');
+      for (const value of values) {
+        const given = `filter: ${literal(filterType, { [one.name]: value })}`;
+        const argumentsOf = (time: number) => writeArguments(type.name, field, material, 1, time, given);
+        yield { name: `(${given})`, argumentsOf };
+      }
+    }
+  }
+  for (const [name, value] of [['orderBy', 'UPDATED']] as const) {
+    if (!field.args.some((arg) => arg.name === name)) continue;
+    const argumentsOf = (time: number) => writeArguments(type.name, field, material, 1, time, `${name}: ${value}`);
+    yield { name: `(${name}: ${value})`, argumentsOf };
+  }
+}
+
+/** Writes the arguments of a field: those that it requires, the size of its page, and what makes this call differ from others. */
+function writeArguments(
+  owner: string,
+  field: Field,
+  material: Material,
+  first: number,
+  time?: number,
+  given?: string,
+): string {
+  const written = given === undefined ? [] : [given];
+  for (const arg of field.args) {
+    if (written.some((one) => one.startsWith(`${arg.name}:`))) continue;
+    const value = argumentOf(owner, field, arg, material, first, time);
+    if (value !== undefined) written.push(`${arg.name}: ${literal(arg.type, value)}`);
+  }
+  return written.length === 0 ? '' : `(${written.join(', ')})`;
+}
+
+function argumentOf(
+  owner: string,
+  field: Field,
+  { name, type }: GraphQLArgument,
+  material: Material,
+  first: number,
+  time = 0,
+): unknown {
+  if (name === 'first') return first + time;
+  if (name === 'filter' && time > 0 && hasField(type, 'createdAfter'))
+    return { createdAfter: new Date(Date.UTC(1990, 0, time)).toISOString() };
+  if (name === 'from') return new Date(Date.UTC(1990, 0, 1 + time)).toISOString();
+  if (name === 'to') return new Date(Date.UTC(2090, 0, 1 + time)).toISOString();
+  if (!isNonNullType(type)) return undefined;
+  if (name === 'requestId') return 'nobody';
+  return valueFor(`${owner}.${field.name}`, name, type, new Choices([]), material);
+}
+
+/** A value that finds something; of an input, one for each of its fields. */
+function example(owner: string, name: string, type: GraphQLInputType, material: Material): unknown {
+  const nullable = getNullableType(type);
+  if (!isInputObjectType(nullable)) return valueFor(owner, name, type, new Choices([]), material);
+  const fields = Object.values(nullable.getFields());
+  return Object.fromEntries(
+    fields.map((field) => [field.name, example(nullable.name, field.name, field.type, material)]),
+  );
+}
+
+function hasField(type: GraphQLInputType, name: string): boolean {
+  const nullable = getNullableType(type);
+  return isInputObjectType(nullable) && nullable.getFields()[name] !== undefined;
+}
+
+/** Writes a value as a literal of GraphQL. */
+function literal(type: GraphQLInputType, value: unknown): string {
+  const nullable = getNullableType(type);
+  if (value === null) return 'null';
+  if (isListType(nullable))
+    return `[${[value]
+      .flat()
+      .map((one) => literal(nullable.ofType, one))
+      .join(', ')}]`;
+  if (isEnumType(nullable)) return String(value);
+  if (isInputObjectType(nullable)) {
+    const members = Object.entries(Object(value)).map(([name, one]) => {
+      const field = nullable.getFields()[name];
+      return `${name}: ${field ? literal(field.type, one) : JSON.stringify(one)}`;
+    });
+    return `{ ${members.join(', ')} }`;
+  }
+  return JSON.stringify(value);
+}
+
+/** Selects as little as possible of what a field is. */
+function below(schema: GraphQLSchema, field: Field): string {
+  const type = getNamedType(field.type);
+  return isLeafType(type) ? '' : ` { ${least(schema, type)} }`;
+}
+
+function least(schema: GraphQLSchema, type: GraphQLNamedType): string {
+  if (isInterfaceType(type) && type.getFields().id) return 'id';
+  if (!isObjectType(type)) return '__typename';
+  const fields = Object.values(type.getFields()).filter(({ args }) => args.length === 0);
+  const way = fields.find(({ name }) => name === 'edges' || (name === 'node' && type.name.endsWith('Edge')));
+  const field = way ?? fields.find(({ type: of }) => isLeafType(getNamedType(of))) ?? fields[0];
+  return field ? `${field.name}${below(schema, field)}` : '__typename';
+}
