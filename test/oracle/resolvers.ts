@@ -729,6 +729,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   WebhookEndpoint: fieldsOf<WebhookEndpoint>({
     id: ({ id }) => publicId('WebhookEndpoint', id),
+    tokenId: ({ tokenId }) => tokenId && publicId('ApiToken', tokenId),
     async deliveries({ platformId, id }, args, asking) {
       const where = { AND: [{ platformId, endpointId: id }, deliveriesWanted(args.filter)] };
       const rows = await asking.reads.deliveries(where);
