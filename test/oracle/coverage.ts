@@ -16,7 +16,6 @@ import { valueFor } from './values.ts';
 
 /** The fields that have no value on a platform on which nothing moves, and why. */
 const withoutValue: Readonly<Record<string, string>> = {
-  'Query.requestTrace': 'it is of recent requests, which the memory of one instance has and no row',
   ...each('no currency of this service requires any', [
     'PlatformCurrency.requiredCounterpartyFields',
     'PlatformCurrency.providerRequiredCustomerFields',
