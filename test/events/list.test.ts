@@ -13,9 +13,9 @@ afterAll(() => t.stop());
 
 /** All that an event can tell of what changed and of what that refers to. */
 const told = `type cursor
-  transaction { id status customer { id name accounts(first: 2) { totalCount } } ledgerEntries { id } source { __typename } }
+  transaction { id status customer { id name accounts(first: 2) { edges { node { id } } } } ledgerEntries { id } source { __typename } }
   quote { id status customer { id name } destination { __typename } }
-  customer { id name accounts(first: 1) { totalCount } transactions(last: 1) { edges { node { id } } } }
+  customer { id name accounts(first: 1) { pageInfo { hasNextPage } } transactions(last: 1) { edges { node { id } } } }
   account { id customer { id } }
   subject { __typename id ... on Transaction { customer { name } } ... on Quote { customer { name } } }`;
 

@@ -46,8 +46,8 @@ const withTypenames = (query: string) => query.replaceAll('{', '{ __typename');
 
 describe('what apps ask', () => {
   test.each([
-    ['a first screen of 5 payments', 5, 5_523],
-    ['a page of 100', 100, 14_928],
+    ['a first screen of 5 payments', 5, 5_958],
+    ['a page of 100', 100, 19_353],
   ])('is within the budget, and costs the same with __typename everywhere: %s', async (_what, first, cost) => {
     const plain = await development.platform.send(payments(first));
     expect(plain).toMatchObject({ status: 200, extensions: { cost: { cost, fields: 104, depth: 8 } } });
@@ -74,8 +74,8 @@ describe('what apps ask', () => {
     const { errors } = await development.platform.send(query, { ids: Array(100).fill(scene.customerId) });
     expect(errors).toMatchObject([
       {
-        message: 'The document breaks the cost limit of 25000: it costs 40225, 40100 of that for things.transactions.',
-        extensions: { actual: 40_225, costliest: { path: ['things', 'transactions'], cost: 40_100 } },
+        message: 'The document breaks the cost limit of 25000: it costs 41150, 40800 of that for things.transactions.',
+        extensions: { actual: 41_150, costliest: { path: ['things', 'transactions'], cost: 40_800 } },
       },
     ]);
     const few = await development.platform.send(query, { ids: Array(10).fill(scene.customerId) });
@@ -183,9 +183,9 @@ describe.each(Object.entries(transports))('over %s', (name, send) => {
   test('it is that of the variables, and is there beside errors', async () => {
     const list = 'query ($n: Int) { customers(first: $n) { edges { node { id } } } }';
     for (const [n, cost] of [
-      [2, 106],
-      [4, 112],
-      [2, 106],
+      [2, 256],
+      [4, 262],
+      [2, 256],
     ] as const) {
       const [answer] = await send(development, { query: list, variables: { n } });
       expect(answer.extensions.cost.cost).toBe(cost);
@@ -193,7 +193,7 @@ describe.each(Object.entries(transports))('over %s', (name, send) => {
     const [refused] = await send(development, { query: list, variables: { n: -1 } });
     expect(refused).toMatchObject({
       errors: [{ extensions: { code: 'INVALID_INPUT' } }],
-      extensions: { cost: { cost: 103 } },
+      extensions: { cost: { cost: 253 } },
     });
   });
 
@@ -238,8 +238,8 @@ describe('what reads all that matches', () => {
     'accounts(first: 1) { edges { node { ... on InternalAccount { statement(from: "2020-01-01T00:00:00Z", to: "2090-01-01T00:00:00Z") { credits { count } } } } } }',
     'transactions(first: 1, filter: { platformCustomerId: "x" }) { edges { node { id } } }',
   ])('is an expensive document, of which twenty are refused: %s', async (field) => {
-    expect(await costOf(`{ ${field} }`)).toBeGreaterThan(8_000);
-    expect(await costOf(`{ ${field} }`)).toBeLessThan(9_000);
+    expect(await costOf(`{ ${field} }`)).toBeGreaterThan(5_000);
+    expect(await costOf(`{ ${field} }`)).toBeLessThan(8_000);
     const { errors } = await development.platform.send(
       `{ ${Array.from({ length: 20 }, (_none, n) => `a${n}: ${field}`)} }`,
     );
@@ -257,23 +257,25 @@ describe('what reads all that matches', () => {
     const { platform, statements, stop } = await countedGateway(development);
     const query = `query ($a: TransactionFilter, $b: TransactionFilter) {
       a: transactionTotals(filter: $a) ${total} b: transactionTotals(filter: $b) { count }
-      c: transactions(first: 1, filter: $a) { totalCount again: totalCount }
     }`;
+    const countedTwice =
+      'query ($a: TransactionFilter) { transactions(first: 1, filter: $a) { totalCount again: totalCount } }';
     const all = { status: ['COMPLETED', 'FAILED', 'PENDING', 'PROCESSING', 'REFUNDED', 'EXPIRED'] };
     const variables = { a: all, b: { status: [...all.status, 'COMPLETED'] } };
     const { result, statements: texts } = await statements.during(() => platform.ask(query, variables));
     const other = await statements.during(() => platform.ask(query, { ...variables, b: { status: ['FAILED'] } }));
+    const twice = await statements.during(() => platform.ask(countedTwice, { a: all }));
     await stop();
     expect(texts).toHaveLength(1);
     expect(texts[0]?.match(/group by/g)).toHaveLength(1);
     expect(other.statements[0]?.match(/group by/g)).toHaveLength(2);
-    expect(texts[0]?.match(/select count\(\*\) from/g)).toHaveLength(1);
+    expect(twice.statements[0]?.match(/select count\(\*\) from/g)).toHaveLength(1);
     const counts = (totals: Data[]) => totals.map(({ count }) => count);
     expect(counts(result.b)).toEqual(counts(result.a));
     expect(other.result).toMatchObject({ a: result.a, b: [] });
     const sum = counts(result.a).reduce((one: number, other: number) => one + other, 0);
     expect(sum).toBeGreaterThan(0);
-    expect(result.c).toEqual({ totalCount: sum, again: sum });
+    expect(twice.result.transactions).toEqual({ totalCount: sum, again: sum });
   });
 });
 
@@ -292,7 +294,7 @@ test('each value of a list in arguments costs 1, written or in a variable, and e
       )) as Data
     ).extensions.cost.cost,
   );
-  expect(costs).toEqual([29, 128, 31]);
+  expect(costs).toEqual([254, 353, 256]);
   const { statements: texts } = await statements.during(() => platform.ask(query, { s: Array(100).fill('FAILED') }));
   await stop();
   expect(texts[0]?.match(/\.status in \([^)]*\)/g)).toEqual([expect.stringMatching(/^\.status in \(\$\d+\)$/)]);

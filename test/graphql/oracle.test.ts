@@ -34,7 +34,7 @@ describe('statements, whoever in the gateway sends them', () => {
     ['a node', (id: string) => `{ node(id: "${id}") { ... on Customer { name details { __typename } } } }`, 1],
     [
       'a nested list with its counts',
-      `{ customers(first: 4) { edges { node { accounts(first: 2) { totalCount edges { node { id } } } } } } }`,
+      `{ customers(first: 2) { edges { node { accounts(first: 2) { totalCount edges { node { id } } } } } } }`,
       2,
     ],
     ['the currencies', '{ currencies { code } }', 0],

@@ -160,7 +160,7 @@ describe('the statement of the rows answers also', () => {
     const { data, statements } = await counted(
       `query ($transaction: String!, $account: String!) { customers(first: 1) { edges { node { id
          transactions(first: 1, after: $transaction) { totalCount pageInfo { hasPreviousPage } edges { node { id } } }
-         accounts(first: 1, after: $account) { totalCount pageInfo { hasPreviousPage } edges { node { id } } }
+         accounts(first: 1, after: $account) { pageInfo { hasPreviousPage } edges { node { id } } }
          quotes { totalCount edges { node { id } } } } } } }`,
       {
         transaction: customer.transactions.edges[0].cursor,

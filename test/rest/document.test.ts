@@ -56,3 +56,40 @@ test('every field of every record and every parameter says what it is', async ()
   }
   expect(silent).toEqual([]);
 });
+
+test('every list in a request has its bound in the document, and one that is longer is refused by name', async () => {
+  const document = (await (await fetch(`${t.url}${base}/openapi.json`)).json()) as Data;
+  const unbounded: string[] = [];
+  const visit = (schema: Data, path: string, seen: readonly string[] = []): void => {
+    if (schema.$ref) {
+      const name = schema.$ref.split('/').at(-1);
+      if (!seen.includes(name)) visit(document.components.schemas[name], path, [...seen, name]);
+      return;
+    }
+    if (schema.items && !(schema.maxItems <= 10_000)) unbounded.push(path);
+    if (schema.items) visit(schema.items, `${path}[]`, seen);
+    for (const one of [...(schema.oneOf ?? []), ...(schema.anyOf ?? []), ...(schema.allOf ?? [])])
+      visit(one, path, seen);
+    for (const [name, field] of Object.entries<Data>(schema.properties ?? {})) visit(field, `${path}.${name}`, seen);
+  };
+  const lists: (readonly [path: string, name: string])[] = [];
+  for (const [path, methods] of Object.entries<Data>(document.paths)) {
+    for (const { operationId, parameters = [], requestBody } of Object.values<Data>(methods)) {
+      for (const { name, in: place, schema } of parameters) {
+        if (schema) visit(schema, `${operationId} ${name}`);
+        if (schema?.items && place === 'query' && !path.includes('{')) lists.push([path, name]);
+      }
+      const body = requestBody?.content['application/json']?.schema;
+      if (body) visit(body, operationId);
+    }
+  }
+  expect(unbounded).toEqual([]);
+  expect(lists.length).toBeGreaterThan(5);
+  for (const [path, name] of lists) {
+    const query = Array.from({ length: 101 }, () => `${name}=COMPLETED`).join('&');
+    const headers = { authorization: t.platform.authorization };
+    const answer = await fetch(`${t.url}${base}${path}?sourceCurrency=USD&${query}`, { headers });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toMatch(new RegExp(`"${name}".*must have at most 100 values`));
+  }
+});

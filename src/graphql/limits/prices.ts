@@ -1,5 +1,5 @@
 import type { GraphQLField } from 'graphql';
-import { plainText } from '../reading/plain-text.ts';
+import { plainReadText } from '../reading/plain-text.ts';
 import type { Read } from '../reading/reads.ts';
 
 /**
@@ -7,14 +7,16 @@ import type { Read } from '../reading/reads.ts';
  * processor time that Postgres takes.
  */
 const prices = {
-  /** What is in other rows, which are found for each row that has the field. */
-  rows: 5,
+  /** What is in other rows, for each query that finds some, or what functions of Postgres make: for each row that has the field. */
+  rows: 8,
   /** A row as it was at a change, which Postgres makes of what has changed since. */
-  past: 25,
+  past: 80,
   /** A read of its own, with its own plan: a field of the query, or one whose resolver sends statements. */
-  read: 100,
-  /** All rows that match, however few are answered: some 100,000 of them. */
-  all: 8_000,
+  read: 250,
+  /** All rows that match, some 30,000: they are counted, or searched where no index finds them. */
+  all: 5_000,
+  /** The same, and their amounts are added up. */
+  sums: 7_500,
 } as const;
 
 /** How a field is read, where its kind of read does not say that it costs more than a column. */
@@ -36,21 +38,20 @@ export function priceOf({ extensions }: GraphQLField<unknown, unknown>, isRoot: 
   const costs = read?.costs ?? extensions.costs;
   if (costs) return prices[costs];
   if (!read) return 1;
-  if (isRoot) return prices.read;
-  return isInOtherRows(read) ? prices.rows : 1;
+  return isRoot ? prices.read : Math.max(1, queriesOf(read) * prices.rows);
 }
 
-const inOtherRows = new WeakMap<Read, boolean>();
+const queries = new WeakMap<Read, number>();
 
-/** Tells whether a field is read from other rows than the one that has it. */
-function isInOtherRows(read: Read): boolean {
-  if (read.kind !== 'leaf') return read.kind !== 'value';
-  let known = inOtherRows.get(read);
-  if (known === undefined) {
-    known = /\bselect\b/.test(plainText(read.sql({}, () => ({}))));
-    inOtherRows.set(read, known);
+/** Counts the queries by which a field is read, for each row that has it: none where it is made of that row. */
+function queriesOf(read: Read): number {
+  let count = queries.get(read);
+  if (count === undefined) {
+    const own = read.kind === 'leaf' || read.kind === 'value' ? 0 : 1;
+    count = own + (plainReadText(read).match(/\bselect\b/g)?.length ?? 0);
+    queries.set(read, count);
   }
-  return known;
+  return count;
 }
 
 /** Returns what a field of an input costs where it is given. */

@@ -10,9 +10,8 @@ import {
 } from 'graphql';
 import { columnOf } from '../../database/conditions.ts';
 import { fieldName } from '../../database/rows.ts';
-import { plainText } from './plain-text.ts';
+import { plainReadText } from './plain-text.ts';
 import { typeReadOf } from './plan.ts';
-import type { Env, Read } from './reads.ts';
 
 /** The alias that stands for the row while the columns of its fields are found. */
 const row = 'the_row';
@@ -55,7 +54,7 @@ function columnsOfField(schema: GraphQLSchema, type: GraphQLObjectType, field: F
       if (column !== undefined) found.add(column);
       return;
     }
-    find(textOf(read));
+    find(plainReadText(read, row));
     const isSameRow = read.kind === 'value' && read.env({ row }).row === row;
     if (!isSameRow || depth === maxDepth) return;
     const named = getNamedType(one.type);
@@ -67,28 +66,3 @@ function columnsOfField(schema: GraphQLSchema, type: GraphQLObjectType, field: F
 }
 
 type Field = GraphQLField<unknown, unknown>;
-
-/** Returns the SQL of a read that does not depend on a run. */
-function textOf(read: Read): string {
-  const env: Env = { row };
-  switch (read.kind) {
-    case 'leaf':
-      return plainText(read.sql(env, () => ({})));
-    case 'value':
-      return [...Object.values(read.env(env)), plainText(read.unless?.(env) ?? [])].join(' ');
-    case 'values': {
-      const { from, orderBy } = read.from(env, 'x', () => ({}));
-      return `${plainText(from)} ${orderBy} ${plainText(read.unless?.(env) ?? [])}`;
-    }
-    case 'row':
-      return plainText(read.from(env, 'x', () => ({})));
-    case 'rowOf':
-      return Object.values(read.types)
-        .map((from) => plainText(from(env, 'x')))
-        .join(' ');
-    // Lists and other nodes are not made of the row.
-    case 'page':
-    case 'node':
-      return '';
-  }
-}

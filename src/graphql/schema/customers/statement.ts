@@ -119,7 +119,7 @@ const StatementSum = builder.objectRef<never>('StatementSum').implement({
 /** Sums the entries of a statement that come in, or go out. */
 const sumRead = (sign: '>' | '<'): Read => ({
   kind: 'row',
-  costs: 'all',
+  costs: 'sums',
   from: ({ row }, alias) =>
     sql`${new Shared([
       `select count(*), coalesce(sum(abs(p.amount)), 0) as amount, ${row}.currency from posting p

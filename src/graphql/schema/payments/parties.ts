@@ -122,9 +122,13 @@ const accountParty = (name: string, description: string, of: typeof PaymentSourc
     fields: (t) => ({
       displayName: t.string({
         description: `${displayName} To the token of one payment: what it is.`,
-        ...planned(accountNameRead),
+        ...planned({ ...accountNameRead, costs: 'rows' }),
       }),
-      maskedNumber: t.string({ nullable: true, description: maskedNumber, ...planned(accountNumberRead) }),
+      maskedNumber: t.string({
+        nullable: true,
+        description: maskedNumber,
+        ...planned({ ...accountNumberRead, costs: 'rows' }),
+      }),
       accountId: t.id({
         description: "The account's public id.",
         ...planned(

@@ -69,7 +69,7 @@ export const LedgerEntry = builder.objectRef<never>('LedgerEntry').implement({
     occurredAt: t.field({
       type: 'DateTime',
       description: 'When it was posted.',
-      ...planned(leaf.of(({ row }) => [instant(`uuid_v7_time(${row}.journal_id)`)])),
+      ...planned({ ...leaf.of(({ row }) => [instant(`uuid_v7_time(${row}.journal_id)`)]), costs: 'rows' }),
     }),
     balanceAfter: t.field({
       type: MoneyType,

@@ -2,17 +2,19 @@ import { positionOf } from '../../../events/cursor.ts';
 import { hasPosition } from '../../../events/reads.ts';
 import { cursorUndone } from '../../failure.ts';
 import type { CursorArgument } from '../../paging.ts';
-import { base64Url, byNumber, leaf, type PageKey } from '../../reading/reads.ts';
+import { base64Url, byNumber, type PageKey, type Read } from '../../reading/reads.ts';
 import { type Run, sql } from '../../reading/sql.ts';
 
 /** Writes the position of an event as its cursor has it. */
 const positionText = (row: string) => `${row}.sequence || coalesce(':' || ${row}.epoch, '')`;
 
 /** Reads the feed's cursor of an event, in the form of feedCursor (events/cursor.ts). */
-export const feedCursorRead = leaf.of(
-  ({ row = '' }) =>
+export const feedCursorRead: Read = {
+  kind: 'leaf',
+  costs: 'rows',
+  sql: ({ row = '' }) =>
     sql`'"' || ${base64Url([`'feed:' || right(${row}.platform_id::text, 12) || ':' || ${positionText(row)}`])} || '"'`,
-);
+};
 
 /** The order of the feed, which is that of its numbers. */
 export const feedOrder: PageKey = {
