@@ -325,7 +325,7 @@ test('what nobody can be credited with waits for a person, who says whose it is'
   });
   expect(await ops('deposits', 'credit', id, '--to', usdOfGone, ...by)).toMatchObject({
     code: 1,
-    err: `the customer of ${usdOfGone} is deleted`,
+    err: expect.stringContaining(`the customer of ${usdOfGone} is deleted`),
   });
   expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject({ code: 0 });
   expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject({
