@@ -4,8 +4,8 @@ import { type KeyBound, rowOrders } from '../../core/paging.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import { fieldName } from '../../database/rows.ts';
-import type { Costs } from '../limits/prices.ts';
 import type { CursorArgument } from '../paging.ts';
+import type { Costs } from './costs.ts';
 import { literal, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 /**
