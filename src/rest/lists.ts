@@ -18,6 +18,7 @@ import type { Database } from '../database/database.ts';
 import { countRows, type Extra, type Noun, readRows, type Where } from '../database/read-rows.ts';
 import type { SnapshotRows } from '../database/rows.ts';
 import { jsonResponse, readErrors, type viewEndpoint } from './endpoint.ts';
+import { listOf } from './schemas/list-of.ts';
 
 // The common parts of all lists (specification 4.0).
 
@@ -58,11 +59,6 @@ export function moment(description: string) {
 /** Defines a time parameter that must be given. */
 export function requiredMoment(description: string) {
   return timestamp.openapi({ type: 'string', format: 'date-time', description });
-}
-
-/** Defines a list in a request: as long as lists of every API may be. */
-export function listOf<Item extends z.ZodType>(item: Item) {
-  return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
 }
 
 /** Defines a parameter that may be repeated. */

@@ -389,7 +389,7 @@ test('support view: a platform finds the customer and sees what happened to each
     { id, customer: { id: scene.customerId, name: 'Grace Hopper' }, sentAmount: { formatted: '$10.00' } },
   ]);
 
-  const view = await show(t.platform, 'support-view', { customerId: scene.customerId, first: 40 });
+  const view = await show(t.platform, 'support-view', { customerId: scene.customerId, first: 30 });
   expect(view.customer).toMatchObject({ id: scene.customerId, umaAddress: text1, isDeleted: false });
   expect(nodes(view.customer.accounts).find((account) => account.id === scene.outsideEur)).toMatchObject({
     __typename: 'ExternalAccount',
@@ -426,5 +426,5 @@ test('all of them were sent here, and an app may ask for whole pages of each', a
   };
   for (const [name, variables] of Object.entries(most)) await show(app, name, variables);
   // It has the history of each payment, and counts and sums besides.
-  await show(t.platform, 'support-view', { first: 40, customerId: scene.customerId });
+  await show(t.platform, 'support-view', { first: 30, customerId: scene.customerId });
 });

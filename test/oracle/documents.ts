@@ -19,7 +19,6 @@ import {
 } from 'graphql';
 import { documentBudget } from '../../src/graphql/limits/budget.ts';
 import { measureDocument } from '../../src/graphql/limits/document-size.ts';
-import { priceOf } from '../../src/graphql/limits/prices.ts';
 import { schema as served } from '../../src/graphql/server/schema.ts';
 import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
@@ -85,7 +84,7 @@ export function drawDocument(schema: GraphQLSchema, choices: Choices, material: 
 function priceIn(owner: string, { name }: Field): number {
   const type = served.getType(owner);
   const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
-  return field ? priceOf(field, owner === 'Query') : 1;
+  return field?.extensions.price ?? 1;
 }
 
 /** In the place of a document that filters by what no index has, and so is refused. */

@@ -3,7 +3,6 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
-  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
@@ -14,8 +13,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { CostlyField } from './costliest.ts';
-import { argumentsCost, isConnection, listSizes, type SentDocument } from './list-sizes.ts';
-import { priceOf } from './prices.ts';
+import { isConnection, listSizes, ownCosts, type SentDocument } from './list-sizes.ts';
 
 /**
  * The size of a document: of each count the largest that one of its operations (or fragments) reaches, used or not. Beyond 2^53
@@ -39,7 +37,7 @@ export interface DocumentSize {
   /** Fields on the root of a mutation with fragments expanded, without `__typename`. */
   mutationFields: number;
   /**
-   * The price of each field (prices.ts), and 1 for each value of the lists in its arguments. The fields in a list count once for
+   * The price of each field (its extension `price`), and 1 for each value of the lists in its arguments. The fields in a list count once for
    * each row that its arguments allow (list-sizes.ts).
    */
   cost: number;
@@ -59,8 +57,6 @@ export interface Measure {
 }
 
 /** A measure, and what it holds for. */
-type Field = GraphQLField<unknown, unknown>;
-
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -98,7 +94,7 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
         .map((definition) => [definition.name.value, definition]),
     ),
     sizeOf: listSizes(request),
-    argumentsCost: argumentsCost(request),
+    ownCostOf: ownCosts(request),
     hasVariableSizes: false,
     expansions: new Map(),
     aliasesWritten: 0,
@@ -175,7 +171,7 @@ interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly sizeOf: ReturnType<typeof listSizes>;
-  readonly argumentsCost: ReturnType<typeof argumentsCost>;
+  readonly ownCostOf: ReturnType<typeof ownCosts>;
   /** Whether a variable gives the size of one of the lists so far, or what its arguments cost. */
   hasVariableSizes: boolean;
   /** By definition, since an invalid document may use a name twice. Holds `nothing` while a fragment is being counted: that ends a cycle. */
@@ -252,6 +248,9 @@ function inFragment(inner: Expansion): Expansion {
   return { ...inner, leadingFragments, nestedFragments: Math.max(inner.nestedFragments, leadingFragments) };
 }
 
+/** What a field costs that its type does not have. */
+const ofUnknown = { cost: 1, isVariable: false };
+
 /** Counts a field. One that the type does not have counts like any other, its children with it: validation comes later. */
 function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | undefined): Expansion {
   const name = field.name.value;
@@ -259,7 +258,8 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   pass.aliasesWritten += alias;
   if (name === '__schema' || name === '__type') pass.schemaField ??= field;
   const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
-  const own = definition ? ownCost(pass, field, definition, parent === pass.schema.getQueryType()) : 1;
+  const { cost: own, isVariable } = definition ? pass.ownCostOf(field, definition) : ofUnknown;
+  pass.hasVariableSizes ||= isVariable;
   // Of a connection, only the rows are there several times.
   const isOnce = definition !== undefined && name !== 'edges' && isConnection(parent);
   if (field.selectionSet === undefined && name !== '__typename' && own === 1 && !isOnce)
@@ -290,15 +290,6 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
       below: inner.costliest,
     },
   };
-}
-
-/** Returns what a field costs without what is below it. */
-function ownCost(pass: Pass, field: FieldNode, definition: Field, isRoot: boolean): number {
-  const price = priceOf(definition, isRoot);
-  if (!field.arguments?.length) return price;
-  const { cost, isVariable } = pass.argumentsCost(field, definition);
-  pass.hasVariableSizes ||= isVariable;
-  return price + cost;
 }
 
 function countDirectives(pass: Pass, node: { readonly directives?: readonly unknown[] | undefined }): void {

@@ -16,7 +16,17 @@ import {
   type ValueNode,
 } from 'graphql';
 import { defaultPageSize } from '../../core/paging.ts';
-import { inputPrice } from './prices.ts';
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** What the field costs without what is below it: 1, if left out. */
+    price?: number;
+  }
+  interface GraphQLInputFieldExtensions {
+    /** What it costs where it is given: nothing, if left out. */
+    price?: number;
+  }
+}
 
 /** A document as it was sent. */
 export interface SentDocument {
@@ -105,17 +115,17 @@ function argumentReader({ document, operationName, variables }: SentDocument): (
   };
 }
 
-/** What the arguments of a field cost. */
-export interface ArgumentsCost {
+/** What a field costs without what is below it. */
+export interface OwnCost {
   readonly cost: number;
   /** Whether it depends on a variable. */
   readonly isVariable: boolean;
 }
 
-/** Returns a function that prices the arguments of a field: each value in a list, equal ones again, and inputs with a price. */
-export function argumentsCost(
+/** Returns a function that prices a field: by itself, and for each value in the lists of its arguments, and inputs with a price. */
+export function ownCosts(
   request: SentDocument,
-): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => ArgumentsCost {
+): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
   const argumentValue = argumentReader(request);
 
   function costWritten(value: ValueNode | undefined, type: GraphQLInputType): number {
@@ -131,12 +141,12 @@ export function argumentsCost(
     return sum(value.fields, (field) => {
       const definition = nullable.getFields()[field.name.value];
       if (!definition || field.value.kind === Kind.NULL) return 0;
-      return inputPrice(definition.extensions.costs) + costWritten(field.value, definition.type);
+      return (definition.extensions.price ?? 0) + costWritten(field.value, definition.type);
     });
   }
 
   return (field, definition) => {
-    let [cost, isVariable] = [0, false];
+    let [cost, isVariable] = [definition.extensions.price ?? 1, false];
     for (const { name, value } of field.arguments ?? []) {
       const type = definition.args.find((arg) => arg.name === name.value)?.type;
       if (!type || !hasPrice(type)) continue;
@@ -154,7 +164,7 @@ function costSent(value: unknown, type: GraphQLInputType): number {
   if (!isInputObjectType(nullable)) return 0;
   return sum(Object.entries(value), ([name, one]) => {
     const definition = nullable.getFields()[name];
-    return definition && one !== null ? inputPrice(definition.extensions.costs) + costSent(one, definition.type) : 0;
+    return definition && one !== null ? (definition.extensions.price ?? 0) + costSent(one, definition.type) : 0;
   });
 }
 
@@ -179,7 +189,7 @@ function hasPrice(type: GraphQLInputType): boolean {
   if (known === undefined) {
     // An input may contain itself.
     typesWithPrice.set(nullable, false);
-    known = Object.values(nullable.getFields()).some((field) => field.extensions.costs || hasPrice(field.type));
+    known = Object.values(nullable.getFields()).some((field) => field.extensions.price || hasPrice(field.type));
     typesWithPrice.set(nullable, known);
   }
   return known;

@@ -10,6 +10,7 @@ import type { GraphQLFieldResolver, GraphQLTypeResolver } from 'graphql';
 import { maxListLength } from '../../core/checks.ts';
 import { wrongArgument } from '../wrong-value.ts';
 import { isPlanned } from './planned.ts';
+import { inputPrice, priceOf } from './prices.ts';
 
 const name = 'reading' as const;
 export default name;
@@ -24,10 +25,18 @@ declare global {
 
 /** Makes the executor take what a plan has read: a field by its response key, a type by its name. */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
-  /** Says in the description of each list that a client sends how long it may be (`wrongArgument` checks it). */
+  /** Says in the description of each list that a client sends how long it may be (`wrongArgument` checks it), and prices inputs. */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
-    if (field.type.kind !== 'List') return field;
-    return { ...field, description: `${field.description ?? ''} At most ${maxListLength}.`.trim() };
+    const extensions = { ...field.extensions, price: inputPrice(field.extensions ?? {}) };
+    if (field.type.kind !== 'List') return { ...field, extensions };
+    const description = `${field.description ?? ''} At most ${maxListLength}.`.trim();
+    return { ...field, extensions, description };
+  }
+
+  /** Prices each field by how it is read. */
+  override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    const price = priceOf(field.extensions ?? {}, field.kind === 'Query');
+    return { ...field, extensions: { ...field.extensions, price } };
   }
 
   override wrapResolve(

@@ -5,8 +5,8 @@ import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
 import { oneOfFew } from '../../database/list-rows.ts';
 import { fieldName } from '../../database/rows.ts';
-import type { Costs } from '../limits/prices.ts';
 import type { CursorArgument } from '../paging.ts';
+import type { Costs } from './costs.ts';
 import { literal, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
 /**

@@ -23,7 +23,7 @@ import {
 } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
 import { platformPaths } from '../input-paths.ts';
-import { listOf } from '../lists.ts';
+import { listOf } from '../schemas/list-of.ts';
 import { amount, id, time } from '../schemas/money.ts';
 
 const tags = ['Platform'];

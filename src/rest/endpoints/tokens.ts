@@ -20,7 +20,8 @@ import {
   readErrors,
 } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
-import { flag, listOf, moment, pagedEndpoint, readPage } from '../lists.ts';
+import { flag, moment, pagedEndpoint, readPage } from '../lists.ts';
+import { listOf } from '../schemas/list-of.ts';
 import { id, time } from '../schemas/money.ts';
 
 const tags = ['Tokens'];

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { KycStatus } from '../../database/generated/client/client.ts';
 import { individualTypes } from '../../records/customer-record.ts';
-import { listOf } from '../lists.ts';
+import { listOf } from './list-of.ts';
 import { changedMetadata, metadata, newMetadata } from './metadata.ts';
 import { day, id, time } from './money.ts';
 import { AddressSchema, countryCode } from './people.ts';

@@ -28,6 +28,8 @@ export async function fillPlatform(t: TestGateway, platform: TestPlatform, rows:
     parents: { many: parents, few: parents, none: parents, most: parents } satisfies Record<Size, Parents>,
   };
   await fillTables(t, templates, rows);
+  // Of every table: with no statistics of the small ones, Postgres would read them whole.
+  await t.owner.query('vacuum analyze');
   // What parallel workers take would be counted nowhere.
   await t.owner.query(`do $$ begin
     execute format('alter database %I set max_parallel_workers_per_gather = 0', current_database());
