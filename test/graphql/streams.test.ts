@@ -30,18 +30,14 @@ const kind = '{ viewer { kind } }';
 
 const paid = async (amount?: number): Promise<string> => (await pay(t.platform, scene, amount)).id;
 
-const sse = (singleConnection: boolean) =>
-  createSseClient<boolean>({
-    url: `${t.url}/graphql/stream`,
-    singleConnection,
-    headers: { authorization: t.platform.authorization },
-    retryAttempts: 0,
-  });
-
 const clients = {
   WebSocket: () => t.platform.socket(),
-  'SSE, a connection each': () => sse(false),
-  'SSE, one connection': () => sse(true),
+  SSE: () =>
+    createSseClient({
+      url: `${t.url}/graphql/stream`,
+      headers: { authorization: t.platform.authorization },
+      retryAttempts: 0,
+    }),
 };
 
 /** Reads results until the stream completes, or `enough` says so. */
