@@ -2,10 +2,10 @@
 // module is a folder without the modules inside it. What is not named here is refused, so a new module or a new direction is a
 // decision, made in this file.
 // What everything of the domain stands on.
-const base = ['core', 'clusters', 'database', 'database/connections', 'database/replicas', 'instruments'];
+const base = ['core', 'database', 'database/connections', 'database/replicas', 'instruments'];
 const domain = ['payments', 'access', 'ledger', 'rails', 'events', ...base];
 // The folders of payments: a noun or an act each.
-const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'providers', 'quotes', 'receivers', 'sandbox', 'reconciliation', 'clusters', 'settlement', 'statements', 'transfers'];
+const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'providers', 'quotes', 'receivers', 'sandbox', 'reconciliation', 'settlement', 'statements', 'transfers'];
 const allOfPayments = [...acts.map((act) => `payments/${act}`), ...domain];
 // Webhooks, all of it.
 const hooks = ['webhooks', 'webhooks/endpoints', 'webhooks/delivery'];
@@ -29,10 +29,6 @@ const modules = {
   'database/migrations': ['database/embedded', 'database', 'database/connections'],
   core: ['database', 'instruments'],
   bodies: [],
-  // Which clusters there are: for the service, and for the front before it.
-  clusters: [],
-  // A program of its own: nothing of the service but how an operator reads it.
-  front: ['clusters', 'instruments'],
   outside: [],
   events: base,
   rails: base,
@@ -54,19 +50,17 @@ const modules = {
   'payments/customers': ['payments/accounts', 'payments/orders', ...domain],
   'payments/platforms': ['payments/customers', 'payments/accounts', 'access/tokens', ...domain],
   'payments/providers': ['payments/customers', 'payments/orders', ...domain],
-  // Payments between platforms of two clusters.
-  'payments/clusters': ['payments/approvals', 'payments/orders', ...domain],
-  'payments/receivers': ['payments/clusters', 'payments/orders', 'payments/pricing', ...domain],
+  'payments/receivers': ['payments/orders', 'payments/pricing', ...domain],
   'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],
   'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
   'payments/approvals': ['payments/orders', ...domain],
-  'payments/settlement': ['payments/clusters', 'payments/approvals', 'payments/orders', 'payments/quotes', ...domain],
+  'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', 'payments/transfers', ...domain],
   'payments/reconciliation': ['payments/orders', ...domain],
   'payments/statements': domain,
   'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/customers', 'payments/orders', 'payments/quotes', ...domain],
   records: allOfPayments,
   webhooks: ['webhooks/delivery', 'records', 'outside', ...allOfPayments],
-  'webhooks/endpoints': ['webhooks', 'webhooks/delivery', 'outside', ...allOfPayments],
+  'webhooks/endpoints': ['webhooks', 'webhooks/delivery', 'outside', 'access/tokens', ...allOfPayments],
   'webhooks/delivery': ['webhooks', 'webhooks/endpoints', 'records', 'outside', ...allOfPayments],
   graphql: [...gate, ...hooks, ...domain],
   'graphql/limits': ['graphql', ...base],

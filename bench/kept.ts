@@ -17,9 +17,8 @@ async function sizesOf(url: string): Promise<Map<string, Table>> {
   await client.connect();
   await client.query('vacuum');
   const { rows } = await client.query<Table>(
-    `select r.relname::text as name, sum(pg_table_size(c.oid))::float8 as rows, sum(pg_indexes_size(c.oid))::float8 as indexes
-     from pg_class c join pg_class r on r.oid = coalesce(pg_partition_root(c.oid), c.oid)
-     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and r.relname <> all ($1) group by 1`,
+    `select c.relname::text as name, pg_table_size(c.oid)::float8 as rows, pg_indexes_size(c.oid)::float8 as indexes
+     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all ($1)`,
     [leaving],
   );
   await client.end();

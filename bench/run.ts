@@ -90,7 +90,6 @@ export async function runAll(
   for (const server of [peer, hand]) await server.stop();
   if (only.test(firstUse)) await measureFirstUses(prepared, order, timing, add);
   if (only.test('size')) facts.push(...(await measureSizes(prepared, small, timing)));
-  if (only.test('comments')) facts.push(...(await measureComments(prepared, timing)));
   if (only.test('writes')) facts.push(...(await measureWrites(prepared, timing, add)));
   if (only.test('streams')) facts.push(...(await measureSubscribers(prepared, timing)));
   if (only.test('payments')) await comparePayments(prepared, timing, add);
@@ -231,25 +230,6 @@ async function measureFirstUses(
   for (const entry of entries) await measure(entry.load, { warmUpMs: timing.warmUpMs, measureMs: 1 });
   await contest(firstUse, entries, timing, add);
   for (const server of servers) await server.stop();
-}
-
-/** What it costs that each statement has the id of its request, and so is planned for it alone. */
-async function measureComments(prepared: Prepared, timing: Timing): Promise<Fact[]> {
-  const servers = [
-    await startGateway(prepared.url, 'serve'),
-    await startGateway(prepared.url, 'serve', { SQL_COMMENTS: 'on' }),
-  ];
-  const load = { connections: connections.reads };
-  const cases = (await readCases(prepared)).slice(0, 4);
-  const facts: Fact[] = [];
-  for (const { name, gateway } of cases) {
-    const contestants = servers.map((server) => fromGateway(server, { bodies: bodies(gateway), ...load }));
-    const [without, commented] = await measureInTurns(contestants, timing);
-    const share = ((commented?.perSecond ?? 0) / (without?.perSecond ?? 0)).toFixed(2);
-    facts.push({ what: `requests/s with SQL_COMMENTS=on, times those without: ${name}`, value: share });
-  }
-  for (const server of servers) await server.stop();
-  return facts;
 }
 
 /** What a request costs must grow neither with what the tables hold nor with how deep a page lies. */

@@ -20,13 +20,12 @@ const countStatement = `
     join pg_class c on c.relfilenode = m[1]::oid
     left join pg_index i on i.indexrelid = c.oid
     where r.resource_manager in ('Heap', 'Btree'))
-  select coalesce(p.relname, t.relname)::text as name,
+  select t.relname::text as name,
     count(*) filter (where resource_manager = 'Heap' and record_type ~ '^(INSERT|UPDATE|HOT_UPDATE|DELETE)')::float8 as versions,
     count(*) filter (where record_type ~ '^HOT_UPDATE')::float8 as "heapOnly",
     count(*) filter (where resource_manager = 'Btree' and record_type ~ '^(INSERT|SPLIT)')::float8 as entries
   from written w
   join pg_class t on t.oid = w.relation
-  left join pg_class p on p.oid = pg_partition_root(t.oid)
   where t.relnamespace <> 'pg_catalog'::regnamespace
   group by 1`;
 

@@ -11,6 +11,10 @@ grant usage, create on schema public to payments_owner;
 create role gateway_serving nologin;
 create role gateway_work nologin;
 
+-- Nobody else calls or reads anything. (The migrations close all that they make.)
+revoke all on schema public from public;
+grant usage on schema public to gateway_serving, gateway_work;
+
 -- Lets it see how long the transactions of others are open, such as a dump: for `doctor` and the alert PaymentsOldSnapshot.
 grant pg_read_all_stats to gateway_work;
 

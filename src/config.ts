@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { clusterName } from './clusters/names.ts';
 import { serversOf } from './database/connections/address.ts';
 import { parseRailSettings } from './rails/rail-settings.ts';
 import { parseRateOverrides } from './rails/sandbox/rates.ts';
@@ -10,7 +9,6 @@ import {
   headers,
   key,
   listOf,
-  natsServers,
   onOff,
   rate,
   textKey,
@@ -64,8 +62,6 @@ export const settings = {
   SOCKETS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(20),
   STREAMS_PER_API_TOKEN: wholeNumber(1, 1_000_000).default(50_000),
   STREAMS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(100),
-  RESERVATIONS_PER_API_TOKEN: wholeNumber(1, 1_000_000).default(1_000),
-  RESERVATIONS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(20),
   COMPRESS_SOCKETS: onOff.default(false),
   COMPRESS_EVENT_STREAMS: onOff.default(false),
   KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000),
@@ -77,13 +73,11 @@ export const settings = {
     })
     .default('info'),
   ACCESS_LOG: onOff.default(false),
-  SQL_COMMENTS: onOff.default(false),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
   OTEL_EXPORTER_OTLP_HEADERS: headers.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).default('payments-graphql-gateway'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   GRAPHIQL: onOff.optional(),
-  INSPECT_REQUESTS: wholeNumber(0, 100_000).optional(),
   CORS_ORIGINS: z
     .string()
     .default('')
@@ -98,12 +92,6 @@ export const settings = {
     }),
   CLIENT_TOKEN_KEY: textKey.optional(),
   CLIENT_TOKEN_KEY_FALLBACKS: listOf(textKey).default([]),
-  CLUSTER: z.string().regex(clusterName, 'must be a name such as north: small letters, digits and hyphens').optional(),
-  CLUSTER_DIRECTORY: z.string().min(1).optional(),
-  CLUSTER_KEY: textKey.optional(),
-  CLUSTER_KEY_FALLBACKS: listOf(textKey).default([]),
-  NATS_URL: natsServers.optional(),
-  NATS_CREDS: z.string().min(1).optional(),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
   INTROSPECTION: onOff.optional(),
   OPENAPI: onOff.optional(),
@@ -152,17 +140,12 @@ export const secretSettings = [
   'CLIENT_TOKEN_KEY_FALLBACKS',
   'SECRET_KEY',
   'SECRET_KEY_FALLBACKS',
-  'CLUSTER_KEY',
-  'CLUSTER_KEY_FALLBACKS',
-  'NATS_URL',
-  'NATS_CREDS',
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const satisfies readonly (keyof typeof settings)[];
 
 export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
   readonly SHUTDOWN_DELAY_MS: number;
   readonly GRAPHIQL: boolean;
-  readonly INSPECT_REQUESTS: number;
   readonly INTROSPECTION: boolean;
   readonly OPENAPI: boolean;
   readonly AUTOMATIC_PERSISTED_QUERIES: boolean;
@@ -204,21 +187,12 @@ export function readConfig(environment: Environment): Config {
       'DATABASE_DIRECT_URL needs DATABASE_URL: it is the address of the server behind the connection pooler of DATABASE_URL',
     ]);
   }
-  if (config.NATS_CREDS !== undefined && config.NATS_URL === undefined) {
-    throw new ConfigError(['NATS_CREDS needs NATS_URL: it is what the servers of that ask for']);
-  }
   if (config.DATABASE_READ_URL.length > 0 && config.DATABASE_URL === undefined) {
     throw new ConfigError(['DATABASE_READ_URL needs DATABASE_URL: its servers are standbys of that one']);
-  }
-  const ofCluster = ['CLUSTER', 'CLUSTER_DIRECTORY', 'CLUSTER_KEY'] as const;
-  const missing = ofCluster.filter((name) => config[name] === undefined);
-  if (missing.length > 0 && missing.length < ofCluster.length) {
-    throw new ConfigError([`one of several clusters needs ${ofCluster.join(', ')}: ${missing.join(', ')} is not set`]);
   }
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
-    INSPECT_REQUESTS: config.INSPECT_REQUESTS ?? (!production && config.DATABASE_URL === undefined ? 1_000 : 0),
     // With a database of its own it is no sandbox: whoever reaches the port would get the page.
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     INTROSPECTION: config.INTROSPECTION ?? !production,

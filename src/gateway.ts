@@ -1,26 +1,18 @@
 import type { Logger } from 'pino';
 import { Sessions } from './access/tokens/sessions.ts';
-import type { Cluster } from './clusters/cluster.ts';
-import { ClusterCalls } from './clusters/cluster-calls.ts';
-import { DirectoryFault, DirectoryFile } from './clusters/directory.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
-import { keyId } from './core/key-id.ts';
 import { SecretBox } from './core/secret-box.ts';
 import type { Pooler } from './database/connections/pooled-client.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { refuseOwners } from './database/owners.ts';
 import { openReplicas, type Replicas } from './database/replicas/replicas.ts';
 import { Feed } from './events/feed.ts';
-import { NatsRelay } from './events/relay/nats-relay.ts';
-import type { OwnRelay } from './events/relay/relay.ts';
 import { Sequencer } from './events/sequencer.ts';
 import type { OperatorServer } from './instruments/operator-server.ts';
 import { type Observed, startMetricsServer } from './observe/metrics.ts';
 import { ReadinessWatch } from './observe/readiness.ts';
 import type { Resolver } from './outside/addresses.ts';
-import { findDomainProof } from './outside/domain-proof.ts';
 import type { Payments } from './payments/command.ts';
-import type { FindDomainProof } from './payments/uma-domains.ts';
 import { StoredConnections } from './rails/connections.ts';
 import { closeRails, type LoadedRails, loadRails, RailFault } from './rails/load-rails.ts';
 import { sandboxRates } from './rails/sandbox/rates.ts';
@@ -55,35 +47,13 @@ export interface Gateway {
  * @throws ConfigError when a rail cannot be used
  */
 export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
-  const cluster = openCluster(config, log);
   return {
     database,
-    cluster,
     rails: await openRails(database, config, log),
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
-    findDomainProof,
     log,
   };
-}
-
-/**
- * Opens what one of several clusters knows of the others.
- * @throws ConfigError when the directory cannot be used
- */
-function openCluster(config: GatewaySettings, log: Logger): Cluster | undefined {
-  const { CLUSTER: name, CLUSTER_DIRECTORY: file, CLUSTER_KEY: key, CLUSTER_KEY_FALLBACKS: fallbacks } = config;
-  if (name === undefined || file === undefined || key === undefined) return undefined;
-  try {
-    const directory = new DirectoryFile(file, log);
-    if (directory.current.clusters.has(name)) {
-      const keys = [key, ...fallbacks].map((one) => [keyId('CLUSTER_KEY', one), Buffer.from(one)] as const);
-      return { name, directory, calls: new ClusterCalls(name, directory, new Map(keys)) };
-    }
-    throw new DirectoryFault(`${file} has no cluster ${name}`);
-  } catch (error) {
-    throw error instanceof DirectoryFault ? new ConfigError([`CLUSTER_DIRECTORY ${error.message}`]) : error;
-  }
 }
 
 /** Opens the connections of platforms to their providers, which SECRET_KEY encrypts. */
@@ -118,8 +88,6 @@ interface GatewayOptions extends ServingOptions {
   /** The connection pooler that requests use. */
   readonly pooler?: Pooler | undefined;
   readonly config: GatewaySettings;
-  /** How the proof of a UMA domain is looked up; in its DNS and at its host, if left out. */
-  readonly findDomainProof?: FindDomainProof | undefined;
   /** How webhooks resolve host names; with DNS queries, if left out. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
@@ -131,20 +99,15 @@ interface GatewayOptions extends ServingOptions {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   const { serving, working, replicas, close: closeDatabases } = openDatabases(options);
-  const payments = {
-    ...(await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]))),
-    ...(options.findDomainProof && { findDomainProof: options.findDomainProof }),
-  };
+  const payments = await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]));
   const close = async () => {
     await closeRails(payments.rails);
-    payments.cluster?.directory.close();
-    await payments.cluster?.calls.close();
     await closeDatabases();
   };
   const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
   const sequencer = config.ROLE === 'serve' ? undefined : new Sequencer(working, log);
-  const feed = new Feed(serving, log, openRelay(config, sequencer, log));
+  const feed = new Feed(serving, log);
   const sessions = new Sessions(serving, log);
   const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
   const closing = [() => sessions.leave(0), () => readiness.close(), close];
@@ -203,16 +166,6 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
   const replicas = config.ROLE === 'work' ? undefined : openReplicas(serving, config, log, pace?.replicas);
   const close = async () => void (await Promise.all([serving.close(), working.close(), replicas?.close()]));
   return { serving, working, replicas, close };
-}
-
-/** Returns the relay of live events, where the settings name its servers. */
-function openRelay(
-  { NATS_URL: servers, NATS_CREDS: credentials }: GatewaySettings,
-  sequencer: Sequencer | undefined,
-  log: Logger,
-): OwnRelay | undefined {
-  if (servers === undefined) return undefined;
-  return { relay: new NatsRelay({ servers, credentials }, log), ownSession: () => sequencer?.sessionId };
 }
 
 /** Serves metrics, where the settings name a port for them. An instance that only serves reads no figures of all platforms. */

@@ -5,7 +5,6 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded/embedded.ts';
 import { type Gateway, openPayments, startGateway } from './gateway.ts';
-import { switchStatementComments } from './instruments/statement-comments.ts';
 import { openLog } from './observe/log.ts';
 import type { SandboxPlatform } from './pages/shown.ts';
 import { printError } from './print-error.ts';
@@ -28,7 +27,6 @@ async function main(): Promise<void> {
   const config = { ...settings, ...keys };
   const log = openLog(config.LOG_LEVEL);
   const tracing = await startTracing(config);
-  switchStatementComments(config.SQL_COMMENTS);
   const embedded = config.DATABASE_URL === undefined ? await startPostgres(config, log) : undefined;
 
   let gateway: Gateway | undefined;

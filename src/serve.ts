@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { CredentialBrake } from './access/limits/credential-brake.ts';
 import { RateLimits } from './access/limits/rate-limits.ts';
@@ -10,29 +9,24 @@ import { ApiTokens } from './access/tokens/api-tokens.ts';
 import { ClientTokens } from './access/tokens/client-tokens.ts';
 import { Credentials } from './access/tokens/credentials.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
-import { instanceName } from './clusters/names.ts';
 import type { GatewaySettings } from './config.ts';
-import type { Database } from './database/database.ts';
 import type { Replicas } from './database/replicas/replicas.ts';
-import { DocumentUses } from './documents/document-uses.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
 import type { Feed } from './events/feed.ts';
 import { ResumePoints } from './events/resume-points.ts';
 import { createGraphqlServer } from './graphql/server/server.ts';
 import { createDistinctConnections } from './graphql/transports/distinct-connections.ts';
-import { createSingleConnections } from './graphql/transports/single-connection.ts';
-import { createTickets } from './graphql/transports/tickets.ts';
 import { serveWebSockets } from './graphql/transports/websocket.ts';
 import { bodyBytes } from './http/bodies.ts';
 import type { CallerOptions } from './http/callers.ts';
-import { addressFinder } from './http/client-address.ts';
-import { ClusterEndpoints } from './http/cluster-endpoints.ts';
+import { addressFinder, directAddressFinder } from './http/client-address.ts';
+import type { ConnectionLimits } from './http/connections.ts';
 import { Origins } from './http/cors.ts';
 import { namesThisMachine } from './http/protection.ts';
 import { ProviderWebhooks } from './http/provider-webhooks.ts';
 import { startHttpServer } from './http/server.ts';
 import { Turns } from './http/turns.ts';
-import { RequestTraces } from './instruments/request-traces.ts';
+import { maxOpenFiles } from './instruments/open-files.ts';
 import type { ReadinessLimits, ReadinessWatch } from './observe/readiness.ts';
 import { openPages } from './pages/pages.ts';
 import type { SandboxPlatform, Shown } from './pages/shown.ts';
@@ -55,8 +49,10 @@ export interface ServingOptions {
     readonly statementMs?: number;
     readonly lockMs?: number;
     readonly idleMs?: number;
-    /** How often the uses of documents are written. */
-    readonly usesMs?: number;
+    /** How long a client has for the headers of a request. */
+    readonly headersMs?: number;
+    /** The most connections. */
+    readonly connections?: number;
     /** How long the refusal of a provider's webhook takes. */
     readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
@@ -84,19 +80,18 @@ export async function startServing(
   { payments, webhooks, feed, sessions, readiness, replicas, metricsUrl }: Served,
 ): Promise<Serving> {
   const { database } = payments;
-  const { tokens, clientTokens, instance } = namesOf(database, config);
+  const tokens = new ApiTokens(database);
+  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
   const trusted = new TrustedDocuments(database);
-  const uses = new DocumentUses(database, log, pace?.usesMs);
   const callers = callersOf(tokens, clientTokens, { config, log, pace });
   const { credentials } = callers;
   const caps = capsOf(config);
   const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
-  const traces = config.INSPECT_REQUESTS > 0 ? new RequestTraces(config.INSPECT_REQUESTS) : undefined;
   const graphql = createGraphqlServer({
-    ...{ traces, expensive: turns, limits: callers.limits, pace: callers.pace },
-    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, uses, log, takeTurn },
+    ...{ expensive: turns, limits: callers.limits, pace: callers.pace },
+    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, log, takeTurn },
     automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
     streams: caps.streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
@@ -107,57 +102,44 @@ export async function startServing(
   });
   const { operations } = graphql;
   const problemIn = (text: string) => operations.documents.problemIn(text);
-  const streaming = { operations, credentials, sessions, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS };
   const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: sandbox !== undefined, log });
   const http = await startHttpServer({
     callers,
     host: config.HOST,
     port: config.PORT,
     graphql,
-    distinctConnections: createDistinctConnections(streaming),
-    tickets: createTickets({ operations, credentials, clientTokens }),
-    singleConnections: createSingleConnections({ ...streaming, takeTurn, instance, reservations: caps.reservations }),
+    distinctConnections: createDistinctConnections({
+      ...{ operations, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS },
+    }),
     origins,
     rest: createRestServer({
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
       ...{ bodyBytes, log, openapi: config.OPENAPI },
     }),
-    ...callsOfOthers(payments, callers, { config, log, pace }),
+    providers: providerWebhooks(payments, callers, { config, log, pace }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
     readiness,
-    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf, traces },
+    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
     isSandbox: sandbox !== undefined,
-    instance: config.CLUSTER === undefined ? undefined : instance,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
+    connections: connectionLimits({ config, log, pace }, callers.now),
+    headersMs: pace?.headersMs,
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
-    ...{ operations, sessions, takeTurn, keepAliveMs, sockets: caps.sockets, streams: caps.streams },
+    noteKnown: (socket) => http.noteKnown(socket),
+    ...{ operations, sessions, takeTurn, keepAliveMs, log, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
     compresses: config.COMPRESS_SOCKETS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
-  return { http, sockets, pace: callers.pace, uses, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+  return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
-/** Returns what finds tokens, and the name of this instance in the tokens of its event streams. */
-function namesOf(database: Database, config: GatewaySettings) {
-  const { CLIENT_TOKEN_KEY: key, CLIENT_TOKEN_KEY_FALLBACKS: fallbacks, CLUSTER: cluster } = config;
-  return {
-    tokens: new ApiTokens(database),
-    clientTokens: new ClientTokens(database, key, fallbacks, cluster),
-    instance: instanceName(cluster, randomBytes(6).toString('base64url')),
-  };
-}
-
-/** Returns what answers those who are no platform: providers of rails, and other clusters. Each has a brake of its own. */
-function callsOfOthers(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
-  const brake = () => brakeOf(config, log, callers.now);
-  const others = { ...callers, payments, log };
-  return {
-    providers: new ProviderWebhooks({ ...others, brake: brake(), refusalMs: pace?.webhookRefusalMs }),
-    clusters: new ClusterEndpoints({ ...others, brake: brake() }),
-  };
+/** Returns what answers providers of rails, who are no platform. It has a brake of its own. */
+function providerWebhooks(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
+  const brake = brakeOf(config, log, callers.now);
+  return new ProviderWebhooks({ ...callers, payments, log, brake, refusalMs: pace?.webhookRefusalMs });
 }
 
 /** Returns what the pages may show. */
@@ -191,6 +173,23 @@ function callersOf(
   };
 }
 
+/** Returns how many connections there may be: not all that the process may open, since it needs some for itself. */
+function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
+  let refused = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return {
+    most: pace?.connections ?? Math.floor(maxOpenFiles() * 0.9),
+    addressOf: directAddressFinder(config.TRUSTED_PROXIES),
+    onRefusal(address) {
+      refused += 1;
+      if (now() - loggedAt < 60_000) return;
+      log.warn({ address, refused }, 'too many connections: new ones are closed, at least those from this address');
+      refused = 0;
+      loggedAt = now();
+    },
+  };
+}
+
 function brakeOf({ WRONG_CREDENTIALS_PER_MINUTE: perMinute }: GatewaySettings, log: Logger, now: Clock) {
   return new CredentialBrake(perMinute, log, now);
 }
@@ -212,10 +211,6 @@ function capsOf(config: GatewaySettings) {
     streams: new TokenCap('subscriptions', {
       apiToken: config.STREAMS_PER_API_TOKEN,
       clientToken: config.STREAMS_PER_CLIENT_TOKEN,
-    }),
-    reservations: new TokenCap('single-connection event streams', {
-      apiToken: config.RESERVATIONS_PER_API_TOKEN,
-      clientToken: config.RESERVATIONS_PER_CLIENT_TOKEN,
     }),
   };
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { parseRate, type Rate } from './access/rates.ts';
-import { natsServersOf } from './events/relay/nats-address.ts';
 import { parseRange } from './http/client-address.ts';
 
 /** The kinds of settings: what their texts mean, and what is wrong with one. */
@@ -42,14 +41,6 @@ export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
 export const address = z
   .string()
   .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database');
-
-/** The addresses of NATS servers, separated by commas. */
-export const natsServers = z.string().transform((text, context): readonly URL[] => {
-  const servers = natsServersOf(text);
-  if (servers) return servers;
-  context.addIssue('must be NATS addresses such as tls://user:password@host:4222, parted by commas');
-  return z.NEVER;
-});
 
 /** Headers as OpenTelemetry writes them: `name=value`, separated by commas, with escapes as in addresses. */
 export const headers = z.string().transform((text, context): Readonly<Record<string, string>> => {

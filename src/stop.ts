@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { RefusalPace } from './access/limits/refusal-pace.ts';
 import type { Sessions } from './access/tokens/sessions.ts';
 import type { Database } from './database/database.ts';
-import type { DocumentUses } from './documents/document-uses.ts';
 import type { Feed } from './events/feed.ts';
 import type { serveWebSockets } from './graphql/transports/websocket.ts';
 import type { HttpServer } from './http/server.ts';
@@ -18,7 +17,6 @@ export interface Serving {
   /** What refusals wait for. */
   readonly pace: Pick<RefusalPace, 'end'>;
   /** What has been counted and not written. */
-  readonly uses: Pick<DocumentUses, 'close'>;
   /** How many milliseconds requests are still taken after readiness says no, so that load balancers notice. */
   readonly delayMs: number;
   /** How many milliseconds a connection may stay idle after that: its client may have sent a request already. */
@@ -88,13 +86,12 @@ export async function stopInOrder({
 }
 
 /** Closes the port, then ends the streams and, at the same time, lets requests finish. */
-async function stopServing({ http, sockets, pace, uses, idleMs }: Serving, sessions: Sessions) {
+async function stopServing({ http, sockets, pace, idleMs }: Serving, sessions: Sessions) {
   await http.close();
   pace.end();
   const requests = http.endConnections(idleMs);
   const streams = sessions.leave(Math.min(spread.mostMs, sessions.size * spread.eachMs));
   await Promise.all([requests, streams.then(() => sockets.close())]);
-  await uses.close();
 }
 
 /** Says whether `work` ends within `ms` milliseconds. */

@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { refusals } from '../src/core/refusal.ts';
 import { startTestGateway, type TestGateway } from './setup/gateway.ts';
+import { type Answered, attackReceiver } from './setup/hostile-webhooks.ts';
+import { bodyOf, passOn } from './setup/pass-on.ts';
 import { makeScene, type Scene } from './setup/scene.ts';
 
 /** The guides in docs/guides, whose programs run as they stand there. */
@@ -41,10 +46,10 @@ afterAll(async () => {
 });
 
 /** Runs a guide's program against the gateway of this file, and returns what it printed. */
-async function runGuide(guide: string): Promise<string> {
+async function runGuide(guide: string, url = t.url): Promise<string> {
   const [, credentials = ''] = t.platform.authorization.split(' ');
   const program = programOf(guide)
-    .replaceAll('http://127.0.0.1:4000', t.url)
+    .replaceAll('http://127.0.0.1:4000', url)
     .replaceAll('sandbox:sandbox', Buffer.from(credentials, 'base64').toString());
   const file = path.join(folder, `${path.basename(guide, '.md')}.mjs`);
   await writeFile(file, program);
@@ -63,6 +68,32 @@ describe('the quickstart', () => {
   test('for a server makes a customer and a payee, pays, and hears of the end by a webhook', async () => {
     const printed = await runGuide('docs/guides/server.md');
     expect(printed).toMatch(/^\$\d+\.\d\d buys €100\.00\nTransaction:[\w-]+ is COMPLETED\n$/);
+  });
+
+  test('for a server survives what strangers send to its webhook’s address, and believes none of it', async () => {
+    let endpoint = { url: '', secret: '' };
+    let answers: Record<string, Answered> = {};
+    // In front of the gateway: strangers send while the program pays.
+    const proxy = createServer(async (request, response) => {
+      const body = await bodyOf(request);
+      if (body.includes('executeQuote')) answers = await attackReceiver(endpoint.url, endpoint.secret);
+      const { status, type, text } = await passOn(t.url, request, body);
+      if (body.includes('createWebhookEndpoint')) {
+        const { url } = JSON.parse(body.toString()).variables.input;
+        endpoint = { url, secret: JSON.parse(text).data.createWebhookEndpoint.secret };
+      }
+      response.writeHead(status, { 'content-type': type }).end(text);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const printed = await runGuide('docs/guides/server.md', `http://127.0.0.1:${port}`);
+    proxy.close();
+    expect(printed).toMatch(/\nTransaction:[0-9a-f-]+ is COMPLETED\n$/);
+    const { 'a long body': long, 'another path': path, 'another method': method, ...forged } = answers;
+    expect([413, 'CUT']).toContain(long);
+    expect([path, method]).toEqual([404, 404]);
+    expect(Object.keys(forged).length).toBeGreaterThan(10);
+    expect(Object.entries(forged).filter(([, answered]) => answered !== 401)).toEqual([]);
   });
 
   test('for a web app shows a balance, pays, and follows the payment to its end', async () => {

@@ -25,10 +25,6 @@ describe('a secret can be a file that a setting names', () => {
     CLIENT_TOKEN_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join(';'),
     SECRET_KEY: randomBytes(32).toString('hex'),
     SECRET_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join('; '),
-    CLUSTER_KEY: randomBytes(32).toString('base64'),
-    CLUSTER_KEY_FALLBACKS: [1, 2].map(() => randomBytes(32).toString('base64')).join(';'),
-    NATS_URL: 'tls://gateway:password@nats1:4222,tls://nats2:4222',
-    NATS_CREDS: '-----BEGIN NATS USER JWT-----',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret, x-tenant=payments',
   };
 
@@ -43,8 +39,6 @@ describe('a secret can be a file that a setting names', () => {
     // clusters needs their other settings, and credentials need the address of a server.
     const beside = {
       ...((name === 'DATABASE_DIRECT_URL' || name === 'DATABASE_READ_URL') && { DATABASE_URL: values.DATABASE_URL }),
-      ...(name === 'NATS_CREDS' && { NATS_URL: values.NATS_URL }),
-      ...(name === 'CLUSTER_KEY' && { CLUSTER: 'north', CLUSTER_DIRECTORY: 'clusters.json' }),
     };
     const config = readConfig({ ...beside, [`${name}_FILE`]: fileOf(name, `${values[name]}\n`) });
     expect(config[name]).toEqual(readConfig({ ...beside, [name]: values[name] })[name]);
@@ -96,7 +90,6 @@ describe('production refuses, and names the setting that allows it', () => {
     ['DATABASE_URL', 'postgres://gateway@db.internal/payments', 'unverified-tls'],
     ['DATABASE_URL', 'postgres://gateway@db.internal/payments?sslmode=no-verify', 'unverified-tls'],
     ['DATABASE_OWNER_URL', 'postgres://owner@db.internal/payments?sslmode=disable', 'unverified-tls'],
-    ['CLUSTER_KEY_FALLBACKS', 'please change me before production', 'weak-keys'],
   ])('%s=%s', (name, value, kind) => {
     expect(() => start({ [name]: value })).toThrow(new RegExp(`${name}.*ALLOW_UNSAFE=${kind} allows it$`, 's'));
     expect(() => start({ [name]: value, ALLOW_UNSAFE: `owner-login, ${kind}` })).not.toThrow();
@@ -111,11 +104,6 @@ describe('production refuses, and names the setting that allows it', () => {
   test('an unknown name in ALLOW_UNSAFE', () => {
     expect(() => readConfig({ ALLOW_UNSAFE: 'everything' })).toThrow(/ALLOW_UNSAFE.*must be some of any-origin/);
   });
-});
-
-test('one of several clusters needs a name, a directory and a key', () => {
-  expect(() => readConfig({ CLUSTER: 'north', CLUSTER_KEY: 'k'.repeat(32) })).toThrow(/CLUSTER_DIRECTORY is not set/);
-  expect(() => readConfig({ CLUSTER: 'North' })).toThrow(/CLUSTER must be a name such as north/);
 });
 
 test('a database on this machine needs no TLS', () => {

@@ -4,5 +4,5 @@ create or replace function account_party(a account) returns json
   language sql stable parallel safe
 as $$
   select json_build_object('id', a.id, 'kind', a.kind, 'customerId', a.customer_id, 'currency', a.currency,
-                           'accountType', a.account_type, 'identifier', a.identifier)
+                           'accountType', a.account_type, 'identifier', a.identifier, 'accountInfo', a.account_info)
 $$;

@@ -8,6 +8,7 @@ as $$
 declare
   v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
   v_rows jsonb;
+  v_id jsonb;
 begin
   -- A row of another platform than its plan's would pass the wall of this database.
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
@@ -31,6 +32,17 @@ begin
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.insert.arrival[*]');
   if v_rows <> '[]' then
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
+  end if;
+
+  -- The journal of an adjustment gets its id here, like all others: the id has the time, and is made while the accounts are locked.
+  -- (The version before gives one.)
+  if p_plans @? '$[*].plan.adjustments' then
+    for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
+      continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
+      v_id := coalesce(p_plans #> array[v_at::text, 'plan', 'journals', '0', 'id'], to_jsonb(uuid_v7()));
+      p_plans := jsonb_set(p_plans, array[v_at::text, 'plan', 'journals', '0', 'id'], v_id);
+      p_plans := jsonb_set(p_plans, array[v_at::text, 'plan', 'adjustments', '0', 'journal_id'], v_id);
+    end loop;
   end if;
 
   -- Money before statuses: the event of a deposit precedes the event of the payment that it starts (specification 6,

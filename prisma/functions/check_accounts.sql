@@ -26,7 +26,8 @@ begin
     select a.id into v_other from account a
     where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.status <> 'INACTIVE' and v_move."to" <> 'INACTIVE' and a.id <> v_account.id
       and a.customer_id is not distinct from v_account.customer_id and a.currency = v_account.currency
-      and a.account_type = v_account.account_type and a.identifier = v_account.identifier limit 1;
+      and a.account_type = v_account.account_type and a.identifier = v_account.identifier
+      and a.bank is not distinct from v_account.bank limit 1;
     if found then
       return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_other);
     end if;

@@ -8,7 +8,7 @@
 -- it would undo nothing. Only money that was sent away and meanwhile replaced by new money can exceed it, so by one
 -- payment at a time. But a thousand payments can be under way at once. So exempt legs stop at
 -- 9,000,000,000,000,000,000, a thousand times the bound. Then a refund waits in SUSPENSE
--- (src/payments/settlement/full-account.ts), no balance comes near 2^63, and no retry goes on for ever.
+-- (src/payments/settlement/refused-credit.ts), no balance comes near 2^63, and no retry goes on for ever.
 create or replace function check_balance(p_account uuid, p_posted bigint, p_journals jsonb) returns jsonb
   language plpgsql stable
 as $$

@@ -1,6 +1,7 @@
 -- The part of check_plan for accounts whose balances a plan changes: none may go below zero, and none above its bound
 -- (check_balance). The balance of a frozen account, or of a frozen customer, does not fall. Whoever freezes one locks the account
 -- first, so the lock decides whether a payment was before. What is credited and sent on in one plan is no fall.
+-- The balance of a deleted customer does not rise, whatever the money is (decision 36). The deletion locks the account, too.
 create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
   language plpgsql
 as $$
@@ -27,7 +28,7 @@ begin
   end if;
   -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
-    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at
+    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at, c.is_deleted as owner_is_deleted
     from account a left join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
     where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
   loop
@@ -46,6 +47,9 @@ begin
       if v_account.owner_frozen_at is not null then
         return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_account.customer_id);
       end if;
+    end if;
+    if v_change > 0 and v_account.owner_is_deleted then
+      return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_account.customer_id);
     end if;
     if v_change < 0 and v_account.posted + v_change < 0 then
       return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,

@@ -6,6 +6,7 @@ as $$
 begin
   return coalesce(
     case when p_plan -> 'insert' ?| '{customer,account}' then check_registrations(p_platform, p_plan -> 'insert') end,
+    case when p_plan -> 'require_active' ? 'lookups' then check_lookups(p_platform, p_plan #> '{require_active,lookups}') end,
     case when p_plan ? 'quotes' then check_quotes(p_platform, p_plan -> 'quotes') end,
     case when p_plan ? 'expired' then check_expired(p_platform, p_plan -> 'expired') end,
     case when p_plan ? 'transactions' then check_transactions(p_platform, p_plan -> 'transactions') end,
@@ -16,7 +17,6 @@ begin
     case when p_plan ? 'customers' then check_customers(p_platform, p_plan -> 'customers') end,
     case when p_plan ? 'accounts' then check_accounts(p_platform, p_plan -> 'accounts') end,
     case when p_plan -> 'require_active' ? 'customers' then check_active_customers(p_platform, p_plan #> '{require_active,customers}') end,
-    case when p_plan -> 'require_active' ? 'undeleted' then check_undeleted(p_platform, p_plan #> '{require_active,undeleted}') end,
     case when p_plan -> 'require_active' ? 'unfrozen' then check_unfrozen(p_platform, p_plan #> '{require_active,unfrozen}') end,
     case when p_plan ? 'journals' then check_balances(p_platform, p_plan -> 'journals') end,
     case when p_plan -> 'require_active' ? 'accounts' then check_active_accounts(p_platform, p_plan #> '{require_active,accounts}') end,

@@ -1,5 +1,5 @@
 -- The part of check_plan for customers and external accounts that a plan inserts. Only one customer that is not deleted
--- has a UMA address, and an owner has only one account with an identifier that is not INACTIVE. A frozen customer registers no new account outside, and
+-- has a UMA address, and an owner has only one account with an identifier at a bank that is not INACTIVE. A frozen customer registers no new account outside, and
 -- a frozen account is not registered again, also while it is INACTIVE.
 create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
   language plpgsql
@@ -17,7 +17,7 @@ begin
   join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL'
     and (a.status <> 'INACTIVE' or a.frozen_at is not null)
     and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
-    and a.account_type = n.account_type and a.identifier = n.identifier limit 1;
+    and a.account_type = n.account_type and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1;
   if found then
     return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_id);
   end if;

@@ -6,9 +6,9 @@ create or replace function guard_account() returns trigger
 as $$
 begin
   if (new.platform_id, new.id, new.created_at, new.kind, new.customer_id, new.currency, new.funding_instructions,
-      new.account_type, new.account_info, new.identifier, new.beneficiary)
+      new.account_type, new.account_info, new.identifier, new.bank, new.beneficiary)
      is distinct from (old.platform_id, old.id, old.created_at, old.kind, old.customer_id, old.currency, old.funding_instructions,
-      old.account_type, old.account_info, old.identifier, old.beneficiary) then
+      old.account_type, old.account_info, old.identifier, old.bank, old.beneficiary) then
     raise exception 'account %: its owner, currency and details cannot change', old.id using errcode = 'LG002';
   end if;
   if new.posted <> old.posted and pg_trigger_depth() < 2 then

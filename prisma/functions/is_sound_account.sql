@@ -8,7 +8,7 @@ begin
   return a.posted >= 0
     and case a.kind
           when 'INTERNAL' then a.status is null and a.account_type is null and a.account_info is null
-            and a.identifier is null and a.beneficiary is null and not a.default_uma_deposit_account
+            and a.identifier is null and a.bank is null and a.beneficiary is null and not a.default_uma_deposit_account
             and not a.is_deleted
           else a.status is not null and a.account_type is not null and a.account_info is not null
             and a.identifier is not null and a.posted = 0

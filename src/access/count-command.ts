@@ -1,6 +1,5 @@
 import { refusalIn } from '../core/refusal.ts';
 import { commands } from '../instruments/instruments.ts';
-import { noteError } from '../instruments/request-facts.ts';
 import type { Operation } from './operations.ts';
 
 /** Awaits a command and counts what came of it. */
@@ -15,7 +14,6 @@ export async function countCommand<Result extends { readonly replayed: boolean }
   } catch (error) {
     const code = refusalIn(error)?.code;
     commands.inc({ operation, outcome: code ?? 'failed' });
-    noteError(code);
     throw error;
   }
 }

@@ -6,8 +6,9 @@ import type { Caller } from './caller.ts';
  * The operations of every API, with the permission that each needs. The name is the name of the GraphQL mutation, and
  * the scope of its idempotency keys, so that one key means the same in every API. `client`: an app's token may run it
  * too, on what the token is bound to; otherwise it is for platforms alone. `grant`: the app of a customer may run it for that customer
- * where its platform granted that when it minted the token, with or without the permission. `showsExisting`: its answer is a record that was there before and that it need not change, so the answer is
- * reading (decision 62).
+ * where its platform granted that when it minted the token, with or without the permission. `reads`: it decides who reads the
+ * platform's events, so it needs VIEW as well. `showsExisting`: its answer is a record that was there before and that it need not
+ * change, so the answer is reading (decision 62).
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },
@@ -34,17 +35,17 @@ export const operations = {
   sandboxSetExternalAccountStatus: { permission: 'TRANSACT', showsExisting: true },
   sandboxSetKycStatus: { permission: 'TRANSACT', showsExisting: true },
   sandboxSend: { permission: 'TRANSACT', client: true },
-  createWebhookEndpoint: { permission: 'MANAGE' },
-  updateWebhookEndpoint: { permission: 'MANAGE', showsExisting: true },
+  createWebhookEndpoint: { permission: 'MANAGE', reads: true },
+  updateWebhookEndpoint: { permission: 'MANAGE', reads: true },
   deleteWebhookEndpoint: { permission: 'MANAGE' },
-  rotateWebhookSecret: { permission: 'MANAGE', showsExisting: true },
-  sendTestWebhook: { permission: 'MANAGE' },
-  replayWebhookEvents: { permission: 'MANAGE' },
-  resendWebhookDelivery: { permission: 'MANAGE', showsExisting: true },
+  rotateWebhookSecret: { permission: 'MANAGE', reads: true },
+  sendTestWebhook: { permission: 'MANAGE', reads: true },
+  replayWebhookEvents: { permission: 'MANAGE', reads: true },
+  resendWebhookDelivery: { permission: 'MANAGE', reads: true },
   updatePlatform: { permission: 'MANAGE', showsExisting: true },
 } as const satisfies Record<
   string,
-  { permission: Permission; client?: true; grant?: ClientGrant; showsExisting?: true }
+  { permission: Permission; client?: true; grant?: ClientGrant; reads?: true; showsExisting?: true }
 >;
 
 /** The name of an operation. */
@@ -65,6 +66,7 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
     return;
   }
   requirePermission(caller, operation.permission);
+  if ('reads' in operation) requirePermission(caller, 'VIEW');
   if (caller.kind === 'CLIENT' && !('client' in operation)) {
     throw new Refusal('FORBIDDEN', `${name} is for platforms, not for client tokens`);
   }

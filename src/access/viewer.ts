@@ -1,6 +1,14 @@
 import type { Caller } from './caller.ts';
 import type { Rates } from './rates.ts';
 
+/** Tells whether a viewer may do all that another of the same subject may. */
+export function mayDoAllThat(viewer: Viewer, other: Viewer): boolean {
+  return (
+    other.permissions.every((permission) => viewer.permissions.includes(permission)) &&
+    other.grants.every((grant) => viewer.grants.includes(grant))
+  );
+}
+
 /** A caller that holds a token: a platform's server with an API token, or an app with a client token. */
 export interface Viewer extends Caller {
   /** The uuid of the token: of an API token for a server, of a client token for an app. */

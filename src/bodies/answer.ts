@@ -35,7 +35,7 @@ export async function sendAnswer(
 }
 
 /** Says whether a client accepts an answer in an encoding (RFC 9110, 12.5.3). */
-export function acceptsEncoding({ headers }: IncomingMessage, encoding: 'gzip' | 'br'): boolean {
+export function acceptsEncoding({ headers }: IncomingMessage, encoding: 'gzip'): boolean {
   const accepted = headers['accept-encoding'];
   if (accepted === undefined) return false;
   const codings = String(accepted).toLowerCase().split(',').map(parseCoding);

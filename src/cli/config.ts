@@ -37,21 +37,15 @@ function shown(config: Config, name: keyof typeof settings): string | null {
       return withoutPassword(config[name]);
     case 'DATABASE_READ_URL':
       return config[name].map(withoutPassword).join('; ');
-    case 'NATS_URL':
-      return config[name]?.map(({ href }) => withoutPassword(href)).join(',') ?? null;
-    case 'NATS_CREDS':
     case 'OTEL_EXPORTER_OTLP_HEADERS':
       return config[name] === undefined ? null : 'set';
     case 'SECRET_KEY':
     case 'CLIENT_TOKEN_KEY':
-    case 'CLUSTER_KEY':
       return config[name] === undefined ? null : idOf(name, config[name]);
     case 'SECRET_KEY_FALLBACKS':
       return config[name].map((key) => idOf('SECRET_KEY', key)).join(', ');
     case 'CLIENT_TOKEN_KEY_FALLBACKS':
       return config[name].map((key) => idOf('CLIENT_TOKEN_KEY', key)).join(', ');
-    case 'CLUSTER_KEY_FALLBACKS':
-      return config[name].map((key) => idOf('CLUSTER_KEY', key)).join(', ');
     default:
       return textOf(config[name]);
   }
@@ -66,7 +60,7 @@ function withoutPassword(address: string | undefined): string | null {
   if (address === undefined) return null;
   const hidden = '***';
   return address
-    .replace(/^((?:postgres(?:ql)?|nats|tls):\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
+    .replace(/^(postgres(?:ql)?:\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
     .replace(/([?&](?:password|sslpassword)=)[^&#]*/gi, `$1${hidden}`);
 }
 

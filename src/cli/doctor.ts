@@ -7,7 +7,6 @@ import { verifyMigrations } from '../database/migrations/migrate.ts';
 import { refuseOwners } from '../database/owners.ts';
 import { openReplicas } from '../database/replicas/replicas.ts';
 import { statement } from '../database/statement.ts';
-import { examineRelay } from '../events/relay/examine.ts';
 import { unmarkedRestore } from '../events/sequencer.ts';
 import { missingKeys } from '../start/keys-in-use.ts';
 import { directUrl, poolerOf } from '../start/prepare-database.ts';
@@ -37,7 +36,7 @@ const warning = (check: string, detail: string): Finding => ({ check, result: 'w
 const fault = (check: string, detail: string): Finding => ({ check, result: 'fault', detail });
 
 async function examine(config: Config): Promise<Answer> {
-  const findings = [...safety(config), ...(await ofDatabase(config)), ...(await ofRelay(config))];
+  const findings = [...safety(config), ...(await ofDatabase(config))];
   return {
     data: findings,
     lines: tableOf(findings, ''),
@@ -87,15 +86,6 @@ async function ofReplicas(database: Database, config: Config): Promise<Finding[]
   } finally {
     await replicas.close();
   }
-}
-
-/** Says whether the relay would carry events. Without it an instance reads all of them from the database: that is no fault. */
-async function ofRelay({ NATS_URL: servers, NATS_CREDS: credentials }: Config): Promise<Finding[]> {
-  if (servers === undefined) return [];
-  return examineRelay({ servers, credentials }).then(
-    (words) => [ok('relay', words)],
-    (error: unknown) => [warning('relay', `live events are read from the database: ${wordsOf(error)}`)],
-  );
 }
 
 async function login(database: Database, config: Config): Promise<Finding> {
@@ -162,7 +152,7 @@ const stateStatement = statement<State>(
      case when $2 then (select count(*)::int from rail_order where due_at < clock_timestamp() - interval '30 seconds') end
        as overdue_orders,
      case when $2 then (select count(*)::int from transaction
-       where refund_reference is not null and refund_settled_at is null and status = 'FAILED') end as in_suspense,
+       where refund_reference is not null and refund_settled_at is null) end as in_suspense,
      case when $2 then exists (select from feed_epoch where marked_at is null) end as is_restore_unmarked`,
 );
 

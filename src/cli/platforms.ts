@@ -6,6 +6,7 @@ import type { Tenant } from '../core/tenant.ts';
 import type { Database } from '../database/database.ts';
 import { changeRates } from '../payments/platforms/platform-rates.ts';
 import { createPlatform, findPlatform } from '../payments/platforms/platforms.ts';
+import { giveUmaDomain } from '../payments/platforms/uma-domain.ts';
 import { CommandError } from '../print-error.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { type Tools, withDatabase } from './command-line.ts';
@@ -20,6 +21,11 @@ export function addPlatforms(program: Command): void {
     .argument('<name>', 'the name of the platform, which no other has')
     .option('--sandbox', 'its payments are simulated')
     .action(withDatabase(create));
+  actOf(platform.command('domain'))
+    .description('give a platform a UMA domain, for the addresses of its new customers; look first who owns it')
+    .argument('<name>', 'the name of the platform')
+    .argument('<domain>', 'a domain name such as pay.example.com, which is reserved for the platform from then on')
+    .action(withDatabase(giveDomain));
   actOf(platform.command('limits'))
     .description('change and show how many requests a platform may send')
     .argument('<name>', 'the name of the platform')
@@ -86,6 +92,16 @@ async function create(
       '',
       'The secret is shown only here and is not stored.',
     ],
+  };
+}
+
+async function giveDomain({ database }: Tools, name: string, written: string, said: Said): Promise<Answer> {
+  const { platformId } = await platformNamed(database, name);
+  const operator = operatorOf('platform domain', said);
+  const umaDomain = await giveUmaDomain(database, name, operator, written);
+  return {
+    data: { id: publicId('Platform', platformId), name, umaDomain },
+    lines: [`New customers of ${name} get their UMA addresses in ${umaDomain}.`],
   };
 }
 

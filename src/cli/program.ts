@@ -3,17 +3,14 @@ import { addActs } from './acts.ts';
 import { addAdjustments } from './adjustments.ts';
 import { addAudit } from './audit.ts';
 import { addCases } from './cases.ts';
-import { addClusters } from './clusters.ts';
 import { answered } from './command-line.ts';
 import { addConfig } from './config.ts';
 import { addDeposits } from './deposits.ts';
 import { addDoctor } from './doctor.ts';
-import { addDocuments } from './documents.ts';
 import { addFreezing } from './freezing.ts';
 import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
-import { addPartitions } from './partitions.ts';
 import { addPlatforms } from './platforms.ts';
 import { addRails } from './rails.ts';
 import { addReconcile } from './reconcile.ts';
@@ -25,7 +22,7 @@ import { addWebhooks } from './webhooks.ts';
 
 /** Adds each command to the command line, in the order of its help. */
 const commands = [
-  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addPartitions, addActs],
+  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addActs],
   ...[
     addPlatforms,
     addTokens,
@@ -38,9 +35,7 @@ const commands = [
     addDeposits,
     addRails,
     addReconcile,
-    addClusters,
     addStatement,
-    addDocuments,
   ],
 ];
 

@@ -3,50 +3,36 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { Command, CommanderError } from 'commander';
-import { buildSchema } from 'graphql';
-import { findBreakage, type UsedDocument, usersOf } from '../documents/schema-users.ts';
+import { buildSchema, findBreakingChanges } from 'graphql';
 import { printedSchema, schema } from '../graphql/server/schema.ts';
 import { CommandError } from '../print-error.ts';
-import type { Answer } from './answer.ts';
-import { actionOf, answered, withDatabase } from './command-line.ts';
-import { readExportedUses, readUses } from './documents.ts';
+import { actionOf, answered } from './command-line.ts';
 
 const file = new URL('../../schema.graphql', import.meta.url);
 
 interface Options {
   readonly check?: true;
-  readonly whoUses?: string;
   readonly breaks?: string;
-  readonly uses?: string;
 }
 
 /**
- * Runs the command line of the schema: prints it, or tells who uses what.
- * @returns the exit code: 1 when schema.graphql is stale, or the schema breaks what clients send
+ * Runs the command line of the schema: prints it, or compares it with an earlier one.
+ * @returns the exit code: 1 when schema.graphql is stale, or the schema breaks clients of the earlier one
  */
 export async function runSchemaCommand(args: readonly string[]): Promise<number> {
   const program = new Command('npm run schema --')
-    .description('Writes schema.graphql, or says who would notice a change of it.')
+    .description('Writes schema.graphql, or lists what a change of it breaks.')
     .option('--check', 'say whether schema.graphql is what the code prints')
     .option(
-      '--who-uses <coordinate>',
-      'name the documents and clients that use Type, Type.field, Type.field(argument:) or Enum.VALUE',
-    )
-    .option(
       '--breaks <revision>',
-      'compare with the schema.graphql of a git revision, or with a file, and name who breaks',
+      'list the breaking changes since the schema.graphql of a git revision, or since a file',
     )
-    .option('--uses <file>', 'take the uses from a file of npm run ops -- documents --json, and not from the database')
     .option('--json', 'print the answer as JSON')
     .exitOverride()
     .action(async (options: Options, command: Command) => {
-      if (options.whoUses === undefined && options.breaks === undefined) return writeOrCheck(options);
-      const { uses } = options;
-      const action: (options: Options, command: Command) => Promise<void> =
-        uses === undefined
-          ? withDatabase<[Options]>(async ({ database }, given) => tell(given, await readUses(database)))
-          : actionOf<[Options]>(async (given) => tell(given, await readExportedUses(uses)));
-      await action(options, command);
+      const { breaks } = options;
+      if (breaks === undefined) return writeOrCheck(options);
+      await actionOf<[Options]>(() => listBreakingChanges(breaks))(options, command);
     });
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -65,33 +51,14 @@ async function writeOrCheck({ check }: Options): Promise<void> {
   throw new CommanderError(1, answered, '');
 }
 
-async function tell({ whoUses, breaks = '' }: Options, documents: readonly UsedDocument[]): Promise<Answer> {
-  if (whoUses !== undefined) {
-    const users = usersOf(schema, whoUses, documents);
-    return { data: users, lines: users.length > 0 ? users.flatMap(linesOf) : [`No client has sent ${whoUses}.`] };
-  }
-  const breakage = findBreakage(buildSchema(await readRevision(breaks)), schema, documents);
-  const { changes, broken } = breakage;
+async function listBreakingChanges(revision: string) {
+  const changes = findBreakingChanges(buildSchema(await readRevision(revision)), schema);
+  const lines = changes.map(({ description }) => description);
   return {
-    data: breakage,
-    lines: [
-      changes.length === 0 ? `Nothing breaks since ${breaks}.` : `Breaking changes since ${breaks}:`,
-      ...changes.map((change) => `  ${change}`),
-      ...(changes.length > 0 && broken.length === 0 ? ['', 'No document that clients have sent breaks.'] : []),
-      ...broken.flatMap((document) => ['', ...document.reasons.map((reason) => `✗ ${reason}`), ...linesOf(document)]),
-    ],
-    exitCode: broken.length > 0 ? 1 : 0,
+    data: changes,
+    lines: lines.length === 0 ? [`Nothing breaks since ${revision}.`] : lines,
+    exitCode: lines.length === 0 ? 0 : 1,
   };
-}
-
-function linesOf({ text, users }: UsedDocument): string[] {
-  return [
-    text,
-    ...users.map(({ platform, client, uses, lastUsedAt }) => {
-      const name = client === '' ? 'a client that does not say its name' : client;
-      return `  ${platform}, ${name}: ${uses} times, last ${lastUsedAt.toISOString()}`;
-    }),
-  ];
 }
 
 /**

@@ -36,11 +36,13 @@ async function release({ database }: Tools, id: string, said: Said): Promise<Ans
   const { suspended, settledAt, kind } = released;
   const account = publicId('InternalAccount', suspended.refundAccountId);
   const refund = refundOf(suspended);
+  const onward = suspended.onward?.accountId;
+  const passedOnTo = kind === 'paid' && onward ? publicId('InternalAccount', onward) : null;
   return {
-    data: { transaction: id, refund, account, settledAt, paidNow: kind === 'paid' },
+    data: { transaction: id, refund, account, passedOnTo, settledAt, paidNow: kind === 'paid' },
     lines: [
       kind === 'paid'
-        ? `Paid ${refund} to ${account}.`
+        ? `Paid ${refund} to ${account}${passedOnTo ? `, and on to ${passedOnTo}: the customer is deleted` : ''}.`
         : `Nothing done: ${refund} were paid to ${account} at ${settledAt.toISOString()}.`,
     ],
   };

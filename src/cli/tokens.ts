@@ -30,10 +30,10 @@ export function addTokens(program: Command): void {
     )
     .action(withDatabase(issue));
   actOf(token.command('revoke'))
-    .description('end a token, with all tokens that it made; the last one with MANAGE is refused')
+    .description('end a token, with all tokens and webhook endpoints that it made; the last one with MANAGE is refused')
     .argument(...platform)
     .argument('<token>', 'its id: ApiToken:…')
-    .option('--keep-descendants', 'the tokens that it made stay')
+    .option('--keep-descendants', 'the tokens and webhook endpoints that it made stay')
     .action(withDatabase(revoke));
 }
 
@@ -49,6 +49,7 @@ async function list({ database }: Tools, name: string): Promise<Answer> {
     permissions: token.permissions,
     clientId: token.clientId,
     createdAt: token.createdAt,
+    createdById: token.createdById && publicId('ApiToken', token.createdById),
     lastUsedAt: token.lastUsedAt,
   }));
   return { data: rows, lines: tableOf(rows, `The platform ${name} has no token.`) };
@@ -62,7 +63,7 @@ interface NewToken extends Said {
 async function issue({ payments }: Tools, platform: string, { name, permissions, ...said }: NewToken): Promise<Answer> {
   const operator = { ...operatorOf('token issue', said), after: { name, permissions } };
   const caller = platformItself(await platformNamed(payments.database, platform), operator);
-  const { apiToken, secret } = await issueApiToken(payments, caller, { name, permissions });
+  const { apiToken, secret } = await issueApiToken(payments.database, caller, { name, permissions });
   const { clientId } = apiToken;
   const id = publicId('ApiToken', apiToken.id);
   const authorization = basicAuthorization({ clientId, secret });
@@ -88,11 +89,11 @@ async function revoke(
 ): Promise<Answer> {
   const caller = platformItself(await platformNamed(database, platform), operatorOf('token revoke', said));
   const ended = await revokeApiToken(database, caller, { tokenId, revokeDescendants: !keepDescendants });
-  const { endedApiTokens, endedClientTokens } = ended;
+  const { endedApiTokens, endedClientTokens, disabledEndpoints } = ended;
   return {
-    data: { revokedId: tokenId, endedApiTokens, endedClientTokens },
+    data: { revokedId: tokenId, endedApiTokens, endedClientTokens, disabledEndpoints },
     lines: [
-      `${tokenId} is revoked. With it ended ${endedApiTokens} API tokens and ${endedClientTokens} client tokens that it made.`,
+      `${tokenId} is revoked. With it ended ${endedApiTokens} API tokens, ${endedClientTokens} client tokens and ${disabledEndpoints} webhook endpoints that it made.`,
     ],
   };
 }

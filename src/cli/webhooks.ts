@@ -29,9 +29,10 @@ async function list({ database }: Tools, platform: string): Promise<Answer> {
   const { platformId } = await platformNamed(database, platform);
   const endpoints = await database.prisma.webhookEndpoint.findMany({ where: { platformId }, orderBy: { id: 'asc' } });
   const rows = await Promise.all(
-    endpoints.map(async ({ id, url, status, failures, notice }) => ({
+    endpoints.map(async ({ id, url, status, failures, tokenId, notice }) => ({
       id: publicId('WebhookEndpoint', id),
       url,
+      tokenId: tokenId && publicId('ApiToken', tokenId),
       status,
       failures,
       pending: await database.prisma.webhookDelivery.count({

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
  * operators compare it. It tells nothing about a random key.
  * @param setting the setting of the key, so that a key that serves two of them has two ids
  */
-export function keyId(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY' | 'CLUSTER_KEY', key: Uint8Array | string): string {
+export function keyId(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY', key: Uint8Array | string): string {
   const text = typeof key === 'string' ? key : Buffer.from(key).toString('hex');
   return hash('sha256', `${setting} id ${text}`).slice(0, 8);
 }

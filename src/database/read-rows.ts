@@ -1,6 +1,7 @@
-import { Binding, conditionsOf, tableOf } from './conditions.ts';
+import { Binding } from './conditions.ts';
 import type { Database } from './database.ts';
 import type { Prisma } from './generated/client/client.ts';
+import { listRows } from './list-rows.ts';
 import { columnName, fieldsOf, rowFromFields, type SnapshotRows } from './rows.ts';
 
 /** The type of conditions on the rows of each noun: Prisma's, of which conditions.ts understands a part. */
@@ -69,12 +70,12 @@ export async function countRows<N extends Noun>(
 function select<N extends Noun>(noun: N, columns: string, { where, orderBy, take }: RowQuery<N>) {
   const binding = new Binding();
   const sorted = orderBy?.flatMap(Object.entries<'asc' | 'desc'>) ?? [];
-  const order = sorted.map(([field, direction]) => `t.${columnName(field)} ${direction}`).join(', ');
+  const orderText = sorted.map(([field, direction]) => `t.${columnName(field)} ${direction}`).join(', ');
   // A literal instead of a parameter: the planner must know that a page is short.
-  const limit = take === undefined ? '' : ` limit ${Math.trunc(take)}`;
-  const conditions = conditionsOf(noun, 't', where, binding);
-  return {
-    text: `select ${columns} from ${tableOf(noun)} t where ${conditions}${order && ` order by ${order}`}${limit}`,
-    binding,
-  };
+  const limit = take === undefined ? undefined : Math.trunc(take);
+  const order = limit !== undefined &&
+    sorted[0] && { columns: sorted.map(([field]) => columnName(field)), read: sorted[0][1], limit };
+  const from = listRows({ model: noun, alias: 't', where, ...(order && { order }) }, binding);
+  const end = `${orderText && ` order by ${orderText}`}${limit === undefined ? '' : ` limit ${limit}`}`;
+  return { text: `select ${columns} from ${from}${end}`, binding };
 }

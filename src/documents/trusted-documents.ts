@@ -72,8 +72,7 @@ export class TrustedDocuments {
     if (known) return known.text;
     const { trustedDocument } = this.#database.prisma;
     const query = { where: { platformId, ...where }, select: { text: true } };
-    // A query of Prisma begins when it is awaited, which must be inside.
-    const row = await asPlatform(platformId, async () => await trustedDocument.findFirst(query));
+    const row = await asPlatform(platformId, () => trustedDocument.findFirst(query));
     const text = row?.text;
     this.#known.set(key, { text }, { ttl: text === undefined ? cacheMs.absent : cacheMs.found });
     return text;

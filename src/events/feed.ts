@@ -4,13 +4,10 @@ import type { Event } from '../database/generated/client/client.ts';
 import { ReferredRows } from '../database/referred-rows.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
-import { dispatch, dispatchRelayed, type Hub, newHub, position } from './hub.ts';
-import { type Announcement, FeedListener } from './listener.ts';
+import { dispatch, type Hub, newHub, position } from './hub.ts';
+import { FeedListener, type Head } from './listener.ts';
 import { FeedReads } from './reads.ts';
 import { RecentEvents, RecentMemory } from './recent.ts';
-import { RelayPublisher } from './relay/publisher.ts';
-import type { OwnRelay, RelayedBatch, RelayFigures } from './relay/relay.ts';
-import { RelayedEvents } from './relay/relayed-events.ts';
 import { Replays } from './replays.ts';
 import { PreviousEvents } from './row-events.ts';
 import type { EventFilter, Subscriber } from './subscribers.ts';
@@ -37,20 +34,14 @@ export class Feed {
   readonly #memory = new RecentMemory();
   readonly #replays: Replays;
   readonly #waiters = new Set<() => void>();
-  readonly #relay: OwnRelay | undefined;
-  readonly #publisher: RelayPublisher | undefined;
-  readonly #count = { relayed: 0, late: 0 };
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param relay brings what other instances have read, instead of reads of the database */
-  constructor(database: Database, log: Logger, relay?: OwnRelay) {
+  constructor(database: Database, log: Logger) {
     this.#log = log;
-    this.#relay = relay;
-    this.#listener = new FeedListener(database, log, (announcement) => this.#announced(announcement));
+    this.#listener = new FeedListener(database, log, (heads) => this.#announced(heads));
     this.#reads = new FeedReads(database);
     this.#replays = new Replays(this.#reads);
-    this.#publisher = relay && new RelayPublisher(relay.relay, this.#reads, log, (batch) => this.#take(batch));
     this.previous = new PreviousEvents(database.pool);
     this.referred = new ReferredRows(database);
   }
@@ -58,7 +49,6 @@ export class Feed {
   /** Starts to listen for notifications, and to poll every second. */
   async open(): Promise<void> {
     await this.#listener.open();
-    this.#relay?.relay.open({ take: (batch) => this.#take(batch), lost: () => this.#relayLost() });
     this.#timer = setInterval(() => this.#poll(), pollMs).unref();
   }
 
@@ -66,7 +56,6 @@ export class Feed {
     this.#closed = true;
     clearInterval(this.#timer);
     for (const hub of this.#hubs.values()) for (const subscriber of hub.subscribers) subscriber.channel.end();
-    await this.#relay?.relay.close();
     await this.#listener.close();
     await this.#reads.close();
   }
@@ -109,7 +98,6 @@ export class Feed {
     };
     const channel = new Channel<Event>(maxBacklog, release, onDrop);
     const subscriber: Subscriber = { filter, channel, position: after };
-    if (!this.#hubs.has(platformId)) this.#relay?.relay.follow(platformId);
     this.#hubs.set(platformId, hub);
     hub.subscribers.add(subscriber);
     this.#replays.catchUp(hub, subscriber).catch((error: unknown) => {
@@ -138,11 +126,6 @@ export class Feed {
     return this.#reads.count;
   }
 
-  /** What the relay has done, where there is one. */
-  get relayFigures(): RelayFigures | undefined {
-    return this.#relay && { isUp: this.#relay.relay.isUp, published: this.#relay.relay.published, ...this.#count };
-  }
-
   /** Waits until any feed has a new event, or `ms` milliseconds have passed. */
   async waitForChange(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -162,7 +145,7 @@ export class Feed {
       this.#opening.get(platformId) ??
       this.#reads
         .head(platformId)
-        .then((head) => this.#newHub(platformId, head))
+        .then((head) => newHub(platformId, head, new RecentEvents(this.#memory)))
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
@@ -170,20 +153,8 @@ export class Feed {
     return this.#hubs.get(platformId) ?? opened;
   }
 
-  #newHub(platformId: string, head: FeedPosition): Hub {
-    const late = () => {
-      this.#count.late += 1;
-      this.#read(platformId, hub);
-    };
-    const relayed = this.#relay && new RelayedEvents(late);
-    const hub = newHub(platformId, head, { recent: new RecentEvents(this.#memory), relayed });
-    return hub;
-  }
-
   #closeHub(hub: Hub): void {
     this.#hubs.delete(hub.platformId);
-    this.#relay?.relay.unfollow(hub.platformId);
-    hub.relayed?.clear();
     hub.recent.clear();
   }
 
@@ -201,34 +172,9 @@ export class Feed {
       const events = await this.#reads.live(platformId, hub.head, hub.target);
       for (const event of events) {
         if (event.epoch !== hub.epoch && !(await this.#continues(hub))) return;
-        // The relay may have brought it meanwhile.
-        if (event.sequence <= hub.head) continue;
         dispatch(hub, event);
       }
       if (events.length === 0) return;
-      this.#count.relayed += dispatchRelayed(hub);
-    }
-  }
-
-  /**
-   * Takes what the relay brings, as far as it follows what was dispatched. It counts only if it was read from the server to which
-   * this process listens: an instance that a restore or a failover has left behind brings what has been undone.
-   */
-  #take({ platformId, server, events }: RelayedBatch): void {
-    const hub = this.#hubs.get(platformId);
-    const last = events.at(-1);
-    if (!hub?.relayed || !last || server !== this.#listener.server) return;
-    hub.relayed.add(events, hub.head);
-    this.#count.relayed += dispatchRelayed(hub);
-    if (last.sequence >= hub.target) hub.relayed.caughtUp();
-    if (hub.relayed.hasGap && hub.head < hub.target) this.#read(platformId, hub);
-  }
-
-  /** Reads what was waited for. */
-  #relayLost(): void {
-    for (const [platformId, hub] of this.#hubs) {
-      hub.relayed?.clear();
-      if (hub.head < hub.target) this.#read(platformId, hub);
     }
   }
 
@@ -254,23 +200,16 @@ export class Feed {
     for (const { channel } of [...subscribers]) channel.fail(new EventsUndone());
   }
 
-  #announced({ heads, sessionId }: Announcement): void {
-    const isOwn = sessionId === this.#relay?.ownSession();
-    for (const head of heads) {
-      const comes = this.#publisher?.announced(head, this.#listener.server, isOwn) ?? false;
-      this.#announce(head.platformId, head.sequence, comes);
-    }
+  #announced(heads: readonly Head[]): void {
+    for (const { platformId, sequence } of heads) this.#announce(platformId, sequence);
     for (const wake of this.#waiters) wake();
   }
 
-  /** @param comes whether another instance publishes the events up to this one, or this one reads them for all */
-  #announce(platformId: string, sequence: bigint, comes: boolean): void {
+  #announce(platformId: string, sequence: bigint): void {
     const hub = this.#hubs.get(platformId);
     if (!hub) return;
     if (sequence > hub.target) hub.target = sequence;
-    if (hub.head >= hub.target) return;
-    if (comes && hub.relayed?.waits(() => hub.head >= sequence)) return;
-    this.#read(platformId, hub);
+    if (hub.head < hub.target) this.#read(platformId, hub);
   }
 
   #poll(): void {
@@ -289,7 +228,7 @@ export class Feed {
             isCounted = true;
             this.#listener.missed();
           }
-          return this.#announce(platformId, sequence, true);
+          return this.#announce(platformId, sequence);
         })
         .catch(() => undefined);
     }

@@ -1,7 +1,6 @@
 import type { Event } from '../database/generated/client/client.ts';
 import type { FeedPosition } from './cursor.ts';
 import type { RecentEvents } from './recent.ts';
-import type { RelayedEvents } from './relay/relayed-events.ts';
 import { type Subscriber, SubscriberIndex } from './subscribers.ts';
 
 /** One platform's feed in this process: read once, and dispatched to all subscribers. */
@@ -20,18 +19,12 @@ export interface Hub {
   /** The last sequence known to exist. */
   target: bigint;
   reading: Promise<void> | undefined;
-  /** What the relay has delivered, where there is one. */
-  readonly relayed: RelayedEvents | undefined;
 }
 
 /** Returns a hub that goes on after a position of the feed. */
-export function newHub(
-  platformId: string,
-  { sequence, epoch }: FeedPosition,
-  { recent, relayed }: Pick<Hub, 'recent' | 'relayed'>,
-): Hub {
+export function newHub(platformId: string, { sequence, epoch }: FeedPosition, recent: RecentEvents): Hub {
   return {
-    ...{ platformId, recent, relayed },
+    ...{ platformId, recent },
     ...{ head: sequence, epoch, target: sequence, reading: undefined },
     subscribers: new Set<Subscriber>(),
     live: new SubscriberIndex(),
@@ -47,18 +40,4 @@ export function dispatch(hub: Hub, event: Event): void {
   hub.recent.add(event);
   hub.live.dispatch(event);
   hub.head = event.sequence;
-}
-
-/**
- * Dispatches what the relay has delivered, as far as it follows what was dispatched.
- * @returns the number of events
- */
-export function dispatchRelayed(hub: Hub): number {
-  let count = 0;
-  for (let event = hub.relayed?.next(position(hub)); event; event = hub.relayed?.next(position(hub))) {
-    dispatch(hub, event);
-    count += 1;
-  }
-  if (hub.head > hub.target) hub.target = hub.head;
-  return count;
 }

@@ -14,20 +14,12 @@ export interface Head {
   readonly sequence: bigint;
 }
 
-/** What a sequencer has announced with one step. */
-export interface Announcement {
-  readonly heads: readonly Head[];
-  /** The process id of the sequencer's session. */
-  readonly sessionId: number;
-}
-
 /** Listens for the notifications of sequencers, on a connection of its own that it renews. */
 export class FeedListener {
   readonly #database: Database;
   readonly #log: Logger;
-  readonly #onAnnounced: (announcement: Announcement) => void;
+  readonly #onAnnounced: (heads: readonly Head[]) => void;
   #client: pg.Client | undefined;
-  #server: string | undefined;
   /** The current attempt to listen. */
   #connecting: Promise<void> | undefined;
   /** The polls since the last notification that found something new. */
@@ -35,7 +27,7 @@ export class FeedListener {
   #closed = false;
 
   /** @param onAnnounced called with the platforms whose feeds have new events, once or more for each step of a sequencer */
-  constructor(database: Database, log: Logger, onAnnounced: (announcement: Announcement) => void) {
+  constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
     this.#database = database;
     this.#log = log;
     this.#onAnnounced = onAnnounced;
@@ -44,11 +36,6 @@ export class FeedListener {
   /** Whether it listens; else the feed polls. */
   get listening(): boolean {
     return this.#client !== undefined;
-  }
-
-  /** The name of the server to which it listens (`server_name`): another one after a restore or a failover. */
-  get server(): string | undefined {
-    return this.#client && this.#server;
   }
 
   open(): Promise<void> {
@@ -91,14 +78,12 @@ export class FeedListener {
     client.on('end', () => {
       if (this.#client === client) this.#client = undefined;
     });
-    client.on('notification', ({ payload = '', processId }) => {
+    client.on('notification', ({ payload = '' }) => {
       this.#missedPolls = 0;
-      this.#onAnnounced({ heads: headsIn(payload), sessionId: processId });
+      this.#onAnnounced(headsIn(payload));
     });
     try {
       await client.connect();
-      const { rows } = await client.query<{ server: string }>("select coalesce(server_name(), '') as server");
-      this.#server = rows[0]?.server;
       await client.query('listen feed');
       if (this.#closed) throw new Error('the feed was closed while it connected');
       this.#client = client;

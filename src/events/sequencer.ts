@@ -29,17 +29,11 @@ export class Sequencer {
   readonly #database: Database;
   readonly #log: Logger | undefined;
   #client: pg.Client | undefined;
-  #sessionId: number | undefined;
 
   /** @param log is warned where the server is not the one that it was */
   constructor(database: Database, log?: Logger) {
     this.#database = database;
     this.#log = log;
-  }
-
-  /** The process id of its session, by which notifications name it; undefined while it has none. */
-  get sessionId(): number | undefined {
-    return this.#client && this.#sessionId;
   }
 
   /**
@@ -90,10 +84,7 @@ export class Sequencer {
    * restore and a failover break all connections.
    */
   async #followServer(client: pg.Client): Promise<void> {
-    const { rows } = await client.query<{ waits: boolean; session: number }>(
-      'select follow_server() as waits, pg_backend_pid() as session',
-    );
-    this.#sessionId = rows[0]?.session;
+    const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');
     if (rows[0]?.waits) this.#log?.warn(unmarkedRestore);
   }
 

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { ExecutionArgs } from 'graphql';
 import type { ClientTokens } from '../access/tokens/client-tokens.ts';
+import type { Session } from '../access/tokens/sessions.ts';
 import type { Viewer } from '../access/viewer.ts';
 import type { FeedPosition } from '../events/cursor.ts';
 import type { Feed } from '../events/feed.ts';
 import type { ResumePoint } from '../events/resume-point.ts';
-import type { RequestTraces } from '../instruments/request-traces.ts';
 import type { Payments } from '../payments/command.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
@@ -26,6 +26,8 @@ export interface Context {
   isAbandoned: () => boolean;
   /** The most that a read may add to an answer, in bytes. */
   readonly maxAnswerBytes: number;
+  /** The session of a connection that carries several operations. */
+  readonly session?: Session | undefined;
   /** The response of an event stream that has a connection of its own. */
   readonly eventStream?: ServerResponse | undefined;
   /** Writes why the connection of that stream is cut. */
@@ -35,8 +37,6 @@ export interface Context {
   /** Where the client of a stream that resumes by a key has come to. */
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
-  /** The newest requests of the sandbox's platforms; undefined where they are not kept. */
-  readonly traces: RequestTraces | undefined;
   /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */
   feedHead?: FeedPosition;
   /** What the reads of the operation must include; everything, if left out. */

@@ -4,12 +4,20 @@
  */
 export class BoundedWaits {
   readonly #max: number;
+  readonly #maxOfGroup: number;
   #size = 0;
   /** The eviction callbacks by group, the oldest first. */
   readonly #groups = new Map<string, Set<() => void>>();
 
-  constructor(max: number) {
+  /** @param maxOfGroup the most that one group may have, for `tryBegin` */
+  constructor(max: number, maxOfGroup = max) {
     this.#max = max;
+    this.#maxOfGroup = maxOfGroup;
+  }
+
+  /** Begins a wait, as `begin` does; undefined where its group has as many as it may. */
+  tryBegin(onEvict: () => void, group: string): (() => void) | undefined {
+    return (this.#groups.get(group)?.size ?? 0) >= this.#maxOfGroup ? undefined : this.begin(onEvict, group);
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -21,8 +22,7 @@ export function parseRange(text: string): Range {
  * @param trusted the ranges of the proxies; none: the header is not read
  */
 export function addressFinder(trusted: readonly Range[]): AddressOf {
-  const isTrusted = (address: Address) =>
-    trusted.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
+  const isTrusted = isWithin(trusted);
   return ({ socket: { remoteAddress = '' }, headers }) => {
     if (!ipaddr.isValid(remoteAddress)) return remoteAddress;
     let client = ipaddr.process(remoteAddress);
@@ -35,6 +35,21 @@ export function addressFinder(trusted: readonly Range[]): AddressOf {
     }
     return networkOf(client);
   };
+}
+
+/** Returns the function that finds the address of the client of a connection: undefined for a trusted proxy. */
+export function directAddressFinder(trusted: readonly Range[]): (socket: Socket) => string | undefined {
+  const isTrusted = isWithin(trusted);
+  return ({ remoteAddress = '' }) => {
+    if (!ipaddr.isValid(remoteAddress)) return remoteAddress;
+    const address = ipaddr.process(remoteAddress);
+    return isTrusted(address) ? undefined : networkOf(address);
+  };
+}
+
+function isWithin(ranges: readonly Range[]) {
+  return (address: Address) =>
+    ranges.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
 }
 
 /** An IPv6 client has a /64 network of its own, with more addresses than can be counted. */

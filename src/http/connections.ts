@@ -1,5 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { BoundedWaits } from './bounded-waits.ts';
+
+/** How many connections there may be, of whom. */
+export interface ConnectionLimits {
+  /** The most of the instance. Half of them may be strangers', whose clients have shown no right credentials, a quarter one address'. */
+  readonly most: number;
+  /** Returns the address of a client; undefined for a proxy that is trusted, which has clients of its own. */
+  readonly addressOf: (socket: Socket) => string | undefined;
+  /** Called for each connection that is closed at once. */
+  readonly onRefusal: (address: string | undefined) => void;
+}
 
 /** A client's connection and its responses. */
 interface Connection {
@@ -13,20 +24,27 @@ interface Connection {
   /** The response that says `Connection: close`, once it is certain which one will. */
   last: ServerResponse | undefined;
   upgraded: boolean;
+  /** Ends that it counts as a stranger's. */
+  endStranger: (() => void) | undefined;
 }
 
 /** How many milliseconds a connection that was ended waits for its client to close it. */
 export const lingerMs = 500;
 
-/** Tracks the connections of a server, and ends them when it stops. */
+/** Tracks the connections of a server, limits them, and ends them when it stops. */
 export class Connections {
+  readonly #limits: ConnectionLimits;
+  /** Beyond their number the oldest one makes room, of the address that has the most. */
+  readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;
   /** How many milliseconds a connection may be idle; undefined, without limit, while the port is open. */
   #idleMs: number | undefined;
   #ended: (() => void) | undefined;
 
-  constructor(server: Server) {
+  constructor(server: Server, limits: ConnectionLimits) {
+    this.#limits = limits;
+    this.#strangers = new BoundedWaits(Math.ceil(limits.most / 2), Math.ceil(limits.most / 4));
     server.on('connection', (socket: Socket) => this.#add(socket));
     server.on('upgrade', ({ socket }: IncomingMessage) => {
       const connection = this.#all.get(socket);
@@ -64,6 +82,11 @@ export class Connections {
     return true;
   }
 
+  /** Notes that a client has shown right credentials: its connection is not limited as those of strangers are. */
+  noteKnown(socket: Socket): void {
+    this.#all.get(socket)?.endStranger?.();
+  }
+
   /** Makes responses whose headers are not sent yet say `Connection: close` and end their connections, from now on. */
   announceEnd(): void {
     this.#announcing = true;
@@ -91,7 +114,17 @@ export class Connections {
   }
 
   #add(socket: Socket): void {
+    const { most, addressOf, onRefusal } = this.#limits;
+    const address = addressOf(socket);
+    const endStranger = address === undefined ? undefined : this.#strangers.tryBegin(() => socket.destroy(), address);
+    if (this.#all.size >= most || (address !== undefined && !endStranger)) {
+      endStranger?.();
+      onRefusal(address);
+      socket.destroy();
+      return;
+    }
     const connection: Connection = {
+      endStranger,
       socket,
       open: new Set(),
       latest: undefined,
@@ -102,6 +135,7 @@ export class Connections {
     this.#all.set(socket, connection);
     socket.once('close', () => {
       this.#all.delete(socket);
+      endStranger?.();
       if (this.#all.size === 0) this.#ended?.();
     });
     if (this.#idleMs !== undefined) this.#endIdle(connection, this.#idleMs);

@@ -15,9 +15,9 @@ export interface OriginOptions {
 
 /** The answer to a preflight request: the methods and headers that a page of another origin may use. */
 const allowed = {
-  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
+  'access-control-allow-methods': 'GET, POST, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers': [
-    'authorization, content-type, accept, idempotency-key, last-event-id, payments-read-after, x-graphql-event-stream-token',
+    'authorization, content-type, accept, idempotency-key, last-event-id, payments-read-after',
     // Apollo's clients send them: for their servers' protection against forged requests, and to name themselves.
     'apollo-require-preflight, apollographql-client-name, apollographql-client-version',
     'x-apollo-operation-id, x-apollo-operation-name',

@@ -166,7 +166,7 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
   }
 
   onHeaders(contentType: string): void {
-    if (/^(text\/event-stream|multipart\/mixed)/.test(contentType)) this.#finish();
+    if (contentType.startsWith('text/event-stream')) this.#finish();
   }
 
   onEnd(): void {

@@ -5,12 +5,13 @@ import type { CredentialBrake } from '../access/limits/credential-brake.ts';
 import { RateLimited } from '../access/limits/rate-limits.ts';
 import type { RefusalPace } from '../access/limits/refusal-pace.ts';
 import { boundedCache } from '../core/bounded-cache.ts';
+import { InexactJson } from '../core/json.ts';
 import { outsideWait } from '../core/outside-wait.ts';
 import type { Payments } from '../payments/command.ts';
 import { receiveWebhook } from '../payments/providers/receive-webhook.ts';
 import { bodyBytes } from './bodies.ts';
 import type { AddressOf } from './client-address.ts';
-import { answer, refuse, tooMany, unavailable } from './refusals.ts';
+import { answer, inexactMessage, refuse, tooMany, unavailable } from './refusals.ts';
 
 /** The addresses for webhooks of rails' providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
@@ -77,6 +78,7 @@ export class ProviderWebhooks {
         await outsideWait(pace.wait(`address ${addressOf(request)}`));
         return refuse(response, 'REST', tooMany(error));
       }
+      if (error instanceof InexactJson) return answer(response, 400, inexactMessage(error));
       log.error({ err: error, path }, "a provider's webhook could not be received");
       refuse(response, 'REST', unavailable('the webhook could not be stored; send it again'));
     }

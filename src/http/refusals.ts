@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RateLimited } from '../access/limits/rate-limits.ts';
+import type { InexactJson } from '../core/json.ts';
 import { earlyRefusals } from '../instruments/instruments.ts';
 
 /** The API that a request is for: it decides the form of errors. */
@@ -29,6 +30,20 @@ export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
 /** The most seconds that a stream refused for load waits beyond those of other requests: many reconnect at once. */
 const streamSpreadSeconds = 5;
 
+/** The codes of malformed requests, by their status: of both APIs. */
+const formCodes = {
+  413: { REST: 'PAYLOAD_TOO_LARGE', GRAPHQL: 'PAYLOAD_TOO_LARGE' },
+  415: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'UNSUPPORTED_MEDIA_TYPE' },
+} as const;
+
+/** Returns the body of the refusal of a malformed request. */
+export function formBody(api: Api, { status, message }: { readonly status: 413 | 415; readonly message: string }) {
+  const code = formCodes[status][api];
+  return api === 'REST'
+    ? { status, code, message, details: { reason: message } }
+    : { errors: [{ message, extensions: { code } }] };
+}
+
 /** Answers a request that was not processed: the client may send it again. */
 export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal): void {
   const { status, code, message } = refusal;
@@ -44,7 +59,12 @@ export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal
   answer(response, status, body);
 }
 
+/** Returns the body of the refusal of a signed message whose JSON no value represents as it is written. */
+export function inexactMessage({ message }: InexactJson) {
+  return { status: 400, code: 'INVALID_INPUT', message };
+}
+
 /** Answers with JSON. */
-export function answer(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+export function answer(response: ServerResponse, status: number, body: object, type = 'application/json'): void {
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(JSON.stringify(body));
 }

@@ -1,30 +1,39 @@
 import type { IncomingMessage } from 'node:http';
+import { unsupportedBody } from '../bodies/body.ts';
+import { bodyBytes, isTooLong } from './bodies.ts';
+import type { Api } from './refusals.ts';
+
+/** Why a request is refused by its header fields alone, whoever sends it. */
+export interface WrongForm {
+  readonly status: 413 | 415;
+  readonly message: string;
+  /** The header fields that name what would be accepted. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What the body of an API may be. */
+export interface TakenBodies {
+  readonly api: Api;
+  /** Whether bodies are JSON: those of our own APIs. Who signs its bodies says nothing of their type. */
+  readonly takesJson: boolean;
+}
 
 /**
- * Returns the error for a request that is malformed or not JSON; otherwise undefined. A page of another origin
- * can send forms and plain text without a preflight, so these are refused.
+ * Returns why a request is refused for the type, the encoding or the length that it says its body has. A page of another origin can
+ * send forms and plain text without a preflight, so these are refused.
  */
-export function refusalOf(request: IncomingMessage): { status: number; code: string; message: string } | undefined {
-  if (!isAddress(request)) {
-    return { status: 400, code: 'BAD_REQUEST', message: 'the Host header or the path is malformed' };
+export function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenBodies): WrongForm | undefined {
+  if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && request.method === 'POST'))) {
+    const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+    const unsupported = unsupportedBody({ type, encoding });
+    if (unsupported) return { status: 415, ...unsupported };
   }
-  if (request.method === 'POST' && !isJson(request.headers['content-type'])) {
-    return { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', message: 'a POST body is application/json' };
-  }
-  return undefined;
+  return isTooLong(request) ? { status: 413, message: tooLong } : undefined;
 }
 
-function isJson(type = ''): boolean {
-  return type === 'application/json' || type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
-}
+/** What is said of a body that is too long. */
+export const tooLong = `a request body has at most ${bodyBytes} bytes`;
 
-/** The last valid Host header: most requests have the same. */
-let validHost: string | undefined;
-
-/** Says whether the path and the Host header make a valid URL. */
-function isAddress({ url = '/', headers: { host = 'localhost' } }: IncomingMessage): boolean {
-  if (url === '/graphql' && host === validHost) return true;
-  const isValid = URL.canParse(url, `http://${host}`);
-  if (isValid) validHost = host;
-  return isValid;
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { asRequest, clientIn, factsOf } from '../instruments/request-facts.ts';
-import type { RequestTraces } from '../instruments/request-traces.ts';
 import { inRequestSpan } from '../instruments/spans.ts';
 import type { AddressOf } from './client-address.ts';
 
@@ -10,29 +9,22 @@ export interface RequestLogOptions {
   /** Where each request is logged when its response ends; undefined for no such log. */
   readonly log: Logger | undefined;
   readonly addressOf: AddressOf;
-  /** Where requests of the sandbox's platforms are kept for inspection; undefined for nowhere. */
-  readonly traces: RequestTraces | undefined;
 }
 
 /**
  * Runs the work of a request under its id (`X-Request-Id`, or a new one), which the response and all lines of the log have. Logs
- * the request, where that is wanted: its path without the query, which may have a ticket in it.
+ * the request, where that is wanted: its path without the query, which may have a document in it.
  */
 export function asLoggedRequest<T>(
   request: IncomingMessage,
   response: ServerResponse,
-  { log, addressOf, traces }: RequestLogOptions,
+  { log, addressOf }: RequestLogOptions,
   work: () => T,
 ): T {
   const facts = factsOf(request.headers['x-request-id'], clientIn(request.headers));
   response.setHeader('x-request-id', facts.requestId);
   const { method = '' } = request;
   const [path = ''] = (request.url ?? '').split('?', 1);
-  const trace = traces?.begin({ id: facts.requestId, method, path });
-  if (trace) {
-    response.once('finish', () => trace.end(response.statusCode));
-    response.once('close', () => trace.end(null));
-  }
   if (log) {
     const start = performance.now();
     const address = addressOf(request);
@@ -43,5 +35,5 @@ export function asLoggedRequest<T>(
       log.info({ ...facts, method, path, status, ms, address }, 'request');
     });
   }
-  return inRequestSpan(request, response, facts, () => asRequest(facts, work, trace));
+  return inRequestSpan(request, response, facts, () => asRequest(facts, work));
 }

@@ -1,30 +1,26 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { instanceHeader } from '../clusters/names.ts';
+import type { Socket } from 'node:net';
 import { databaseAway } from '../core/refusal.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
 import { type DistinctConnections, wantsEvents } from '../graphql/transports/distinct-connections.ts';
-import { answerByYoga, answerJsonRequest } from '../graphql/transports/json-requests.ts';
-import { takesMultipart } from '../graphql/transports/multipart.ts';
-import { type SingleConnections, streamToken } from '../graphql/transports/single-connection.ts';
-import { type Tickets, ticketPath } from '../graphql/transports/tickets.ts';
+import { answerByYoga, answerJsonRequest, mediaType } from '../graphql/transports/json-requests.ts';
+import { refuseWrongAddresses } from '../instruments/request-address.ts';
 import type { ReadinessWatch } from '../observe/readiness.ts';
 import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
 import { type Admission, admit, refuseForm, type Service } from './admission.ts';
-import { BodyReader, bodyBytes } from './bodies.ts';
+import { BodyReader } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
-import type { ClusterEndpoints } from './cluster-endpoints.ts';
-import { Connections } from './connections.ts';
+import { type ConnectionLimits, Connections } from './connections.ts';
 import type { Origins } from './cors.ts';
 import { type AdmissionLimits, InFlight } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import { namesThisMachine, protectResponse } from './protection.ts';
 import type { ProviderWebhooks } from './provider-webhooks.ts';
-import { answer, refuse, unavailable } from './refusals.ts';
-import { refusalOf } from './request-form.ts';
+import { answer, formBody, refuse, unavailable } from './refusals.ts';
+import { tooLong } from './request-form.ts';
 import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 import { WatchedResponse } from './watched-response.ts';
 
@@ -37,32 +33,39 @@ export interface HttpOptions {
   readonly callers: CallerOptions;
   /** Event streams with a connection for each operation. */
   readonly distinctConnections: DistinctConnections;
-  /** Tickets for event streams of clients that send no header. */
-  readonly tickets: Tickets;
-  /** Event streams that carry several operations. */
-  readonly singleConnections: SingleConnections;
   readonly origins: Origins;
   readonly rest: RestServer;
   readonly providers: ProviderWebhooks;
-  readonly clusters: ClusterEndpoints;
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
   /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
   readonly isSandbox: boolean;
-  /** The name of this instance, where it is one of a named cluster: a front reads it with the readiness. */
-  readonly instance: string | undefined;
   /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
   readonly admission: AdmissionLimits;
+  /** How many connections there may be. */
+  readonly connections: ConnectionLimits;
+  /** For tests only: how many milliseconds a client has for its headers. */
+  readonly headersMs?: number | undefined;
 }
 
-/** The most bytes of a request's headers, and the most milliseconds until a request has arrived. */
-const connectionLimits = { maxHeaderSize: 16 * 1024, requestTimeout: 30_000 } as const;
+/**
+ * The most bytes of a request's headers, and the most milliseconds until a request has arrived, its headers have, or a new connection
+ * has sent anything.
+ */
+const connectionLimits = {
+  maxHeaderSize: 16 * 1024,
+  requestTimeout: 30_000,
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+} as const;
 
 /** The running HTTP server. */
 export interface HttpServer {
   readonly server: Server;
   readonly url: string;
+  /** Notes that the client of a connection has shown right credentials. */
+  noteKnown(socket: Socket): void;
   /** Makes every response end its connection from now on; requests are still processed. */
   announceStop(): void;
   /** Closes the port. */
@@ -75,8 +78,16 @@ export interface HttpServer {
 
 /** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits of requests. */
 export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
-  const server = createServer({ ServerResponse: WatchedResponse, ...connectionLimits, ...keepAlive });
-  const connections = new Connections(server);
+  const { headersMs = connectionLimits.headersTimeout } = options;
+  const server = createServer({
+    ServerResponse: WatchedResponse,
+    ...connectionLimits,
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: Math.min(headersMs, connectionLimits.connectionsCheckingInterval),
+    ...keepAlive,
+  });
+  refuseWrongAddresses(server);
+  const connections = new Connections(server, options.connections);
   const callers = new Callers(options.callers);
   const admission: Admission = {
     bodies: new BodyReader(callers),
@@ -109,6 +120,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   return {
     server,
     url: `http://${host}:${listening.port}`,
+    noteKnown: (socket) => connections.noteKnown(socket),
     announceStop: () => connections.announceEnd(),
     async close() {
       // A client that gets its response now would connect again, to a port that closes.
@@ -122,7 +134,9 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   };
 }
 
-const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', '/graphql/stream', ticketPath]);
+/** The address that libraries for event streams expect: another name of /graphql. */
+const streamPath = '/graphql/stream';
+const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', streamPath]);
 
 async function dispatch(
   options: HttpOptions,
@@ -138,15 +152,17 @@ async function dispatch(
   if (isRead && (await options.pages.answer(request, response, path))) return;
   if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
   if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
-  const { rest, providers, clusters } = options;
-  const admitJson = (service: Pick<Service, 'servesStrangers' | 'work'>) =>
-    admit(admission, request, response, { api: 'REST', takesTurn: true, ...service });
+  const { rest, providers } = options;
+  const admitJson = (service: Pick<Service, 'servesStrangers' | 'takesJson' | 'work'>) =>
+    admit(admission, request, response, { api: 'REST', ...service });
   if (path === restPrefix || path.startsWith(`${restPrefix}/`))
-    return admitJson({ work: (body) => rest(request, response, body) });
+    return admitJson({ takesJson: true, work: (body) => rest(request, response, body) });
   if (providers.takes(path))
-    return admitJson({ servesStrangers: true, work: (body) => providers.answer(request, response, body) });
-  if (clusters.takes(path))
-    return admitJson({ servesStrangers: true, work: (body) => clusters.answer(request, response, body) });
+    return admitJson({
+      servesStrangers: true,
+      takesJson: false,
+      work: (body) => providers.answer(request, response, body),
+    });
   if (path === '/health/live') return answer(response, 200, { status: 'ok' });
   if (path === '/health/ready') return serveReadiness(options, response);
   if (await options.pages.answerWrongPath(request, response, path)) return;
@@ -166,29 +182,15 @@ async function serveGraphql(
   request: IncomingMessage,
   response: WatchedResponse,
 ): Promise<void> {
-  const refusal = refusalOf(request);
-  if (refusal) {
-    const { status, code, message } = refusal;
-    return refuseForm(admission, request, response, status, { errors: [{ message, extensions: { code } }] });
-  }
-  if (options.tickets.hasTicket(request)) {
-    const isRedeemed = await options.tickets.redeem(request).then(
-      () => true,
-      () => false,
-    );
-    if (!isRedeemed) return refuse(response, 'GRAPHQL', unavailable(databaseAway));
-  }
   return admit(admission, request, response, {
     api: 'GRAPHQL',
-    // What it asks for has a turn of its own, and who ends an operation does not wait behind it.
-    takesTurn: !isOfReservedStream(request),
-    work: async (body) => (body ? answerGraphql(options, request, response, body) : refuseBody(response)),
+    takesJson: true,
+    refuseStranger: () => refuseStranger(request, response),
+    work: async (body) =>
+      body
+        ? answerGraphql(options, request, response, body)
+        : answer(response, 413, formBody('GRAPHQL', { status: 413, message: tooLong })),
   });
-}
-
-function isOfReservedStream(request: IncomingMessage): boolean {
-  const [path] = (request.url ?? '/').split('?', 1);
-  return path === '/graphql/stream' && streamToken(request) !== undefined;
 }
 
 async function answerGraphql(
@@ -197,20 +199,9 @@ async function answerGraphql(
   response: ServerResponse,
   body: Buffer,
 ): Promise<void> {
-  if (request.url?.startsWith(ticketPath)) return options.tickets.make(request, response, body);
-  if (request.url?.startsWith('/graphql/stream')) {
-    const isDistinct = streamToken(request) === undefined && wantsStream(request);
-    if (!isDistinct) return options.singleConnections(request, response, body);
-    // Without a reserved stream this is graphql-sse's mode with a connection per operation, which /graphql serves.
-    request.url = request.url.replace('/graphql/stream', '/graphql');
-  }
-  if (request.method === 'POST' && !wantsStream(request)) {
-    return answerJsonRequest(options.graphql, request, response, body);
-  }
-  if (request.method === 'GET' && !wantsStream(request)) {
-    return answerByYoga(options.graphql, request, response, body);
-  }
-  if (wantsStream(request)) {
+  const { graphql } = options;
+  if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
+  if (wantsEvents(request)) {
     // The status of a stream is 200 once it has begun: refuse unknown credentials before.
     const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
@@ -218,28 +209,18 @@ async function answerGraphql(
     if (viewer === 'UNAVAILABLE') return refuse(response, 'GRAPHQL', unavailable(databaseAway));
     if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
     if (await options.distinctConnections(request, response, body)) return;
-  }
-  await options.graphql.yoga(withBody(request, body), response);
+  } else if (request.method === 'POST') return answerJsonRequest(graphql, request, response, body);
+  return answerByYoga(graphql, request, response, body);
 }
 
-/** Makes a request for Yoga: the fields that it reads, and the body, which has been read already. */
-function withBody({ method, url, headers, socket }: IncomingMessage, body: Buffer) {
-  return Object.assign(Readable.from([body]), { method, url, headers, socket });
+/** Refuses a request to GraphQL without right credentials. Nothing of it has been read but its header fields. */
+function refuseStranger({ headers }: IncomingMessage, response: ServerResponse): void {
+  const type = mediaType(headers.accept) ?? 'application/json';
+  answer(response, 401, { errors: [withoutStatus(unauthenticated())] }, type);
 }
 
-/** Tells whether a request may be for a stream: of events, or of parts. */
-function wantsStream(request: IncomingMessage): boolean {
-  return wantsEvents(request) || takesMultipart(request.headers.accept);
-}
-
-function refuseBody(response: ServerResponse): void {
-  const message = `a request body has at most ${bodyBytes} bytes`;
-  answer(response, 413, { errors: [{ message, extensions: { code: 'PAYLOAD_TOO_LARGE' } }] });
-}
-
-async function serveReadiness({ readiness, instance }: HttpOptions, response: ServerResponse): Promise<void> {
+async function serveReadiness({ readiness }: HttpOptions, response: ServerResponse): Promise<void> {
   const { status, body } = await readiness.answer();
   if (status === 503) response.setHeader('retry-after', '1');
-  if (instance !== undefined) response.setHeader(instanceHeader, instance);
   answer(response, status, body);
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { refuseWrongAddresses } from './request-address.ts';
 
 /** What a path answers. */
 export interface OperatorAnswer {
@@ -40,6 +41,7 @@ export async function startOperatorServer(
       },
     );
   });
+  refuseWrongAddresses(server);
   server.listen(port, host);
   await once(server, 'listening');
   // A server that listens at host and port has an address of this kind.

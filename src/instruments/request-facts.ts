@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import type { RequestTrace } from './request-traces.ts';
 
 /** What is known of the request that the current work is done for. Each line of the log has it. */
 export interface RequestFacts {
@@ -25,14 +24,7 @@ export interface ClientFacts {
   readonly version: string;
 }
 
-/** The request that the current work is done for. */
-interface Current {
-  readonly facts: RequestFacts;
-  /** What is noted of it besides; undefined where nobody can ask for it. */
-  trace?: RequestTrace | undefined;
-}
-
-const scope = new AsyncLocalStorage<Current>();
+const scope = new AsyncLocalStorage<RequestFacts>();
 
 /** What an id of a client may look like: it is written to the log and to headers. */
 const idForm = /^[\w.:/+=-]{1,128}$/;
@@ -60,36 +52,27 @@ export function factsOf(given?: string | readonly string[], client?: ClientFacts
 }
 
 /** Runs `work`, and all that it starts, for a request. */
-export function asRequest<T>(facts: RequestFacts, work: () => T, trace?: RequestTrace): T {
-  return scope.run({ facts, trace }, work);
+export function asRequest<T>(facts: RequestFacts, work: () => T): T {
+  return scope.run(facts, work);
 }
 
 /** Returns the facts of the request that the current work is done for; undefined for background work. */
 export function currentRequest(): RequestFacts | undefined {
-  return scope.getStore()?.facts;
-}
-
-/** Returns the trace of that request, where there is one. */
-export function currentTrace(): RequestTrace | undefined {
-  return scope.getStore()?.trace;
+  return scope.getStore();
 }
 
 /** Who sends a request. */
 interface Sender {
   readonly platformId: string;
   readonly tokenId: string | null;
-  readonly environment: 'SANDBOX' | 'PRODUCTION';
 }
 
-/** Notes who sends the current request. Only requests of the sandbox's platforms are traced. */
-export function noteCaller({ platformId, tokenId, environment }: Sender): void {
-  const current = scope.getStore();
-  if (!current) return;
-  const { facts, trace } = current;
+/** Notes who sends the current request. */
+export function noteCaller({ platformId, tokenId }: Sender): void {
+  const facts = currentRequest();
+  if (!facts) return;
   facts.platform = platformId;
   if (tokenId !== null) facts.tokenId = tokenId;
-  if (environment === 'SANDBOX') trace?.belongTo(platformId);
-  else current.trace = undefined;
 }
 
 /** Notes which operation the current request is. */
@@ -116,15 +99,8 @@ const mostMade = 20;
 
 /** Notes what a command of the current request has made or changed. */
 export function noteMade(id: string): void {
-  const current = scope.getStore();
-  if (!current) return;
-  const { facts, trace } = current;
-  trace?.noteMade(id);
+  const facts = currentRequest();
+  if (!facts) return;
   facts.made ??= [];
   if (facts.made.length < mostMade && !facts.made.includes(id)) facts.made.push(id);
-}
-
-/** Notes the code of a refusal or an error of the current request. */
-export function noteError(code: unknown): void {
-  if (typeof code === 'string') currentTrace()?.noteError(code);
 }

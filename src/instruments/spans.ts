@@ -60,15 +60,19 @@ interface SpanOptions {
   readonly isRoot?: boolean;
 }
 
-/** Begins a span inside the present one, and returns the function that ends it; undefined where there is none. */
-export function beginSpan(
-  name: string,
-  { kind = 'internal', attributes = {} }: Omit<SpanOptions, 'isRoot'>,
-): ((error: unknown, attributes?: Attributes) => void) | undefined {
+/** The most characters of a statement that its span has. */
+const statementLength = 1_000;
+
+/** Begins the span of a statement, and returns the function to call with its result or its error; undefined where no span is active. */
+export function beginStatement(
+  name: string | undefined,
+  text: string,
+): ((error: unknown, rows?: number | null) => void) | undefined {
   if (!hasSpan()) return undefined;
-  const span = tracer.startSpan(name, { kind: kinds[kind], attributes });
-  return (error, more = {}) => {
-    span.setAttributes(more);
+  const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text.slice(0, statementLength) };
+  const span = tracer.startSpan(name || 'sql', { kind: kinds.client, attributes });
+  return (error, rows = null) => {
+    if (rows !== null) span.setAttribute('db.response.returned_rows', rows);
     if (error) fail(span, error);
     span.end();
   };

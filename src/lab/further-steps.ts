@@ -169,26 +169,4 @@ export const furtherSteps: readonly Step[] = [
 }
 `,
   },
-  {
-    operation: 'Inspect',
-    title: 'Inspect',
-    about:
-      'What the last request of another tab was and did: its document, its statements with their time, and what it made. Its id is the header X-Request-Id of the answer.',
-    docs: 'docs/command-line.md',
-    query: `query Inspect($request: String!) {
-  requestTrace(requestId: $request) {
-    at
-    status
-    errorCodes
-    durationMs
-    made
-    statements { startMs durationMs rows name text error }
-    omittedStatements
-    document
-    input
-  }
-}
-`,
-    variables: { request: open.request },
-  },
 ];

@@ -97,8 +97,6 @@ function connect({ sandbox }: Settings, authorization: string) {
   carried.set('destination', sandbox?.destinationAccountId);
   const operations = new Operations({
     authorization: () => authorization,
-    // An inspection is no request that anybody wants to inspect.
-    onRequest: (operationName, id) => operationName !== 'Inspect' && carried.set('request', id),
     onResult: (operationName, data) => carried.takeAnswer(operationName, data),
   });
   return { carried, operations, feed: new Feed(operations.socket(authorization)) };

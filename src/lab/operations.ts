@@ -30,8 +30,6 @@ interface Running {
 interface OperationsOptions {
   /** The Authorization header, where the tab's own headers have none. */
   readonly authorization: () => string | undefined;
-  /** Called with the id of each request over HTTP that is answered. */
-  readonly onRequest: (operationName: string | null | undefined, requestId: string) => void;
   /** Called with each result that has data. */
   readonly onResult: (operationName: string | null | undefined, data: unknown) => void;
 }
@@ -59,7 +57,7 @@ export class Operations {
   readonly fetcher = (given: Request, options: Options = {}) => {
     const headers = this.#headersOf(options);
     const request = withOwnName(given);
-    if (request.operationName === 'IntrospectionQuery') return post(request, headers).then(({ result }) => result);
+    if (request.operationName === 'IntrospectionQuery') return post(request, headers);
     const tab = this.#openTab;
     return {
       subscribe: (observer: Observer) => {
@@ -164,8 +162,7 @@ export class Operations {
     if (isSubscription(request)) this.#follow(request, headers, { show, end, signal: abort.signal });
     else {
       post(request, headers, abort.signal)
-        .then(({ result, requestId }) => {
-          if (requestId !== null) this.#options.onRequest(request.operationName, requestId);
+        .then((result) => {
           this.#take(request, result);
           show(result);
         })
@@ -239,16 +236,12 @@ function failure(error: unknown): object {
   return { errors: [{ message: error instanceof Error ? error.message : String(error) }] };
 }
 
-async function post(
-  request: Request,
-  headers: Record<string, string>,
-  signal?: AbortSignal,
-): Promise<{ readonly result: object; readonly requestId: string | null }> {
+async function post(request: Request, headers: Record<string, string>, signal?: AbortSignal): Promise<object> {
   const response = await fetch('/graphql', {
     method: 'POST',
     headers: { accept: 'application/graphql-response+json', 'content-type': 'application/json', ...headers },
     body: JSON.stringify(request),
     ...(signal && { signal }),
   });
-  return { result: (await response.json()) as object, requestId: response.headers.get('x-request-id') };
+  return (await response.json()) as object;
 }

@@ -9,8 +9,7 @@ export type CarriedName =
   | 'transaction'
   | 'cursor'
   | 'lookup'
-  | 'endpoint'
-  | 'request';
+  | 'endpoint';
 
 export type Variables = Readonly<Record<string, string>>;
 
@@ -43,7 +42,6 @@ export const open = {
   cursor: '…',
   lookup: 'Lookup:…',
   endpoint: 'WebhookEndpoint:…',
-  request: '…',
 } as const satisfies Record<CarriedName, string>;
 
 /** Returns the ids of a new quote. */

@@ -79,7 +79,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   for (const { customerId } of insert.identity_check ?? []) addBoth(keys, `identity check ${customerId}`);
   if (customers || insert.customer) addBoth(keys, 'customers');
   if (accounts || insert.account) addBoth(keys, 'external accounts');
-  if (requireActive?.customers || requireActive?.undeleted) keys.reads.add('customers');
+  if (requireActive?.customers) keys.reads.add('customers');
   if (requireActive?.accounts) keys.reads.add('external accounts');
   if (result) addBoth(keys, rowKey(result.type, result.id));
 

@@ -1,8 +1,6 @@
 import type pg from 'pg';
 import { wasRolledBack } from '../database/faults.ts';
 import { plansWaiting } from '../instruments/instruments.ts';
-import { currentRequest } from '../instruments/request-facts.ts';
-import { forRequests } from '../instruments/statement-comments.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /**
@@ -15,8 +13,6 @@ export class LockTimeout extends Error {}
 interface Waiting<Outcome> extends PlatformPlan {
   /** The account whose balance it moves, or the first of several. */
   readonly account: string | undefined;
-  /** The id of the request that it is of; undefined for background work. */
-  readonly requestId: string | undefined;
   /** The latest time at which it may begin, by `performance.now()`. */
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
@@ -79,8 +75,7 @@ export class CommitLanes<Outcome> {
     plansWaiting.inc();
     const outcome = new Promise<Outcome>((resolve, reject) => {
       const deadline = performance.now() + this.#maxWaitMs;
-      const requestId = currentRequest()?.requestId;
-      this.#enter({ platformId, plan, account: accountOf(plan), requestId, deadline, resolve, reject });
+      this.#enter({ platformId, plan, account: accountOf(plan), deadline, resolve, reject });
     });
     return outcome.finally(() => plansWaiting.dec());
   }
@@ -125,7 +120,7 @@ export class CommitLanes<Outcome> {
   async #commitAll(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
     if (plans.length > 1) {
       try {
-        const outcomes = await forRequests(requestsOf(plans), () => this.#commit.together(plans));
+        const outcomes = await this.#commit.together(plans);
         for (const [position, outcome] of outcomes.entries()) plans[position]?.resolve(outcome);
         return;
       } catch (error) {
@@ -150,7 +145,7 @@ export class CommitLanes<Outcome> {
       const { platformId, plan, account, resolve, reject } = waiting;
       try {
         if (lockTimeout) throw lockTimeout;
-        resolve(await forRequests(requestsOf([waiting]), () => this.#commit.alone({ platformId, plan })));
+        resolve(await this.#commit.alone({ platformId, plan }));
       } catch (error) {
         reject(error);
         if (!(error instanceof LockTimeout) || lockTimeout) continue;
@@ -182,11 +177,6 @@ function rejectWaiting<Outcome>(
   if (rejected.length === 0) return;
   lane.waiting = lane.waiting.filter((waiting) => !which(waiting));
   for (const { reject } of rejected) reject(reason);
-}
-
-/** Returns the ids of the requests that the plans are of. */
-function requestsOf(plans: readonly Pick<Waiting<unknown>, 'requestId'>[]): string[] {
-  return [...new Set(plans.flatMap(({ requestId }) => requestId ?? []))];
 }
 
 /** Returns the account whose balance a plan moves, or the first of several. */

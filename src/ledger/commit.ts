@@ -5,7 +5,7 @@ import { retryLostRaces } from '../database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
 import { runCommitting } from '../database/transaction.ts';
-import { beginStatement } from '../instruments/watched-statements.ts';
+import { beginStatement } from '../instruments/spans.ts';
 import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
 import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
@@ -19,6 +19,8 @@ export type Outcome =
 /** The refusal of a plan by the database, with the facts that it saw under the lock. */
 export type PlanRefusal =
   | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
+  /** The lookup has expired. */
+  | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
   /** `type`: of the record with this id; missing for an order to the rail, which no API shows. */
   | {
@@ -26,6 +28,8 @@ export type PlanRefusal =
       readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
       readonly id: string;
       readonly status: string;
+      /** When the time to decide was over: the decision came afterwards. */
+      readonly dueAt?: string;
     }
   /** `id`: of the customer who has it; null where that is another platform's. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }

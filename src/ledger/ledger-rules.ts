@@ -1,4 +1,3 @@
-import { clusterRules } from './cluster-rules.ts';
 import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';
 
@@ -38,6 +37,29 @@ export const ledgerRules: readonly Rule[] = [
           lag(p.balance_after, 1, coalesce(b.posted, 0)) over (partition by p.platform_id, p.account_id order by p.account_version) as balance_before
         from ${accountLegs} p left join ${balances} b on b.platform_id = p.platform_id and b.account_id = p.account_id
       ) chain where balance_before + amount <> balance_after`,
+  },
+  {
+    rule: 'the entries of an account are dated in the order of its balances, but where the clock was set back',
+    // Each balance has an event, dated when it changed. Where these go back too, the clock did.
+    offenders: ({ accountLegs }) => `select s.* from (
+        select p.platform_id, p.account_id, p.journal_id, p.account_version, j.created_at,
+          coalesce(lag(p.account_version) over w, b.account_version) as version_before,
+          coalesce(lag(j.created_at) over w, b.created_at) as created_before
+        from (select platform_id, account_id, journal_id, account_version,
+            account_version = min(account_version) over (partition by platform_id, account_id) as is_first from ${accountLegs} p) p
+        join journal j on j.platform_id = p.platform_id and j.id = p.journal_id
+        left join lateral (
+          select q.account_version, k.created_at from posting q join journal k on k.platform_id = q.platform_id and k.id = q.journal_id
+          where p.is_first and q.platform_id = p.platform_id and q.account_id = p.account_id and q.account_version < p.account_version
+          order by q.account_version desc limit 1) b on true
+        window w as (partition by p.platform_id, p.account_id order by p.account_version)
+      ) s
+      where s.created_at < s.created_before and not coalesce((
+        select (max(e.occurred_at) filter (where e.version = s.account_version))
+          < max(e.occurred_at) filter (where e.version = s.version_before)
+        from (select platform_id, account_id, version, occurred_at from stored_event
+              union all select platform_id, account_id, version, occurred_at from outbox) e
+        where e.platform_id = s.platform_id and e.account_id = s.account_id and e.version in (s.account_version, s.version_before)), false)`,
   },
   {
     rule: 'no balance was below zero after any posting',
@@ -129,5 +151,4 @@ export const ledgerRules: readonly Rule[] = [
         or exists (select from posting p where p.platform_id = j.platform_id and p.journal_id = j.id and p.account_id is not null)`,
   },
   ...paymentRules,
-  ...clusterRules,
 ];

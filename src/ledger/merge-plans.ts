@@ -15,7 +15,7 @@ type Merge<T> = (one: T, other: T) => T;
 const merges: Merges<Plan> = {
   claim: onlyOne('claim'),
   requireActive: (one, other) =>
-    mergeFields(one, other, { customers: concat, undeleted: concat, accounts: concat, unfrozen: concat }),
+    mergeFields(one, other, { customers: concat, accounts: concat, unfrozen: concat, lookups: concat }),
   capacity: concat,
   insert: (one, other) =>
     mergeFields(one, other, {

@@ -19,14 +19,14 @@ import type {
 export interface Plan {
   readonly claim?: Claim | undefined;
   /**
-   * Those who must be able to take part: customers who are allowed to move money and not frozen, customers who are not
-   * deleted, external accounts that are ACTIVE and not frozen, and accounts that are not frozen.
+   * What must be able to take part: customers who are allowed to move money and not frozen, external accounts that are
+   * ACTIVE and not frozen, accounts that are not frozen, and lookups that have not expired.
    */
   readonly requireActive?: {
     readonly customers?: readonly string[];
-    readonly undeleted?: readonly string[];
     readonly accounts?: readonly string[];
     readonly unfrozen?: readonly string[];
+    readonly lookups?: readonly string[];
   };
   /**
    * Internal accounts that this plan will credit later, with the amounts. Refused now where a balance would then pass
@@ -142,6 +142,8 @@ export interface TransactionMove {
   readonly expectedInMs?: number | undefined;
   /** How long its platform has to approve or reject it, in milliseconds from now. */
   readonly approvalInMs?: number | undefined;
+  /** Only before that time is over, by the clock of the database once the transaction is locked. */
+  readonly approval?: 'before';
   readonly isNew?: boolean;
 }
 
@@ -172,7 +174,6 @@ export interface AccountMove {
 /** The approval of a proposed adjustment, by another person than its proposer. */
 export interface Approval {
   readonly id: string;
-  readonly journalId: string;
   readonly by: string;
   readonly reason?: string | undefined;
 }
@@ -203,8 +204,6 @@ export type JournalKind =
 
 /** A movement of money. Its legs sum to zero in each currency. */
 export interface Journal {
-  /** Its uuid, where something else refers to it; else the database gives one. */
-  readonly id?: string | undefined;
   readonly kind: JournalKind;
   readonly transactionId?: string | undefined;
   readonly legs: readonly Leg[];

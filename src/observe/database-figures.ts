@@ -37,10 +37,6 @@ const figures = `select
   (select coalesce(max(cardinality(broken)), 0) from ${lastAudit}) as audit_broken_rules,
   (select extract(epoch from max(finished_at))::float8 from public._prisma_migrations where rolled_back_at is null)
     as last_migration_timestamp_seconds,
-  (select greatest(0, extract(epoch from min(ends) - clock_timestamp()))::float8
-   from (select coalesce(max(ends), clock_timestamp()) as ends from partitions() group by table_name) as last_of_tables)
-    as partitions_ahead_seconds,
-  (select count(*)::int from pg_class where relnamespace = 'archive'::regnamespace and relkind = 'r') as partitions_archived,
   (select coalesce(json_agg(json_build_object('currency', sent_currency, 'count', count)), '[]')
    from (select t.sent_currency, count(*)::int as count from transaction t
          where t.refund_reference is not null and t.refund_settled_at is null
@@ -71,9 +67,6 @@ const meanings = {
     'When an audit of all rows (npm run ops -- audit --full) finished last; 0 where none has.',
   audit_broken_rules:
     'How many rules of the ledger did not hold at the last audit: 0 where it was sound, or there was none.',
-  partitions_ahead_seconds:
-    'For how long the tables that are partitioned by time have partitions: that of the table which ends first.',
-  partitions_archived: 'How many partitions wait in the schema archive to be dumped and dropped.',
   last_migration_timestamp_seconds: 'When the last migration was applied.',
 } as const;
 

@@ -5,7 +5,7 @@ import { currentRequest } from '../instruments/request-facts.ts';
 
 /** The names of fields that hold secrets or personal data. What is logged under them is hidden, also one level deeper. */
 const hiddenNames = [
-  ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'ticket', 'cookie', 'body', 'variables'],
+  ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
   ...[
     'email',
     'phone',

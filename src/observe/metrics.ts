@@ -42,10 +42,8 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
   });
   const ready = gauge('ready', 'What readiness has seen last, by check: 1 or 0.', ['check']);
   const replica = replicas && replicaGauges(replicas, gauge);
-  const relay = feed.relayFigures && relayMetrics(feed, registers);
   return () => {
     replica?.();
-    relay?.();
     for (const [name, database] of Object.entries({ serving, work: working })) {
       pool.set({ pool: name, state: 'total' }, database.pool.totalCount);
       pool.set({ pool: name, state: 'idle' }, database.pool.idleCount);
@@ -78,36 +76,6 @@ function replicaGauges(
       bytes.set(labels, lag?.bytes ?? Number.NaN);
       seconds.set(labels, lag?.seconds ?? Number.NaN);
     }
-  };
-}
-
-/** Makes the metrics of the relay of live events. */
-function relayMetrics(feed: Feed, registers: Registry[]) {
-  const up = new Gauge({
-    name: 'payments_relay_up',
-    help: 'Whether the relay of live events (NATS_URL) is connected and has its stream: 1, or 0 while all events are read from the database.',
-    registers,
-  });
-  const events = new Counter({
-    name: 'payments_relay_events_total',
-    help: 'Events that this instance published to the relay, or that its subscribers got from there.',
-    labelNames: ['direction'],
-    registers,
-  });
-  const late = new Counter({
-    name: 'payments_relay_late_total',
-    help: 'How often an event did not come over the relay in time and was read from the database.',
-    registers,
-  });
-  return () => {
-    const figures = feed.relayFigures;
-    if (!figures) return;
-    up.set(figures.isUp ? 1 : 0);
-    events.reset();
-    events.inc({ direction: 'published' }, figures.published);
-    events.inc({ direction: 'received' }, figures.relayed);
-    late.reset();
-    late.inc(figures.late);
   };
 }
 

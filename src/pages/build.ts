@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { gzip } from 'node:zlib';
+import type { Metafile } from 'esbuild';
 import { type Bundle, bundleFolder } from './assets.ts';
 
 // `npm run pages`, which an installation runs: bundles what the pages of browsers run, and compresses it once. It does nothing
@@ -22,12 +23,6 @@ const entryPoints = {
 
 /** The files that decide what is made: the sources, and the versions of all packages. */
 const sources = ['src/{lab,wallet,console,client,pages}/**/*', 'package-lock.json'];
-
-const types: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.ttf': 'font/ttf',
-};
 
 async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256');
@@ -64,29 +59,38 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
     const [file, output] =
       made.find(([file]) => path.basename(file).startsWith(`${name}-`) && file.endsWith('.js')) ?? [];
     if (file === undefined || !output?.entryPoint) throw new Error(`${name} was not made`);
-    const styles = output.cssBundle === undefined ? [] : [path.basename(output.cssBundle)];
-    return [name, { scripts: [path.basename(file)], styles }] as const;
+    // Styles of parts that are loaded later are in those of their page already.
+    const { cssBundle } = output;
+    const loaded = [...loadedBy(metafile, [file, ...(cssBundle === undefined ? [] : [cssBundle])])];
+    return [
+      name,
+      {
+        scripts: [path.basename(file)],
+        styles: cssBundle === undefined ? [] : [path.basename(cssBundle)],
+        files: loaded.map((one) => path.basename(one)),
+      },
+    ] as const;
   });
-  // Styles of parts that are loaded later are in those of their page already.
-  const styles = new Set(pages.flatMap(([, page]) => page.styles));
-  const files = outputFiles
-    .map((file) => ({ name: path.basename(file.path), contents: file.contents }))
-    .filter(({ name }) => !name.endsWith('.css') || styles.has(name));
-  for (const { name, contents } of files) await writeCompressed(path.join(folder, name), contents);
-  return {
-    inputs,
-    pages: Object.fromEntries(pages),
-    files: files.map(({ name }) => ({ name, type: types[path.extname(name)] ?? 'application/octet-stream' })),
-  };
+  const files = new Set(pages.flatMap(([, page]) => page.files));
+  for (const { path: made, contents } of outputFiles) {
+    const name = path.basename(made);
+    if (files.has(name)) await writeFile(path.join(folder, `${name}.gz`), await promisify(gzip)(contents));
+  }
+  return { inputs, pages: Object.fromEntries(pages) };
 }
 
-async function writeCompressed(file: string, contents: Uint8Array): Promise<void> {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: contents.length };
-  const [brotli, gzipped] = await Promise.all([
-    promisify(brotliCompress)(contents, { params }),
-    promisify(gzip)(contents),
-  ]);
-  await Promise.all([writeFile(`${file}.br`, brotli), writeFile(`${file}.gz`, gzipped)]);
+/** Returns files, and all that they load: at once, later, or from their styles. */
+function loadedBy(
+  { outputs }: Pick<Metafile, 'outputs'>,
+  files: readonly string[],
+  known = new Set<string>(),
+): ReadonlySet<string> {
+  for (const file of files) {
+    if (known.has(file)) continue;
+    known.add(file);
+    loadedBy({ outputs }, outputs[file]?.imports.map((one) => one.path).filter((one) => one in outputs) ?? [], known);
+  }
+  return known;
 }
 
 /** Says whether the packages of pages are installed: they are optional, and an image for production leaves them out. */

@@ -37,6 +37,6 @@ ${files.scripts.map((script) => html`<script type="module" src="${script}"></scr
 <noscript>The console needs JavaScript. The document of the API is at <a href="${openApiPath}">${openApiPath}</a>.</noscript>
 </body>
 </html>`,
-    policy: scriptPolicy(),
+    policy: scriptPolicy,
   };
 }

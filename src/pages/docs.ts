@@ -26,7 +26,7 @@ export interface Docs {
 
 const isPicture = (file: string) => file.endsWith('.png');
 
-/** Finds the files of the documentation. Each is read when it is asked for. */
+/** Finds the files of the documentation. Each is read when it is first asked for. */
 export async function openDocs(): Promise<Docs> {
   const files: string[] = [];
   for await (const file of glob(documented, { cwd: root, withFileTypes: true })) {
@@ -36,16 +36,27 @@ export async function openDocs(): Promise<Docs> {
   const texts = files.filter((file) => !isPicture(file));
   const pictures = files.filter(isPicture);
   const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
+  const pages = once((file: string) => (file === '' ? listPage(texts) : filePage(file)));
+  const contents = once((file: string) => readFile(path.join(root, file)));
   return {
     async page(requested) {
       const file = fileAt(requested);
-      if (file === '') return listPage(texts);
-      return texts.includes(file) ? filePage(file) : undefined;
+      return file === '' || texts.includes(file) ? pages(file) : undefined;
     },
     async picture(requested) {
       const file = fileAt(requested);
-      return pictures.includes(file) ? readFile(path.join(root, file)) : undefined;
+      return pictures.includes(file) ? contents(file) : undefined;
     },
+  };
+}
+
+/** Makes a function that makes each thing once: whoever asks again costs nothing. */
+function once<Thing>(make: (name: string) => Promise<Thing>): (name: string) => Promise<Thing> {
+  const made = new Map<string, Promise<Thing>>();
+  return (name) => {
+    const thing = made.get(name) ?? make(name);
+    made.set(name, thing);
+    return thing;
   };
 }
 

@@ -42,9 +42,9 @@ const rest = '/2025-10-13';
 
 /**
  * Writes the front page: what runs here, how to sign in, and where to go.
- * @param host by which name and port the browser has found it
+ * @param port of this server, on this machine
  */
-export function frontPage(shown: Shown, host: string): Html {
+export function frontPage(shown: Shown, port: number | undefined): Html {
   const links = frontLinks(shown);
   return html`<header>
 <h1>Payments</h1>
@@ -55,7 +55,7 @@ export function frontPage(shown: Shown, host: string): Html {
     .filter(({ kind }) => kind === 'PAGE')
     .map(({ path, name, about }) => html`<li><a href="${path}"><strong>${name}</strong>${about}</a></li>`)}</ul>
 ${firstMinutes(shown)}
-${credentials(shown, host)}
+${credentials(shown, port)}
 <h2>Endpoints</h2>
 <table>${links
     .filter(({ kind }) => kind !== 'PAGE')
@@ -83,12 +83,12 @@ ${documents ? html`<p>The same <a href="${docsPath}/docs/guides/first-five-minut
 </section>`;
 }
 
-function credentials({ sandbox }: Shown, host: string) {
+function credentials({ sandbox }: Shown, port: number | undefined) {
   if (!sandbox) return '';
   const { clientId, secret } = sandbox.credentials;
   const query = '{"query": "{ accounts(first: 3) { edges { node { id currency { code } } } } }"}';
   return html`<h2>Credentials of the sandbox</h2>
 <p>clientId <code>${clientId}</code>, secret <code>${secret}</code>. They exist only here, on this machine. No real money moves: banks and wallets are simulated.</p>
-<pre><code>curl -s -u ${clientId}:${secret} http://${host}/graphql \\
+<pre><code>curl -s -u ${clientId}:${secret} http://127.0.0.1:${port}/graphql \\
   -H 'content-type: application/json' -d '${query}'</code></pre>`;
 }

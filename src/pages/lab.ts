@@ -4,12 +4,14 @@ import { docsPath } from './docs.ts';
 import { icon, type Page, plainPage, scriptPolicy } from './layout.ts';
 import type { Shown } from './shown.ts';
 
+/** What the lab loads: its page, and its workers. */
+export const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
+
 /**
  * Makes the page of the lab: GraphiQL, which `npm run pages` has bundled. Its policy lets it run its own files, and talk to
  * this server alone.
- * @param host by which name and port the browser has found it
  */
-export function labPage(assets: Assets, { sandbox, documents }: Shown, host: string): Page {
+export function labPage(assets: Assets, { sandbox, documents }: Shown): Page {
   const lab = assets.of('lab');
   if (!lab) {
     return plainPage(
@@ -47,6 +49,6 @@ ${lab.scripts.map((script) => html`<script type="module" src="${script}"></scrip
 <noscript>The lab needs JavaScript.</noscript>
 </body>
 </html>`,
-    policy: scriptPolicy(host),
+    policy: scriptPolicy,
   };
 }

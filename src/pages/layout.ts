@@ -32,26 +32,20 @@ ${contents}
   };
 }
 
-/**
- * Returns the policy of a page that runs its own files: it loads nothing else, and talks to this server alone.
- * @param host where it also opens sockets, as its browser has found it
- */
-export function scriptPolicy(host?: string): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "worker-src 'self'",
-    // Editors write their colours into the page.
-    "style-src 'self' 'unsafe-inline'",
-    "font-src 'self'",
-    "img-src 'self' data:",
-    // Browsers differ on whether 'self' includes sockets.
-    `connect-src 'self'${host === undefined ? '' : ` ws://${host} wss://${host}`}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-}
+/** The policy of a page that runs its own files: it loads nothing else, and talks to this server alone. */
+export const scriptPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  // Editors write their colours into the page.
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 /** Sends a page. */
 export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<void> {

@@ -3,7 +3,7 @@ import { Assets, assetPath } from './assets.ts';
 import { consolePage, consolePath } from './console.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
 import { frontLinks, frontPage } from './front.ts';
-import { labPage } from './lab.ts';
+import { labFiles, labPage } from './lab.ts';
 import { plainPage, sendPage } from './layout.ts';
 import { notFoundPage } from './not-found.ts';
 import type { Shown } from './shown.ts';
@@ -25,18 +25,22 @@ export interface Pages {
 
 /** Opens the pages: the front page, and what the settings show. */
 export async function openPages(shown: Shown): Promise<Pages> {
-  const assets = await Assets.open();
+  const assets = await Assets.open([
+    ...(shown.lab ? labFiles : []),
+    ...(shown.sandbox ? ['wallet'] : []),
+    ...(shown.documents ? ['console'] : []),
+  ]);
   // At the first request for one: few starts are followed by any.
   let docs: Promise<Docs> | undefined;
   return {
     async answer(request, response, path) {
       if (path === '/') return answerFront(request, response, shown);
       if (path === '/lab' && shown.lab) {
-        await sendPage(response, 200, labPage(assets, shown, hostOf(request)));
+        await sendPage(response, 200, labPage(assets, shown));
         return true;
       }
       if (path === '/wallet' && shown.sandbox) {
-        await sendPage(response, 200, walletPage(assets, hostOf(request)));
+        await sendPage(response, 200, walletPage(assets));
         return true;
       }
       if (path === consolePath && shown.documents) {
@@ -73,11 +77,6 @@ export function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }
 
-/** Returns the name and the port by which a browser has found the server. It is written into policies, so it has nothing else. */
-function hostOf({ headers: { host = '' } }: IncomingMessage): string {
-  return /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : 'localhost';
-}
-
 async function answerDocs(response: ServerResponse, docs: Docs, path: string): Promise<boolean> {
   const picture = await docs.picture(path);
   if (picture) {
@@ -92,7 +91,8 @@ async function answerDocs(response: ServerResponse, docs: Docs, path: string): P
 }
 
 async function answerFront(request: IncomingMessage, response: ServerResponse, shown: Shown): Promise<true> {
-  if (wantsPage(request)) await sendPage(response, 200, plainPage('Payments', frontPage(shown, hostOf(request))));
+  if (wantsPage(request))
+    await sendPage(response, 200, plainPage('Payments', frontPage(shown, request.socket.localPort)));
   else {
     const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
     response

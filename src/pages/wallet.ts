@@ -2,11 +2,8 @@ import { html } from 'hono/html';
 import type { Assets } from './assets.ts';
 import { icon, type Page, plainPage } from './layout.ts';
 
-/**
- * Makes the page of the wallet, an app to copy (src/wallet), which `npm run pages` has bundled.
- * @param host by which name and port the browser has found it
- */
-export function walletPage(assets: Assets, host: string): Page {
+/** Makes the page of the wallet, an app to copy (src/wallet), which `npm run pages` has bundled. */
+export function walletPage(assets: Assets): Page {
   const wallet = assets.of('wallet');
   if (!wallet) {
     return plainPage(
@@ -36,8 +33,7 @@ ${wallet.scripts.map((script) => html`<script type="module" src="${script}"></sc
       "script-src 'self'",
       "style-src 'self'",
       'img-src data:',
-      // Browsers differ on whether 'self' includes sockets.
-      `connect-src 'self' ws://${host} wss://${host}`,
+      "connect-src 'self'",
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",

@@ -87,15 +87,14 @@ export async function approveAdjustment(database: Database, id: string, operator
 
 /** Commits the journal, the approval and the act; a refusal by the database changes nothing. */
 async function approve(act: Transaction, found: Adjustment, operator: Operator): Promise<PlanRefusal | undefined> {
-  const { platformId, id, accountId, currency, amount, account } = found;
-  const { id: journalId } = await readClock(act.client);
+  const { platformId, id, accountId, currency, amount } = found;
   const outcome = await commitPlanOn(act.client, platformId, {
-    ...(account.customerId !== null && { requireActive: { undeleted: [account.customerId] } }),
-    adjustments: [{ id, journalId, by: operator.by, reason: operator.reason }],
-    journals: [journalOf(journalId, accountId, currency, amount)],
+    adjustments: [{ id, by: operator.by, reason: operator.reason }],
+    journals: [journalOf(accountId, currency, amount)],
   });
   if (outcome.kind === 'refused') return outcome.refusal;
-  await record(act, operator, found, { before: factsOf(found), after: { status: 'APPROVED', journal: journalId } });
+  const { status, journalId: journal } = await requireOne(act.prisma, found);
+  await record(act, operator, found, { before: factsOf(found), after: { status, journal } });
   return undefined;
 }
 
@@ -146,7 +145,7 @@ function requireOne(
   prisma: Pick<Transaction['prisma'], 'adjustment'>,
   { platformId, id }: { readonly platformId: string; readonly id: string },
 ): Promise<Adjustment> {
-  return prisma.adjustment.findUniqueOrThrow({ where: { platformId_id: { platformId, id } }, include: withAccount });
+  return prisma.adjustment.findFirstOrThrow({ where: { platformId, id }, include: withAccount });
 }
 
 function record(

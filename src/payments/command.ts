@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { Caller } from '../access/caller.ts';
 import { countCommand } from '../access/count-command.ts';
 import { authorize, type Operation } from '../access/operations.ts';
-import type { Cluster } from '../clusters/cluster.ts';
 import { claimOf, keyPath } from '../core/idempotency.ts';
 import { accountPublicId, publicId } from '../core/ids.ts';
 import { Refusal } from '../core/refusal.ts';
@@ -18,21 +17,16 @@ import type { Plan, ResultType } from '../ledger/plan.ts';
 import type { Rail } from '../rails/rail.ts';
 import type { Simulation } from '../rails/simulation.ts';
 import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
-import type { FindDomainProof } from './uma-domains.ts';
 
 /** The services and settings that the domain uses. */
 export interface Payments {
   readonly database: Database;
   /** The rail of each environment, as the setting RAILS names it. */
   readonly rails: { readonly [E in Environment]?: Rail };
-  /** This cluster, where there are several. */
-  readonly cluster?: Cluster | undefined;
   /** How long a quote is valid, in seconds. */
   readonly quoteSeconds: number;
   /** How long a platform has to approve or reject an incoming payment, in milliseconds (decision 33). */
   readonly approvalMs: number;
-  /** Looks whether a domain's owner has published a text in it. */
-  readonly findDomainProof: FindDomainProof;
   readonly log: Logger;
 }
 

@@ -131,9 +131,8 @@ export function bankReturn(flow: Flow): Journal {
 }
 
 /** Corrects the balance of an account by an approved adjustment: positive is a credit (decision 81). */
-export function adjustment(id: string, accountId: string, currency: string, amount: bigint): Journal {
+export function adjustment(accountId: string, currency: string, amount: bigint): Journal {
   return {
-    id,
     kind: 'adjustment',
     legs: [
       { account: accountId, currency, amount },

@@ -5,6 +5,7 @@ import type { FieldPath } from '../core/path.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Account, Customer } from '../database/rows.ts';
 import { type Queryable, statement } from '../database/statement.ts';
+import { trustedJson } from '../database/trusted-json.ts';
 import type { RailAccount } from '../rails/rail-account.ts';
 
 /** The accounts of a command, and new ids for the rows that it will insert. */
@@ -167,12 +168,20 @@ export function customerNotFound(path: FieldPath): never {
 }
 
 /** An account that takes part in a payment, with the fields that its outcome needs. */
-export type Party = Pick<Account, 'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier'>;
+export type Party = Pick<
+  Account,
+  'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier' | 'accountInfo'
+>;
 
 /** Converts an external account to the terms of the rail; undefined for an internal one. */
 export function toRailAccount(account: Party): RailAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
-    ? { type: account.accountType, identifier: account.identifier }
+    ? {
+        type: account.accountType,
+        identifier: account.identifier,
+        // createExternalAccount wrote it in this form.
+        details: trustedJson<Readonly<Record<string, string>>>(account.accountInfo),
+      }
     : undefined;
 }
 

@@ -30,6 +30,9 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
   return new Refusal(code, message, { path, ...facts }, replayed);
 }
 
+/** What a quote is told that was made from a lookup after its ten minutes. */
+export const lookupExpired = 'the lookup has expired; look the receiver up again';
+
 interface RefusalParts {
   readonly code: RefusalCode;
   readonly message: string;
@@ -43,17 +46,12 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
       return { code, message: 'no such quote' };
     case 'TRANSACTION_NOT_FOUND':
       return { code, message: 'no such transaction' };
+    case 'LOOKUP_REQUEST_NOT_FOUND':
+      return { code, message: lookupExpired };
     case 'QUOTE_EXPIRED':
       return quoteExpired(refusal.expiresAt);
-    case 'CONFLICT': {
-      const reason = conflict?.reason ?? 'this is not possible any more';
-      const { type, id, status } = refusal;
-      return {
-        code: conflict?.code ?? code,
-        message: `${reason}: it is ${status}`,
-        facts: { status, ...(type && { existingId: publicId(type, id) }) },
-      };
-    }
+    case 'CONFLICT':
+      return conflictParts(refusal, conflict);
     case 'UMA_ADDRESS_EXISTS':
       return { code, message: 'this UMA address is taken', facts: existingCustomer(refusal.id) };
     case 'CUSTOMER_DELETED':
@@ -93,6 +91,16 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
       return { code, message: fullAccount(refusal), facts };
     }
   }
+}
+
+function conflictParts(
+  { type, id, status, dueAt }: Extract<PlanRefusal, { code: 'CONFLICT' }>,
+  { code = 'CONFLICT', reason = 'this is not possible any more' }: RefusalOptions['conflict'] = {},
+): RefusalParts {
+  const message = dueAt
+    ? `the time to decide was over at ${new Date(dueAt).toISOString()}`
+    : `${reason}: it is ${status}`;
+  return { code, message, facts: { status, ...(type && { existingId: publicId(type, id) }) } };
 }
 
 /** What a caller learns of a customer whom it may not see. */

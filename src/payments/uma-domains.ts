@@ -1,7 +1,4 @@
 import { domainToASCII } from 'node:url';
-import type { Cluster } from '../clusters/cluster.ts';
-import type { FieldPath } from '../core/path.ts';
-import { Refusal } from '../core/refusal.ts';
 
 /** The domain below which this service names its platforms itself. */
 export const serviceDomain = 'uma.money';
@@ -42,30 +39,6 @@ export function isOfService(domain: string): boolean {
   return isBelow(domain, serviceDomain);
 }
 
-/**
- * Refuses a domain that the directory does not give to this cluster: so no two clusters have platforms of one domain (decision 90).
- * @throws Refusal CONFLICT
- */
-export function requireOwnDomain(
-  { cluster }: { readonly cluster?: Cluster | undefined },
-  domain: string,
-  path: FieldPath,
-): void {
-  if (cluster === undefined || cluster.directory.current.clusterOfDomain(domain) === cluster.name) return;
-  throw new Refusal('CONFLICT', `the operator of the service has not entered the domain ${domain} for this cluster`, {
-    path,
-  });
-}
-
 function isBelow(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`);
 }
-
-/** What looking for the proof of a domain found. UNKNOWN: it could not be looked up. */
-export type DomainProof = 'FOUND' | 'ABSENT' | 'UNKNOWN';
-
-/**
- * Looks whether the owner of a domain has published a text in it (src/outside/domain-proof.ts).
- * @throws never
- */
-export type FindDomainProof = (domain: string, text: string) => Promise<DomainProof>;

@@ -25,7 +25,7 @@ export class StoredConnections implements RailConnections {
   }
 
   async read(platformId: string): Promise<string | undefined> {
-    const row = await this.#database.prisma.railConnection.findUnique({ where: { platformId } });
+    const row = await this.#database.prisma.railConnection.findFirst({ where: { platformId } });
     return row ? this.#requireBox().open(row.sealed, ownerOf(platformId)) : undefined;
   }
 

@@ -165,8 +165,6 @@ export interface AccountToCheck extends RailAccount {
   /** The uuid of the account: the idempotency key of its registration at a provider. */
   readonly id: string;
   readonly currency: string;
-  /** The details of the account by their names in the interface, such as `routingNumber`. */
-  readonly details: Readonly<Record<string, string>>;
   /** The owner of a bank account, as the interface has it; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
 }

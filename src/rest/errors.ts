@@ -4,9 +4,9 @@ import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
 import { invalidFieldsOf } from '../core/check-all.ts';
+import type { InexactJson } from '../core/json.ts';
 import { dotted } from '../core/path.ts';
 import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../core/refusal.ts';
-import { noteError } from '../instruments/request-facts.ts';
 import type { CustomerUse } from '../payments/plan-refusals.ts';
 import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/numbers.ts';
 import type { RestEnvironment } from './environment.ts';
@@ -118,6 +118,13 @@ export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown,
   return new RestError(codes.size === 1 && firstCode ? firstCode : 'INVALID_INPUT', message, { errors });
 }
 
+/** Makes the error for a body whose JSON no value represents as it is written. */
+export function inexactBody({ path, reason }: InexactJson): RestError {
+  const field = dotted(path) || 'body';
+  const code = codeOf({ code: 'custom' }, path.map(String), false);
+  return new RestError(code, `${field}: ${reason}`, { errors: [{ field, constraint: 'exact', message: reason }] });
+}
+
 function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: ErrorCode })[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
@@ -141,7 +148,7 @@ function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: E
 }
 
 /** Returns the specific code for amounts and account details (decision 46), and INVALID_INPUT for all other fields. */
-function codeOf(issue: core.$ZodIssue, path: readonly string[], isMissing: boolean): ErrorCode {
+function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], isMissing: boolean): ErrorCode {
   if (amountFields.has(path.at(-1)) && !isMissing) {
     return issue.code === 'too_big' ? 'AMOUNT_OUT_OF_RANGE' : 'INVALID_AMOUNT';
   }
@@ -192,7 +199,6 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
   const [first] = error.errors;
   const details = first && { field: first.field, reason: error.message, errors: error.errors };
   const { status, code, message } = error;
-  noteError(code);
   return context.json(
     { status, code, message, details: details ?? { reason: message, ...error.facts } },
     // The library wants one of the codes that have a body, and every refusal's is one.
@@ -244,7 +250,6 @@ function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);
   const { code, message } = refusal;
-  noteError(code);
   const status = refusals[code];
   const errors = invalidFieldsOf(refusal).map((one) => ({
     field: dotted(one.path),

@@ -30,7 +30,7 @@ export async function answerByFetch(
 ): Promise<void> {
   const method = incoming.method === undefined || forbiddenMethods.has(incoming.method) ? 'OPTIONS' : incoming.method;
   const hasBody = body !== undefined && body.length > 0 && method !== 'GET' && method !== 'HEAD';
-  const request = new Request(new URL(incoming.url ?? '/', origin), {
+  const request = new Request(`${origin}${incoming.url}`, {
     method,
     headers: headersOf(incoming),
     ...(hasBody && { body: new Uint8Array(body) }),

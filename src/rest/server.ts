@@ -3,12 +3,12 @@ import type { HonoRequest } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Logger } from 'pino';
 import type { ApiTokens } from '../access/tokens/api-tokens.ts';
-import { bodyText, unsupportedBody } from '../bodies/body.ts';
-import { parseJson } from '../bodies/json.ts';
+import { bodyText } from '../bodies/body.ts';
+import { InexactJson, parseJson } from '../core/json.ts';
 import { asPlatform } from '../database/connections/platform-scope.ts';
 import type { Replicas } from '../database/replicas/replicas.ts';
 import { requestSeconds } from '../instruments/instruments.ts';
-import { currentTrace, noteOperation } from '../instruments/request-facts.ts';
+import { noteOperation } from '../instruments/request-facts.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
 import { clientTokenEndpoints } from './endpoints/client-tokens.ts';
@@ -27,7 +27,7 @@ import { transferEndpoints } from './endpoints/transfers.ts';
 import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
 import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
 import { webhookEndpoints } from './endpoints/webhooks.ts';
-import { presentError, RestError } from './errors.ts';
+import { inexactBody, presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
 import { withReadToken } from './replica-reads.ts';
 import { checkStorable, checkStorableQuery } from './text.ts';
@@ -85,13 +85,11 @@ function restApp(options: RestOptions): RestApp {
   });
   app.use('*', withReadToken);
   app.use('*', async (context, next) => {
-    checkBodyHeaders(context.req.raw.headers);
     if (context.env.bodyTooLarge) {
       throw new RestError('PAYLOAD_TOO_LARGE', `a request body has at most ${bodyBytes} bytes`);
     }
     checkStorableQuery(context.req.queries());
     if (context.req.raw.body) checkStorable(await readJson(context.req));
-    else currentTrace()?.noteInput(context.req.query());
     await next();
   });
   // Fixed paths before those with a parameter in the same segment.
@@ -145,26 +143,15 @@ async function readJson(request: HonoRequest): Promise<unknown> {
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not text in UTF-8');
   const json = parsedBody(text);
   request.json = async <T>() => json as T;
-  currentTrace()?.noteInput(json);
   return json;
 }
 
 function parsedBody(text: string): unknown {
   try {
     return parseJson(text);
-  } catch {
+  } catch (error) {
+    if (error instanceof InexactJson) throw inexactBody(error);
     throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
-  }
-}
-
-/** Refuses bodies other than JSON: a page of another origin can send forms and plain text without a preflight. */
-function checkBodyHeaders(headers: Headers): void {
-  const length = headers.get('content-length');
-  const hasBody = headers.has('transfer-encoding') || (length !== null && length !== '0');
-  if (!hasBody) return;
-  const unsupported = unsupportedBody({ type: headers.get('content-type'), encoding: headers.get('content-encoding') });
-  if (unsupported) {
-    throw new RestError('INVALID_REQUEST_FORMAT', unsupported.message, { status: 415, headers: unsupported.headers });
   }
 }
 

@@ -38,6 +38,8 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<Sandbo
   const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   const person = await payments.database.prisma.customer.findFirstOrThrow({
     where: { platformId, platformCustomerId: personId },
+    // Others may have been given the same id since.
+    orderBy: { id: 'asc' },
     include: {
       accounts: {
         where: {
@@ -79,7 +81,7 @@ const lastAccount = 'business-usd';
 async function seed(payments: Payments, caller: Caller): Promise<void> {
   const { platformId } = caller;
   const { prisma } = payments.database;
-  const { umaDomain } = await prisma.platform.findUniqueOrThrow({ where: { id: platformId } });
+  const { umaDomain } = await prisma.platform.findFirstOrThrow({ where: { id: platformId } });
   const person = await createCustomer(
     payments,
     caller,

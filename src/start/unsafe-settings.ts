@@ -1,6 +1,5 @@
 import { type Config, ConfigError } from '../config.ts';
 import { protectionOf } from '../database/connections/tls.ts';
-import { isProtected } from '../events/relay/nats-address.ts';
 import type { Unsafe } from '../setting-kinds.ts';
 import { isWeakKey } from './weak-key.ts';
 
@@ -52,8 +51,6 @@ function findWeakKeys(config: Config): Finding[] {
     CLIENT_TOKEN_KEY_FALLBACKS: config.CLIENT_TOKEN_KEY_FALLBACKS,
     SECRET_KEY: [config.SECRET_KEY],
     SECRET_KEY_FALLBACKS: config.SECRET_KEY_FALLBACKS,
-    CLUSTER_KEY: [config.CLUSTER_KEY],
-    CLUSTER_KEY_FALLBACKS: config.CLUSTER_KEY_FALLBACKS,
   };
   return Object.entries(keys)
     .filter(([, list]) => list.some((key) => key !== undefined && isWeakKey(key)))
@@ -83,12 +80,6 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
         fault: `${name} ${what}: add sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own`,
       });
     }
-  }
-  if (config.NATS_URL && !isProtected(config.NATS_URL)) {
-    findings.push({
-      kind: 'unverified-tls',
-      fault: 'NATS_URL may connect without TLS: write tls:// instead of nats://',
-    });
   }
   return findings;
 }

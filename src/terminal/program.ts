@@ -4,7 +4,6 @@ import { acts } from './acts.ts';
 import { eventTypes, type Job, type Work } from './command.ts';
 import { logs, resend } from './deliveries.ts';
 import { followCommand } from './follow-payment.ts';
-import { inspectCommand } from './inspect.ts';
 import { listen } from './listen.ts';
 import { Failure, type Screen } from './screen.ts';
 import { type Address, Service } from './service.ts';
@@ -86,16 +85,6 @@ function addWatching(program: Command, action: Action): void {
         .default('TERMINAL'),
     )
     .action(action(followCommand));
-  program
-    .command('inspect')
-    .description(
-      'show what a request did, or what became of a payment: its timeline, ledger, events, and their deliveries',
-    )
-    .argument(
-      '<id>',
-      'Transaction:… or Quote:…; Event:… or Webhook:…, for the payment behind it; or the X-Request-Id of an answer',
-    )
-    .action(action(inspectCommand));
   program
     .command('tail')
     .description("show the latest events of the platform's feed, and then each as it happens")

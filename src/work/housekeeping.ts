@@ -4,11 +4,31 @@ import { resumeKeyLife } from '../events/resume-point-statements.ts';
 
 /** The most rows that one statement deletes: few enough that others do not wait for its locks. */
 const batchSize = 500;
-/** The SQL of the time before which lookups, client tokens and providers' webhooks are deleted (decision 6). */
+/** The SQL of the time before which what is not needed any more is deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
 
-/** Idempotency records and deliveries leave with their partitions (partitions.ts), except what is in no partition of a time. */
-const deleteStraysStatement = statement<{ count: number }>('delete_strays', 'select delete_strays($1) as count');
+const deleteKeysStatement = statement<{ key: string }>(
+  'forget_idempotency_keys',
+  `delete from idempotency_record where (platform_id, operation, key) in (
+     select platform_id, operation, key from idempotency_record where created_at < ${retentionStart}
+     order by created_at limit $1 for update skip locked
+   ) returning key`,
+);
+
+/** A delivery's id contains its time (UUIDv7), so the primary key finds the old ones of each platform. */
+const deleteDeliveriesStatement = statement<{ id: string }>(
+  'forget_webhook_deliveries',
+  `delete from webhook_delivery where (platform_id, id) in (
+     select d.platform_id, d.id from platform p cross join lateral (
+       select platform_id, id from webhook_delivery w
+       where w.platform_id = p.id and w.status <> 'PENDING' and w.leased_until is null
+         and w.id < (lpad(to_hex((extract(epoch from ${retentionStart}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+         and not exists (select from webhook_attempt a where a.platform_id = w.platform_id and a.delivery_id = w.id
+                           and a.at >= ${retentionStart})
+       order by w.id limit $1 for update skip locked
+     ) d limit $1
+   ) returning id`,
+);
 
 /** Deletes lookups without a quote: a quote needs its lookup. One without a key is deleted an hour after its expiry. */
 const deleteLookupsStatement = statement<{ id: string }>(
@@ -38,14 +58,6 @@ const deleteTokensStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
-const deleteUsesStatement = statement<{ digest: Buffer }>(
-  'forget_document_uses',
-  `delete from document_use where (platform_id, digest, client_name, client_version) in (
-     select platform_id, digest, client_name, client_version from document_use
-     where last_used_at < clock_timestamp() - interval '90 days' limit $1 for update skip locked
-   ) returning digest`,
-);
-
 const deleteWebhooksStatement = statement<{ webhookId: string }>(
   'forget_rail_webhooks',
   `delete from rail_webhook where (platform_id, webhook_id) in (
@@ -55,19 +67,18 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 );
 
 /**
- * Deletes a batch of rows past their retention: client tokens; expired lookups without a quote, an hour old where no key names
- * them; resume points of streams that are gone; uses of documents that were last sent 90 days ago; webhooks of providers that
- * were worked on; and what default partitions have of idempotency records and webhook deliveries.
+ * Deletes a batch of rows past their retention: idempotency records; webhook deliveries that have ended and whose last attempt is
+ * as old, with their attempts; client tokens; expired lookups without a quote, an hour old where no key names them; resume points of
+ * streams that are gone; and webhooks of providers that were worked on.
  * Any number of processes may do it at once.
  * @returns whether there may be more
  */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {
+  const keys = await deleteKeysStatement(pool, batchSize);
+  const deliveries = await deleteDeliveriesStatement(pool, batchSize);
   const lookups = await deleteLookupsStatement(pool, batchSize);
   const points = await deleteResumePointsStatement(pool, batchSize);
   const tokens = await deleteTokensStatement(pool, batchSize);
-  const uses = await deleteUsesStatement(pool, batchSize);
   const webhooks = await deleteWebhooksStatement(pool, batchSize);
-  const [strays] = await deleteStraysStatement(pool, batchSize);
-  const deleted = [lookups, points, tokens, uses, webhooks].map(({ length }) => length);
-  return [...deleted, strays?.count ?? 0].some((count) => count >= batchSize);
+  return [keys, deliveries, lookups, points, tokens, webhooks].some(({ length }) => length >= batchSize);
 }

@@ -15,7 +15,6 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 import { followClock } from './clock.ts';
 import { deleteExpired } from './housekeeping.ts';
 import { type Loop, startLoop } from './loop.ts';
-import { keepPartitions } from './partitions.ts';
 
 /** The most orders, quotes or accounts that one round takes. */
 const batchSize = 100;
@@ -37,9 +36,6 @@ const longestIdleSequencerMs = 80;
 const clockMs = 1_000;
 /** How often it is looked whether a day is due to be compared with the providers. */
 const reconciliationMs = 300_000;
-/** How often it is looked whether a partition is missing or past its retention, and the pause where others hold its locks. */
-const partitionsMs = 3_600_000;
-const heldPartitionsMs = 60_000;
 /** How often rows past their retention are deleted, and the pause between two batches, in which other work can run. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
@@ -70,7 +66,7 @@ interface WorkerOptions {
 /**
  * Starts the background work of a process: sequencing the feed, settling the rail's orders, working on the webhooks of their
  * providers and on deposits there, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails,
- * making and dropping partitions, and deleting rows past their retention. Any number of processes may do it side by side.
+ * and deleting rows past their retention. Any number of processes may do it side by side.
  */
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
@@ -100,7 +96,6 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
       await reconcileDueDays(payments, reconcileHour);
       return reconciliationMs;
     }),
-    startLoop('partitions', log, async () => ((await keepPartitions(database, log)) ? partitionsMs : heldPartitionsMs)),
     startLoop('housekeeping', log, async () => ((await deleteExpired(database)) ? betweenBatchesMs : housekeepingMs)),
     startLoop('clock', log, async () => {
       await followClock(database, log);

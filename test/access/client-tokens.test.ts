@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { act, execute, succeed, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
@@ -247,6 +249,17 @@ test('a revoked or forged client token is like none', async () => {
   }
   const app = connect(t.url, '', `Bearer ${token}`);
   expect((await app.ask('{ viewer { kind } }')).viewer.kind).toBe('CLIENT');
+  // What the key has signed for anything else is no token.
+  const key = hash('sha256', 'client token a key that only tests use, for nothing else', 'buffer');
+  const header = JSON.parse(Buffer.from(head ?? '', 'base64url').toString());
+  for (const [issuer, status] of [
+    [claims.iss, 200],
+    ['another', 401],
+    [undefined, 401],
+  ]) {
+    const signed = await new SignJWT({ ...claims, iss: issuer }).setProtectedHeader(header).sign(key);
+    expect((await connect(t.url, '', `Bearer ${signed}`).send('{ viewer { kind } }')).status).toBe(status);
+  }
   const revoke = (id: string) => act(t.platform, 'revokeClientToken', { tokenId: id }, 'revokedId');
   expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });
   expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });

@@ -386,7 +386,10 @@ describe('production', () => {
     const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
     await t.owner.query(`create role ${owner} login password ${password}`);
     const { code, err } = await runOps(t.databaseUrl, ['platform', 'list'], { DATABASE_URL: login(owner) });
-    expect([code, err]).toEqual([1, expect.stringMatching(/^The login of DATABASE_URL may not become gateway_work\./)]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^The login of DATABASE_URL may not become gateway_serving\./),
+    ]);
     const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: login(owner), PORT: '0' });
     const starting = startGateway({ databaseUrl: login(owner), config, log: pino({ level: 'silent' }) });
     await expect(starting.catch((error: unknown) => Promise.reject(messageForUser(error)))).rejects.toMatch(

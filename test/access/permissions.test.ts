@@ -26,18 +26,12 @@ import { endpointUntil } from '../webhooks/endpoint.ts';
 
 let t: TestGateway;
 let scene: Scene;
-let endpointId: string;
-let deliveryId: string;
 let blind: TestPlatform;
 let counting: CountedGateway;
 beforeAll(async () => {
   t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
   counting = await countedGateway(t);
   scene = await makeScene(t.platform);
-  const endpoint = { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] };
-  endpointId = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id;
-  const { deliveries } = await endpointUntil(t.platform, endpointId, (one) => one.deliveries.length > 0);
-  deliveryId = deliveries[0].id;
   const given = { name: 'blind', permissions: ['TRANSACT', 'MANAGE'] };
   const { apiToken, secret } = await act(t.platform, 'createApiToken', given, 'secret apiToken { clientId }');
   blind = connect(counting.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
@@ -73,8 +67,6 @@ const mutations: Readonly<Record<string, readonly [name: Operation, field: strin
     'account',
     () => ({ accountId: scene.outsideUsd, beneficiaryVerificationStatus: 'MATCHED' }),
   ],
-  WebhookEndpoint: ['updateWebhookEndpoint', 'endpoint', () => ({ endpointId })],
-  WebhookDelivery: ['resendWebhookDelivery', 'delivery', () => ({ deliveryId })],
   Platform: ['updatePlatform', 'platform', () => ({ currencies: currencies.reverse() })],
   ApiToken: ['createApiToken', 'apiToken', () => ({ name: 'another', permissions: ['TRANSACT'] })],
 };
@@ -93,8 +85,8 @@ test('every noun that a mutation answers is tried', () => {
     return Object.values(success.getFields()).map((field) => getNamedType(field.type));
   });
   const nouns = new Set(answered.filter(isObjectType).map((type) => type.name));
-  // Looking a receiver up is reading: it needs VIEW itself.
-  nouns.delete('Lookup');
+  // What reads, or decides who reads, needs VIEW itself.
+  for (const name of ['Lookup', 'WebhookEndpoint', 'WebhookDelivery']) nouns.delete(name);
   // An edge has the same row again.
   for (const name of nouns) if (name.endsWith('Edge')) nouns.delete(name);
   expect([...nouns].sort()).toEqual(Object.keys(mutations).sort());
@@ -218,15 +210,18 @@ test('what a mutation made or changed is read with VIEW as with any other token'
 /** What the answers of mutations show: what was made or moved, for who did it; what was there before, with VIEW. */
 const answers = {
   makes: [
-    ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote', 'createWebhookEndpoint'],
+    ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote'],
     ...['sandboxReceiveUma', 'transferIn', 'transferInternal', 'transferOut'],
   ],
   moves: ['approveTransaction', 'cancelQuote', 'executeQuote', 'rejectTransaction', 'sandboxSend'],
   wasThere: [
-    ...['deleteCustomer', 'rotateWebhookSecret', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus'],
-    'sandboxSetKycStatus',
-    ...['deleteExternalAccount', 'resendWebhookDelivery', 'updateCustomer', 'updateExternalAccount'],
-    ...['updatePlatform', 'updateWebhookEndpoint'],
+    ...['deleteCustomer', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus', 'sandboxSetKycStatus'],
+    ...['deleteExternalAccount', 'updateCustomer', 'updateExternalAccount', 'updatePlatform'],
+  ],
+  /** They read, or decide who reads: they need VIEW themselves. */
+  reads: [
+    ...['createWebhookEndpoint', 'lookUpReceiver', 'resendWebhookDelivery', 'rotateWebhookSecret'],
+    'updateWebhookEndpoint',
   ],
 };
 
@@ -240,8 +235,7 @@ function nounOf(mutation: string): [field: string, type: GraphQLObjectType] | un
 }
 
 test('of every mutation that answers a noun it is said whether the noun was there before', () => {
-  const reading = ['lookUpReceiver'];
-  const answering = mutationFields.map(({ name }) => name).filter((name) => nounOf(name) && !reading.includes(name));
+  const answering = mutationFields.map(({ name }) => name).filter((name) => nounOf(name));
   expect(answering.sort()).toEqual(Object.values(answers).flat().sort());
   expect(operationNames.filter(showsExisting).toSorted()).toEqual(answers.wasThere.toSorted());
 });
@@ -266,15 +260,12 @@ test.each(existing)('%s answers %s, which was there before, with VIEW only', asy
   const nobody = '019a0000-0000-7000-8000-000000000000';
   const inputs: Record<string, object> = {
     deleteCustomer: { customerId: `Customer:${nobody}` },
-    rotateWebhookSecret: { endpointId: `WebhookEndpoint:${nobody}` },
     sandboxFundAccount: { accountId: `InternalAccount:${nobody}`, amount: 1 },
     sandboxSetExternalAccountStatus: { accountId: `ExternalAccount:${nobody}`, status: 'ACTIVE' },
     sandboxSetKycStatus: { customerId: `Customer:${nobody}`, kycStatus: 'APPROVED' },
     deleteExternalAccount: { accountId: `ExternalAccount:${nobody}` },
     updateExternalAccount: { accountId: `ExternalAccount:${nobody}` },
     updateCustomer: { customerId: `Customer:${nobody}` },
-    resendWebhookDelivery: { deliveryId: `WebhookDelivery:${nobody}` },
-    updateWebhookEndpoint: { endpointId: `WebhookEndpoint:${nobody}` },
   };
   const ask = (selection: string) =>
     act(blind, mutation as Operation, inputs[mutation] ?? {}, `${noun} { ${selection} }`);
@@ -290,10 +281,46 @@ test('of what was there before, the id is answered without VIEW', async () => {
   expect(answer.customer).toEqual({ __typename: 'Customer', id: scene.customerId });
 });
 
-test('over REST what was there before needs VIEW beside the permission to change it, and what is made does not', async () => {
+const managing = async () => {
   const given = { name: 'manager', permissions: ['MANAGE'] };
   const { apiToken, secret } = await act(t.platform, 'createApiToken', given, 'secret apiToken { clientId }');
-  const rest = await restClient(t.url, basicAuthorization({ clientId: apiToken.clientId, secret }));
+  return basicAuthorization({ clientId: apiToken.clientId, secret });
+};
+
+test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on both APIs', async () => {
+  const authorization = await managing();
+  const manager = connect(t.url, t.platform.platformId, authorization);
+  const endpoint = { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] };
+  const { id } = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint;
+  const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries.length > 0);
+  const attempts: readonly [Operation, object][] = [
+    ['createWebhookEndpoint', endpoint],
+    ['updateWebhookEndpoint', { endpointId: id, url: 'http://127.0.0.1:9/elsewhere' }],
+    ['updateWebhookEndpoint', { endpointId: id, enabled: true }],
+    ['updateWebhookEndpoint', { endpointId: id, eventTypes: ['ACCOUNT_STATUS'] }],
+    ['rotateWebhookSecret', { endpointId: id }],
+    ['sendTestWebhook', { endpointId: id }],
+    [
+      'replayWebhookEvents',
+      { endpointId: id, before: (await t.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor },
+    ],
+    ['resendWebhookDelivery', { deliveryId: deliveries[0].id }],
+  ];
+  const refusal = { code: 'FORBIDDEN', message: 'this token lacks the permission VIEW' };
+  for (const [name, input] of attempts) expect([name, await act(manager, name, input)]).toMatchObject([name, refusal]);
+  const rest = await restClient(t.url, authorization);
+  for (const [method, path, body] of [
+    ['PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/hook' }],
+    ['POST', '/webhooks/test', { url: endpoint.url }],
+    ['POST', `/webhooks/deliveries/${deliveries[0].id}/resend`, undefined],
+  ] as const)
+    expect(await rest.call(method, path, body && { body })).toMatchObject({ status: 403, body: refusal });
+  // Who may only manage still ends what was made.
+  expect(await act(manager, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId')).toMatchObject({ deletedId: id });
+});
+
+test('over REST what was there before needs VIEW beside the permission to change it, and what is made does not', async () => {
+  const rest = await restClient(t.url, await managing());
   const body = { customerType: 'INDIVIDUAL', platformCustomerId: 'made-blind', fullName: 'Ada Lovelace' };
   const made = await rest.ask('POST', '/customers', body, 201);
   expect(made).toMatchObject(body);

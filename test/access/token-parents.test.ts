@@ -5,6 +5,7 @@ import { connect, type Data, startTestGateway, type TestGateway, type TestPlatfo
 import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
+import { endpointUntil } from '../webhooks/endpoint.ts';
 
 /** Whoever ends a token ends what it made; whoever deletes a customer ends the tokens of its apps. */
 
@@ -44,6 +45,12 @@ async function app(by: TestPlatform, bound: object): Promise<App> {
   const { token, tokenId } = await mint(by, bound);
   return { ...connect(t.url, by.platformId, `Bearer ${token}`), tokenId };
 }
+
+const hook = 'http://127.0.0.1:9/hook';
+
+/** The id of an endpoint that `by` makes. */
+const endpoint = async (by: TestPlatform): Promise<string> =>
+  (await succeed(by, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }')).endpoint.id;
 
 const customerOf = async (platform: TestPlatform): Promise<string> =>
   (
@@ -115,6 +122,62 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await refused(parent, grandchild, ...apps);
   });
 
+  test('a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made', async () => {
+    const platform = await newPlatform();
+    const { parent, child } = await family(platform);
+    const all = {
+      ofParent: await endpoint(parent),
+      ofChild: await endpoint(child),
+      redirected: await endpoint(platform),
+      enabled: await endpoint(platform),
+      takenOver: await endpoint(child),
+      ofPlatform: await endpoint(platform),
+      described: await endpoint(platform),
+    };
+    const rest = await restClient(t.url, child.authorization);
+    const config = await rest.ask('PATCH', '/config', { webhookEndpoint: `${hook}/of-settings` });
+    expect(config.webhookTokenId).toBe(child.id);
+    const update = (by: TestPlatform, endpointId: string, change: object) =>
+      succeed(by, 'updateWebhookEndpoint', { endpointId, ...change });
+    await update(child, all.redirected, { url: `${hook}/elsewhere` });
+    await update(platform, all.enabled, { enabled: false });
+    await update(parent, all.enabled, { enabled: true });
+    await update(platform, all.takenOver, { url: `${hook}/elsewhere` });
+    await update(child, all.described, { description: 'the same' });
+    const endpoints = async () => {
+      const { webhookEndpoints } = await platform.ask(
+        '{ webhookEndpoints { edges { node { id url tokenId status notice } } } }',
+      );
+      return Object.fromEntries(webhookEndpoints.edges.map(({ node }: Data) => [node.id, node]));
+    };
+    const ends: Readonly<Record<string, string | undefined>> = {
+      ...{ [all.ofParent]: parent.id, [all.ofChild]: child.id, [all.redirected]: child.id, [all.enabled]: parent.id },
+      ...{ [all.takenOver]: undefined, [all.ofPlatform]: undefined, [all.described]: undefined },
+    };
+    const enabled = Object.fromEntries(
+      Object.entries(ends).map(([id, tokenId]) => [id, { tokenId: tokenId ?? platform.id, status: 'ENABLED' }]),
+    );
+    expect(await endpoints()).toMatchObject(enabled);
+
+    // Its test event waits for the second attempt.
+    await endpointUntil(platform, all.ofChild, ({ deliveries: [first] }) => first?.attempts.length > 0);
+    expect(await revoke(platform, parent.id, { revokeDescendants: false })).toBeNull();
+    expect(await endpoints()).toMatchObject(enabled);
+    expect(await revoke(platform, parent.id)).toBeNull();
+    const after = await endpoints();
+    const disabled = { status: 'DISABLED', notice: 'Disabled with the token that made it.' };
+    for (const [id, tokenId] of Object.entries(ends))
+      expect(after[id]).toMatchObject(tokenId ? { tokenId, ...disabled } : { status: 'ENABLED', notice: null });
+    expect(Object.values<Data>(after).find(({ url }) => url.endsWith('of-settings'))).toMatchObject(disabled);
+    // What waited for them waits no more.
+    const { rows } = await t.owner.query(
+      `select count(*)::int as waiting from webhook_delivery d join webhook_endpoint e on e.platform_id = d.platform_id and e.id = d.endpoint_id
+       where e.platform_id = $1 and e.status = 'DISABLED' and d.status = 'PENDING'`,
+      [platform.platformId],
+    );
+    expect(rows).toEqual([{ waiting: 0 }]);
+  });
+
   test('the last token with MANAGE is not revoked, whoever asks', async () => {
     const platform = await newPlatform();
     await server(platform, ['VIEW', 'TRANSACT']);
@@ -156,11 +219,14 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     const platform = await newPlatform();
     const customerId = await customerOf(platform);
     const ended = await server(platform);
+    const endpointId = await endpoint(platform);
     await ended.ask(viewer);
     expect(await revoke(platform, ended.id)).toBeNull();
     const attempts = [
       act(ended, 'createApiToken', { name: 'late', permissions: ['MANAGE'] }, 'apiToken { id }'),
       act(ended, 'createClientToken', { customerId }, 'tokenId'),
+      act(ended, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
+      act(ended, 'updateWebhookEndpoint', { endpointId, url: `${hook}/elsewhere` }, 'endpoint { id }'),
     ];
     for (const attempt of attempts) {
       // Where it is forgotten already, the request itself is refused.
@@ -178,17 +244,18 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     for (let round = 0; round < 6; round++) {
       const parent = await server(platform);
       await parent.ask(viewer);
-      const creations = Array.from({ length: 4 }, (_one, at) =>
-        at % 2 === 0
-          ? act(parent, 'createApiToken', { name: 'at once', permissions: ['VIEW'] }, 'apiToken { id }')
-          : act(parent, 'createClientToken', { customerId }, 'tokenId'),
-      );
+      const creations = [0, 1].flatMap(() => [
+        act(parent, 'createApiToken', { name: 'at once', permissions: ['VIEW'] }, 'apiToken { id }'),
+        act(parent, 'createClientToken', { customerId }, 'tokenId'),
+        act(parent, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
+      ]);
       // A creation that comes after the end, and is not remembered any more, is not answered.
       await Promise.all([revoke(platform, parent.id), ...creations.map((creation) => creation.catch(() => undefined))]);
     }
     const { rows } = await t.gateway.payments.database.pool.query(
       `select 'api' as kind from api_token where platform_id = $1 and revoked_at is null and name = 'at once'
-       union all select 'client' from client_token where platform_id = $1 and revoked_at is null`,
+       union all select 'client' from client_token where platform_id = $1 and revoked_at is null
+       union all select 'endpoint' from webhook_endpoint where platform_id = $1 and status <> 'DISABLED'`,
       [platform.platformId],
     );
     expect(rows).toEqual([]);
@@ -200,6 +267,10 @@ test('a token shows which token made it, and a revocation answers how many ended
   const { parent, child, grandchild, apps } = await family(platform);
   const rest = await restClient(t.url, child.authorization);
   const overRest = (await rest.ask('POST', '/tokens', { name: 'rest', permissions: ['VIEW'] }, 201)).id;
+  expect(await rest.ask('GET', `/tokens/${overRest}`)).toMatchObject({ createdById: child.id });
+  const { data: minted } = await rest.ask('GET', '/client-tokens');
+  expect(minted.map((one: Data) => one.createdById).toSorted()).toEqual([child.id, parent.id].toSorted());
+  await endpoint(child);
   const makers = async () => {
     const { apiTokens } = await platform.ask('{ apiTokens { edges { node { id createdById } } } }');
     return Object.fromEntries(apiTokens.edges.map(({ node }: Data) => [node.id, node.createdById]));
@@ -209,13 +280,22 @@ test('a token shows which token made it, and a revocation answers how many ended
 
   await succeed(platform, 'revokeClientToken', { tokenId: apps[1]?.tokenId });
   const revoke = (tokenId: string, more: object) =>
-    succeed(platform, 'revokeApiToken', { tokenId, ...more }, 'revokedId endedApiTokens endedClientTokens');
-  const alone = { revokedId: grandchild.id, endedApiTokens: 0, endedClientTokens: 0 };
+    succeed(
+      platform,
+      'revokeApiToken',
+      { tokenId, ...more },
+      'revokedId endedApiTokens endedClientTokens disabledEndpoints',
+    );
+  const alone = { revokedId: grandchild.id, endedApiTokens: 0, endedClientTokens: 0, disabledEndpoints: 0 };
   expect(await revoke(grandchild.id, { revokeDescendants: false })).toMatchObject(alone);
-  const answer = { revokedId: parent.id, endedApiTokens: 2, endedClientTokens: 1, replayed: false };
+  const answer = {
+    ...{ revokedId: parent.id, endedApiTokens: 2, endedClientTokens: 1, disabledEndpoints: 1, replayed: false },
+  };
   expect(await revoke(parent.id, { idempotencyKey: 'one' })).toMatchObject(answer);
   expect(await revoke(parent.id, { idempotencyKey: 'one' })).toMatchObject({ ...answer, replayed: true });
-  expect(await revoke(parent.id, {})).toMatchObject({ endedApiTokens: 0, endedClientTokens: 0, replayed: false });
+  expect(await revoke(parent.id, {})).toMatchObject({
+    ...{ endedApiTokens: 0, endedClientTokens: 0, disabledEndpoints: 0, replayed: false },
+  });
   expect(await makers()).toEqual({ [platform.id]: null });
   const late = await server(platform);
   await succeed(late, 'revokeApiToken', { tokenId: platform.id, revokeDescendants: false });

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import type { DoomedPostgres } from '../faults/postgres.ts';
-import { natsServerVersion } from '../setup/nats-server.ts';
 import { bySql, type StagedFault, session } from './staged-fault.ts';
 
 const needsDisk = ({ disk }: DoomedPostgres) =>
@@ -101,38 +100,6 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
         end: () => {
           hasEnded = true;
           return freezing;
-        },
-      };
-    },
-  },
-  'relay away': {
-    staged: 'the network refuses the connections of one instance to nats-server, and cuts the open one',
-    alerts: ['PaymentsRelayAway'],
-    unavailable: () => (natsServerVersion() === undefined ? 'no nats-server is installed' : undefined),
-    async stage({ relay }) {
-      const [way] = relay?.ways ?? [];
-      way?.shut();
-      return { end: () => way?.reopen() };
-    },
-  },
-  'late relay': {
-    staged: 'the network holds up what goes to nats-server and comes from it, for half of each second',
-    alerts: ['PaymentsRelayLate'],
-    unavailable: () => (natsServerVersion() === undefined ? 'no nats-server is installed' : undefined),
-    async stage({ relay }) {
-      let hasEnded = false;
-      const holding = (async () => {
-        while (!hasEnded) {
-          for (const way of relay?.ways ?? []) way.stall();
-          await delay(500);
-          for (const way of relay?.ways ?? []) way.goOn();
-          await delay(500);
-        }
-      })();
-      return {
-        end: () => {
-          hasEnded = true;
-          return holding;
         },
       };
     },

@@ -10,9 +10,6 @@ import { freePort } from '../setup/free-port.ts';
 /** The files of all alert rules. */
 export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
 
-/** The jobs that the rules name. */
-export const jobs = { gateways: 'payments', fronts: 'payments-front' } as const;
-
 /** Says whether the programs of Prometheus are installed. */
 export const hasPrometheus = () =>
   ['prometheus', 'promtool'].every((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0);
@@ -49,20 +46,15 @@ export interface Prometheus {
   stop(): Promise<void>;
 }
 
-/** @param targets the hosts and ports of metrics of each job */
-export async function startPrometheus(
-  rules: readonly string[],
-  targets: Readonly<Partial<Record<keyof typeof jobs, readonly string[]>>>,
-): Promise<Prometheus> {
+/** @param targets the hosts and ports of metrics */
+export async function startPrometheus(rules: readonly string[], targets: readonly string[]): Promise<Prometheus> {
   const folder = await mkdtemp(path.join(tmpdir(), 'alerts-'));
   for (const [at, text] of rules.entries()) await writeFile(path.join(folder, `${at}.yml`), text);
   const config = {
     global: { scrape_interval: '3s', scrape_timeout: '3s', evaluation_interval: '1s' },
     rule_files: ['[0-9].yml'],
-    scrape_configs: Object.entries(targets).map(([name, all]) => ({
-      job_name: jobs[name as keyof typeof jobs],
-      static_configs: [{ targets: all }],
-    })),
+    // The rules name the job.
+    scrape_configs: [{ job_name: 'payments', static_configs: [{ targets }] }],
   };
   await writeFile(path.join(folder, 'prometheus.yml'), JSON.stringify(config));
   const address = `127.0.0.1:${await freePort()}`;
@@ -79,10 +71,9 @@ export async function startPrometheus(
     const response = await fetch(`http://${address}/api/v1/${question}`);
     return (await response.json()).data;
   };
-  const all = Object.values(targets).flat().length;
   const scraped = () =>
     ask('query?query=up').then(
-      ({ result }) => result.filter(({ value: [, up] }: { value: string[] }) => up === '1').length === all,
+      ({ result }) => result.filter(({ value: [, up] }: { value: string[] }) => up === '1').length === targets.length,
       () => false,
     );
   while (!(await scraped())) await delay(100);

@@ -1,24 +1,34 @@
 import { databaseFaults } from './database-faults.ts';
-import { frontFaults } from './front-faults.ts';
 import { recordFaults } from './record-faults.ts';
 import { requestFaults } from './request-faults.ts';
 import type { StagedFault } from './staged-fault.ts';
 import { workFaults } from './work-faults.ts';
 
-/** The faults of instances that clients call themselves. */
+/** The faults of instances without a replica. */
 const ofInstances = { ...databaseFaults, ...requestFaults, ...workFaults, ...recordFaults };
+
+const ofReplica: Readonly<Record<string, StagedFault>> = {
+  'replica away': {
+    staged: 'the network refuses connections to the replica, and cuts the open ones',
+    alerts: ['PaymentsReplicaAway'],
+    async stage({ replica }) {
+      await replica?.stopListening();
+      return { end: () => replica?.startListening() };
+    },
+  },
+};
 
 /** What faults are staged on. */
 interface Scene {
-  /** Whether clients call a front before the instances, which have a replica. */
-  readonly hasFront: boolean;
+  /** Whether the instances have a replica. */
+  readonly hasReplica: boolean;
   readonly faults: Readonly<Record<string, StagedFault>>;
 }
 
 /** All faults that `npm run soak -- alerts` stages. Each alert has one. */
 export const scenes: readonly Scene[] = [
-  { hasFront: false, faults: ofInstances },
-  { hasFront: true, faults: frontFaults },
+  { hasReplica: false, faults: ofInstances },
+  { hasReplica: true, faults: ofReplica },
 ];
 
-export const stagedFaults: Readonly<Record<string, StagedFault>> = { ...ofInstances, ...frontFaults };
+export const stagedFaults: Readonly<Record<string, StagedFault>> = { ...ofInstances, ...ofReplica };

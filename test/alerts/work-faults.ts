@@ -48,22 +48,6 @@ export const workFaults: Readonly<Record<string, StagedFault>> = {
     'revoke update (due_at) on rail_order from gateway_work',
     'grant update (due_at) on rail_order to gateway_work',
   ),
-  'missing partition': bySql(
-    'the partitions of the attempts at webhooks are gone; ended by `make_partition`',
-    ['PaymentsPartitionMissing'],
-    `do $$ declare v_name text; begin
-       for v_name in select name from partitions() where table_name = 'webhook_attempt' and not is_default loop
-         execute format('drop table partitions.%I', v_name);
-       end loop;
-     end $$`,
-    'do $$ begin while make_partition() is not null loop null; end loop; end $$',
-  ),
-  'archive that nobody empties': bySql(
-    'seven partitions wait in the schema `archive`',
-    ['PaymentsPartitionsArchived'],
-    `do $$ begin for v_number in 1..7 loop execute format('create table archive.month_%s ()', v_number); end loop; end $$`,
-    `do $$ begin for v_number in 1..7 loop execute format('drop table archive.month_%s', v_number); end loop; end $$`,
-  ),
   'refund that nobody can pay': {
     staged: 'a payment to an account outside fails, and its money cannot go back; ended by `ops suspense release`',
     alerts: ['PaymentsSuspense'],

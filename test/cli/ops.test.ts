@@ -1,21 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect as connectNats } from '@nats-io/transport-node';
 import pg from 'pg';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { keyId } from '../../src/core/key-id.ts';
 import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { makeStream, publishedSubject } from '../../src/events/relay/stream.ts';
 import { checkKeys, listKeysInUse } from '../../src/start/keys-in-use.ts';
-import { keepPartitions } from '../../src/work/partitions.ts';
 import { act, actOn } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type NatsServer, natsServerVersion, startNatsServer } from '../setup/nats-server.ts';
 import { runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -223,65 +217,6 @@ test('the doctor finds nothing wrong with a sound database, and what is wrong wi
   ]);
 });
 
-describe.runIf(natsServerVersion() !== undefined)('the doctor looks at the relay', () => {
-  let nats: NatsServer | undefined;
-  afterEach(() => nats?.stop());
-  const relayOf = async (url: string): Promise<Data> => {
-    const { code, out } = await ops(['--json', 'doctor'], { NATS_URL: url });
-    // Nothing depends on a relay.
-    expect(code).toBe(0);
-    return JSON.parse(out).find(({ check }: Data) => check === 'relay');
-  };
-
-  test('and says nothing where there is none', async () => {
-    expect(await relayOf('')).toBeUndefined();
-  });
-
-  test('and makes no stream', async () => {
-    nats = await startNatsServer();
-    const host = new URL(nats.url).host;
-    for (let asked = 0; asked < 2; asked += 1) {
-      const detail = `connected to ${host}; the first instance makes the stream`;
-      expect(await relayOf(nats.url)).toEqual({ check: 'relay', result: 'ok', detail });
-    }
-  });
-
-  test('and warns where it is away, or carries no event', async () => {
-    expect(await relayOf('nats://127.0.0.1:1')).toMatchObject({
-      result: 'warning',
-      detail: expect.stringMatching(/ECONNREFUSED|refused/i),
-    });
-    nats = await startNatsServer([]);
-    expect(await relayOf(nats.url)).toMatchObject({ result: 'warning', detail: expect.stringMatching(/jetstream/i) });
-    await nats.stop();
-
-    nats = await startNatsServer();
-    const connection = await connectNats({ servers: nats.url });
-    const { streams } = await jetstreamManager(connection);
-    await streams.add({ name: 'PAYMENTS_FEED', subjects: [publishedSubject('*')], storage: 'memory' });
-    expect(await relayOf(nats.url)).toMatchObject({
-      result: 'warning',
-      detail: expect.stringMatching(/does not republish/),
-    });
-    await streams.delete('PAYMENTS_FEED');
-    await makeStream(await jetstreamManager(connection));
-    expect(await relayOf(nats.url)).toMatchObject({
-      result: 'ok',
-      detail: expect.stringMatching(/its stream passes events on/),
-    });
-    await connection.close();
-  });
-
-  test('and warns where its account may not listen', async () => {
-    const account = { user: 'gateway', password: 'secret', permissions: { subscribe: { deny: ['payments.live.>'] } } };
-    nats = await startNatsServer(['--jetstream'], account);
-    expect(await relayOf(nats.url)).toMatchObject({
-      result: 'warning',
-      detail: expect.stringMatching(/permissions violation/i),
-    });
-  });
-});
-
 test('orders of a payment are listed and retried, its webhooks replayed, and its account has a statement', async () => {
   const scene = await makeScene(t.platform);
   const slow = { sandboxScenario: { delayMs: 600_000 } };
@@ -380,59 +315,4 @@ describe('the keys of the service', () => {
       err: `SECRET_KEY has the id ${firstId}, and instances on this database have the key with the id ${secondId}: none could read what is encrypted with it. Set the key of the instances.`,
     });
   });
-});
-
-test('partitions are listed with their times, and with the day on which they will be dropped', async () => {
-  const all: Data[] = await answer(['partitions', 'list']);
-  // The next month is there from seven days before it.
-  const { rows: months } = await t.owner.query(
-    `select starts, starts + interval '1 month' as until, starts + interval '1 month 30 days' as dropped
-     from generate_series(date_trunc('month', clock_timestamp(), 'UTC'), clock_timestamp() + interval '7 days', interval '1 month') as starts`,
-  );
-  for (const table of ['idempotency_record', 'webhook_attempt', 'webhook_delivery']) {
-    const unknown = { archived: null, rows: null, bytes: expect.any(Number) };
-    expect(all.filter((one) => one.table === table)).toEqual([
-      ...months.map(({ starts, until, dropped }) => ({
-        table,
-        partition: `${table}_${starts.toISOString().slice(0, 10).replaceAll('-', '_')}`,
-        from: starts.toISOString(),
-        until: until.toISOString(),
-        dropped: dropped.toISOString(),
-        ...unknown,
-      })),
-      { table, partition: `${table}_default`, from: null, until: null, dropped: null, ...unknown },
-    ]);
-  }
-});
-
-test('partitions may be archived instead, are listed until they are dropped, and each step is an act', async () => {
-  expect(await answer(['partitions', 'archive', 'on', '--by', 'Ada'])).toEqual({ archives: true });
-  const [first]: Data[] = await answer(['partitions', 'list']);
-  expect([first.dropped, first.archived]).toEqual([null, expect.stringMatching(/^\d{4}-/)]);
-  await t.owner.query(
-    `create table partitions.webhook_attempt_first (like partitions.webhook_attempt_default including all);
-     alter table webhook_attempt attach partition partitions.webhook_attempt_first
-       for values from (minvalue) to ('01900000-0000-0000-0000-000000000000');`,
-  );
-  expect(await keepPartitions(t.gateway.payments.database, pino({ level: 'silent' }))).toBe(true);
-  const archived: Data[] = await answer(['partitions', 'list']);
-  expect(archived.filter(({ partition }) => partition === 'webhook_attempt_first')).toEqual([
-    {
-      ...{ table: 'webhook_attempt', partition: 'webhook_attempt_first', from: null, rows: null, dropped: null },
-      until: '2024-06-10T02:35:18.400Z',
-      archived: expect.stringMatching(/^\d{4}-/),
-      bytes: expect.any(Number),
-    },
-  ]);
-  const drop = ['partitions', 'drop-archived', 'webhook_attempt_first', '--by', 'Ada', '--reason', 'dumped'];
-  expect(await answer(drop)).toEqual({ partition: 'webhook_attempt_first' });
-  expect((await ops(drop)).err).toMatch(/No partition webhook_attempt_first is archived/);
-  expect((await ops(['partitions', 'drop-archived', 'webhook_attempt_default'])).err).toMatch(/is archived/);
-  expect(await answer(['partitions', 'archive', 'off', '--by', 'Ada'])).toEqual({ archives: false });
-  const acts: Data[] = await answer(['acts', '--act', 'partitions']);
-  expect(acts.map(({ act, before, after }) => [act, before, after])).toEqual([
-    ['partitions archive', { archives: true }, { archives: false }],
-    ['partitions drop-archived', { partition: 'webhook_attempt_first' }, null],
-    ['partitions archive', { archives: false }, { archives: true }],
-  ]);
 });

@@ -146,3 +146,16 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
   expect(await resumed).toEqual([]);
   await t.stop();
 });
+
+test('what stays in an account here comes back from no bank: it is final when it is COMPLETED', async () => {
+  const t = await startTestGateway();
+  const [payer, payee] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
+  for (const accountId of [payer.eur, payee.eur]) {
+    const input = { destination: { account: { accountId } }, sandboxScenario: { returnAfterMs: 3_600_000 } };
+    const { id, transaction } = await quote(t.platform, usdToEur(payer, input));
+    const following = allUntilFinal(t.platform, { id: transaction.id });
+    await execute(t.platform, id);
+    expect((await following).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true, final: true });
+  }
+  await t.stop();
+});

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { handleWebhook, type Notification } from '../../docs/examples/push-notifications.ts';
 import { pay } from '../setup/acts.ts';
 import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { forgeries } from '../setup/hostile-webhooks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint, readEndpoint, resend } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
@@ -62,4 +63,14 @@ test('a webhook becomes one push notification, though the push service fails onc
   expect(await handleWebhook(server, completed?.raw ?? '', forged)).toBe(401);
   await t.stop();
   await receiver.stop();
+});
+
+test('what strangers send to the handler is 401, and nobody is told', async () => {
+  const never = async () => {
+    throw new Error('a stranger was believed');
+  };
+  const server = { secret: `whsec_${btoa('a secret of the endpoint')}`, isNewer: never, send: never, forget: never };
+  for (const [what, [headers, body]] of Object.entries(forgeries(server.secret))) {
+    expect([what, await handleWebhook(server, body, headers)]).toEqual([what, 401]);
+  }
 });

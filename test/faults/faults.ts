@@ -4,12 +4,10 @@ import { setClockBack, setClockForward } from '../setup/clock-jumps.ts';
 import { anyCommit, type DatabaseProxy } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
 import type { PgBouncer } from '../setup/pgbouncer.ts';
-import type { FrontProcess } from './front.ts';
 import type { Instance } from './instances.ts';
 import type { Load } from './load.ts';
 import type { Disk, DoomedPostgres } from './postgres.ts';
 import type { Random } from './random.ts';
-import { type FaultyRelay, relayFaults } from './relay.ts';
 import { present, type Version } from './version.ts';
 
 /** What faults happen to. */
@@ -19,10 +17,6 @@ export interface Surroundings {
   readonly postgres: DoomedPostgres;
   /** The connection pooler that the instances use, where there is one. */
   readonly pooler: PgBouncer | undefined;
-  /** The relay of live events that the instances use, where there is one. */
-  readonly relay: FaultyRelay | undefined;
-  /** The front before the instances, where there is one. */
-  readonly front: FrontProcess | undefined;
   /** The way of all instances to the replica, where there is one. */
   readonly replica: DatabaseProxy | undefined;
   /** The version that the instances run at first, where it is not this one. */
@@ -226,7 +220,6 @@ export const faults = {
       return nothing;
     },
   },
-  ...relayFaults,
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof faults;

@@ -13,14 +13,12 @@ import { check, underWay, type Violation } from './checker.ts';
 import { readFeed, readPayments, readReceipts, sequenceIn } from './evidence.ts';
 import type { Surroundings } from './faults.ts';
 import { type Follower, startFollowers } from './followers.ts';
-import { startFrontProcess } from './front.ts';
 import { furnish, money, settingsOf } from './furnish.ts';
 import type { Change, Evidence, Payment } from './history.ts';
 import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
 import { type DoomedPostgres, startDoomedPostgres } from './postgres.ts';
 import { Random } from './random.ts';
-import { type FaultyRelay, startFaultyRelay } from './relay.ts';
 import type { Version } from './version.ts';
 
 /** What runs while faults happen. */
@@ -37,10 +35,8 @@ export interface Scenery {
   readonly undisturbed?: true;
   /** So many sessions of Postgres a PgBouncer in transaction mode has for the requests of all instances; none, if left out. */
   readonly poolerSize?: number;
-  /** Whether a nats-server carries live events between the instances. */
-  readonly relay?: boolean;
-  /** Whether clients and followers call a front, and the instances have a replica. */
-  readonly hasFront?: boolean;
+  /** Whether the instances have a replica. */
+  readonly hasReplica?: boolean;
   /** More settings of each instance, by its position. */
   readonly settings?: (position: number) => Record<string, string>;
 }
@@ -77,14 +73,12 @@ export async function underLoad<Told>(
     const { platform, scenes, start } = await furnish(postgres.url, receiver, options);
     const pooler = options.poolerSize ? await startPooler(postgres.url, options.poolerSize) : undefined;
     ends.push(async () => pooler?.stop());
-    const relay = options.relay ? await startFaultyRelay(options.instances) : undefined;
-    ends.push(async () => relay?.stop());
     const instances = await Promise.all(
       Array.from({ length: options.instances }, (_, position) =>
         startInstance(
           postgres.url,
           {
-            ...{ ...settingsOf(options), ...relaySettings(relay, position) },
+            ...settingsOf(options),
             ...(replica && { DATABASE_READ_URL: replica.url }),
             ...options.settings?.(position),
           },
@@ -93,9 +87,7 @@ export async function underLoad<Told>(
       ),
     );
     ends.push(() => Promise.all(instances.map((instance) => instance.stop())));
-    const front = options.hasFront ? await startFrontProcess(instances.map(({ url }) => url)) : undefined;
-    ends.push(async () => front?.stop());
-    const urls = () => (front ? [front.url] : instances.map(({ url }) => url));
+    const urls = () => instances.map(({ url }) => url);
     const { authorization, platformId } = platform;
     const followers = startFollowers(options.followers, urls, authorization, start);
     ends.push(() => Promise.all(followers.map((follower) => follower.stop())));
@@ -108,8 +100,6 @@ export async function underLoad<Told>(
       instances,
       postgres,
       pooler,
-      relay,
-      front,
       replica,
       before,
       databaseUrl: postgres.url,
@@ -132,17 +122,11 @@ export async function underLoad<Told>(
 }
 
 /** Starts Postgres: to be harmed, or with a replica and the way to it. */
-async function startServers({ hasFront, durable }: Scenery) {
-  if (!hasFront) return { postgres: await startDoomedPostgres(durable), replica: undefined };
+async function startServers({ hasReplica, durable }: Scenery) {
+  if (!hasReplica) return { postgres: await startDoomedPostgres(durable), replica: undefined };
   const { primary, standbys, stop } = await startReplicated(1);
   const postgres: DoomedPostgres = { url: primary.url, pid: 0, back: async () => undefined, disk: undefined, stop };
   return { postgres, replica: await databaseProxy(standbys[0]?.url ?? '') };
-}
-
-/** The settings of an instance that uses a relay, by its own way. Its metrics say whether the relay carries events. */
-function relaySettings(relay: FaultyRelay | undefined, position: number): Record<string, string> {
-  const way = relay?.ways[position];
-  return way ? { NATS_URL: way.url, METRICS_PORT: '0' } : {};
 }
 
 /** Puts a connection pooler in front of a migrated database. */

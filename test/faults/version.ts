@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { projectPrisma, readMigrations } from '../../src/database/migrations/migration-files.ts';
 
 const run = promisify(execFile);
 
@@ -17,8 +18,11 @@ export interface Version {
   remove(): Promise<void>;
 }
 
-/** Returns the revision before the one that brought the latest migration. */
+/** Returns the revision before the one that brought the latest migration; the present one, where there is none after the first. */
 export async function revisionBefore(): Promise<string> {
+  const migrations = await readMigrations(projectPrisma);
+  // The first migration makes the database: what comes after it is upgraded to from the present revision.
+  if (migrations.length === 1) return 'HEAD';
   const { stdout } = await run('git', ['log', '-1', '--format=%H', '--diff-filter=A', '--', 'prisma/migrations'], {
     cwd: present,
   });

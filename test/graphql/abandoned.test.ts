@@ -117,60 +117,21 @@ test('an operation that its client ends on a socket has no further mutation carr
   expect(paid).toEqual([11, 13]);
 });
 
-/** Requests of the single-connection mode of one stream. */
-async function reserveStream() {
-  const stream = (
-    method: string,
-    rest: { token?: string; query?: string; body?: object; authorization?: string } = {},
-  ) =>
-    fetch(`${t.url}/graphql/stream${rest.query ?? ''}`, {
-      method,
-      headers: {
-        authorization: rest.authorization ?? t.platform.authorization,
-        'content-type': 'application/json',
-        ...(rest.token && { 'x-graphql-event-stream-token': rest.token }),
-      },
-      ...(rest.body && { body: JSON.stringify(rest.body) }),
-    });
-  const token = await (await stream('PUT')).text();
-  return {
-    token,
-    start: (query: string, more: object = {}) =>
-      stream('POST', { token, body: { query, ...more, extensions: { operationId: 'one' } } }),
-    end: (authorization?: string) =>
-      stream('DELETE', { token, query: '?operationId=one', ...(authorization && { authorization }) }),
-  };
-}
-
-test('an operation that its client ends on a single connection has no further mutation carried out', async () => {
-  const paid = await amountsPaid(async (firstIsUnderWay) => {
-    const stream = await reserveStream();
-    expect((await stream.start(twoTransfers, { variables: variables() })).status).toBe(202);
-    await firstIsUnderWay();
-    const stranger = await hasty.newPlatform('stranger');
-    expect((await stream.end(stranger.authorization)).status).toBe(403);
-    expect((await stream.end()).status).toBe(200);
-  });
-  expect(paid).toEqual([11, 13]);
-});
-
 test('a subscription that its client ends while it opens is over', async () => {
-  const stream = await reserveStream();
-  const events = await fetch(`${t.url}/graphql/stream?token=${stream.token}`);
+  const { socket, send } = await openSocket();
   const { id } = await pay(t.platform, scene, 14);
   const lock = await lockedCustomers(t.databaseUrl);
   const query = `subscription { transactionUpdates(transactionId: "${id}") { transaction { customer { id } } } }`;
-  expect((await stream.start(query)).status).toBe(202);
+  send({ id: 'one', type: 'subscribe', payload: { query } });
   await lock.waitedFor();
-  expect((await stream.end()).status).toBe(200);
+  send({ id: 'one', type: 'complete' });
+  send({ type: 'ping' });
+  expect(JSON.parse(String((await once(socket, 'message'))[0]))).toEqual({ type: 'pong' });
   await lock.release();
-  const text = events.body?.pipeThrough(new TextDecoderStream());
-  let read = '';
-  for await (const piece of text ?? []) {
-    read += piece;
-    if (read.includes('event: complete')) break;
-  }
-  expect(read).toMatch(/event: complete\ndata: {"id":"one"}/);
+  send({ id: 'two', type: 'subscribe', payload: { query: '{ viewer { kind } }' } });
+  expect(JSON.parse(String((await once(socket, 'message'))[0]))).toMatchObject({ id: 'two' });
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0));
+  socket.close();
 });
 
 test('an operation whose time is over has no further mutation carried out', async () => {

@@ -51,7 +51,6 @@ export function startServer({ introspection }: { introspection: boolean }) {
     introspection,
     rules: [...specifiedRules, countRule],
     sent: new SentDocuments({} as never, false),
-    countUse: () => undefined,
     operationMs: 10_000,
     reportsCost: false,
     // Nothing here follows events or reads a database.

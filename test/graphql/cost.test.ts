@@ -126,8 +126,7 @@ const transports: Record<string, (t: TestGateway, request: Request) => Promise<D
     await client.dispose();
     return results;
   },
-  'SSE, a connection each': (t, request) => overSse(t, request, false),
-  'SSE, one connection': (t, request) => overSse(t, request, true),
+  SSE: overSse,
 };
 
 interface Request {
@@ -142,14 +141,9 @@ async function post(t: TestGateway, request: Request, accept: string): Promise<D
   return [await response.json()];
 }
 
-async function overSse(t: TestGateway, request: Request, singleConnection: boolean): Promise<Data[]> {
+async function overSse(t: TestGateway, request: Request): Promise<Data[]> {
   const headers = { authorization: t.platform.authorization };
-  const client = createSseClient<boolean>({
-    url: `${t.url}/graphql/stream`,
-    singleConnection,
-    headers,
-    retryAttempts: 0,
-  });
+  const client = createSseClient({ url: `${t.url}/graphql/stream`, headers, retryAttempts: 0 });
   const results = await firstOf(client.iterate(request), 2);
   client.dispose();
   return results;

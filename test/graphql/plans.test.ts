@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { emptyTables, fillTables, makePlanScene, type PlanScene, planCases, planOf } from '../setup/plans.ts';
+import { listsBelow, readsTooMuch, readsTooMuchByName } from '../setup/plans-below.ts';
 
 // 3,000 rows that the planner takes for 1,000,000. `npm run soak -- plans` fills the tables with as many, and reads them.
+const rows = 3_000;
 let t: TestGateway;
 let scene: PlanScene;
 beforeAll(async () => {
   t = await startTestGateway();
   scene = await makePlanScene(t);
-  await fillTables(t, scene.templates, 3_000, 1_000_000);
+  await fillTables(t, scene.templates, rows, 1_000_000);
 });
 afterAll(async () => {
   await emptyTables(t);
@@ -21,6 +23,19 @@ test.each(planCases)('an index serves $name', async (one) => {
   expect(plan.indexes).toEqual(expect.arrayContaining([...one.indexes]));
   expect(plan.isPlannedAnew).toBe(one.isPlannedAnew);
 });
+
+test.each(listsBelow)('$name reads rows of its parent alone, and no more than the page has', async (list) => {
+  for (const size of ['many', 'few', 'none'] as const) {
+    expect(await readsTooMuch(t, list, scene.templates, size, rows)).toEqual([]);
+  }
+});
+
+test.each(['many', 'few', 'none'] as const)(
+  'by the name of something with %s rows, a list of either API reads those of that alone',
+  async (size) => {
+    expect(await readsTooMuchByName(t, scene.templates, size, rows)).toEqual([]);
+  },
+);
 
 test('without its index, none is found: the planner does not make do with another', async () => {
   const [failed] = planCases.filter(({ indexes: [index] }) => index === 'transaction_failure_reason');

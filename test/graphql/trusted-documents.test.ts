@@ -67,17 +67,6 @@ async function firstEvent(stream: Awaited<ReturnType<typeof openEventStream>>): 
   return data;
 }
 
-async function onOneConnection(platform: TestPlatform, sent: Sent): Promise<Data> {
-  const path = '/graphql/stream';
-  const headers = { authorization: platform.authorization };
-  const reserved = await fetch(`${t.url}${path}`, { method: 'PUT', headers });
-  const token = { 'x-graphql-event-stream-token': await reserved.text() };
-  const stream = await openEventStream(`${t.url}${path}`, platform.authorization, undefined, token);
-  const extensions = { ...sent.extensions, operationId: 'one' };
-  expect((await post(platform, path, { ...sent, variables: { id: ended }, extensions }, token)).status).toBe(202);
-  return (await firstEvent(stream)).payload;
-}
-
 async function onSocket(platform: TestPlatform, { query = '', ...sent }: Sent): Promise<Data> {
   const client = platform.socket();
   try {
@@ -92,22 +81,6 @@ async function onSocket(platform: TestPlatform, { query = '', ...sent }: Sent): 
   }
 }
 
-async function withTicket(platform: TestPlatform, sent: Sent): Promise<Data> {
-  const made = await post(platform, '/graphql/stream/ticket', { ...sent, variables: { id: ended } });
-  const body = (await made.json()) as Data;
-  if (!body.url) return body;
-  return firstEvent(await openEventStream(`${t.url}${body.url}`, ''));
-}
-
-async function asParts(platform: TestPlatform, sent: Sent): Promise<Data> {
-  const accept = { accept: 'multipart/mixed;subscriptionSpec="1.0", application/json' };
-  const response = await post(platform, '/graphql', { ...sent, variables: { id: ended } }, accept);
-  const text = await response.text();
-  if (!text.startsWith('--')) return JSON.parse(text);
-  const [first] = text.split('\r\n').filter((line) => line.startsWith('{') && line !== '{}');
-  return JSON.parse(first ?? '').payload;
-}
-
 const queries: Readonly<Record<string, Send>> = {
   POST: async (platform, sent) => (await post(platform, '/graphql', sent)).json(),
   GET: get,
@@ -120,10 +93,7 @@ const streams: Readonly<Record<string, Send>> = {
       ? firstEvent(response)
       : (await post(platform, '/graphql', body)).json();
   },
-  'an event stream for several operations': onOneConnection,
-  'an event stream with a ticket': withTicket,
   'a socket': onSocket,
-  'a multipart response': asParts,
 };
 const transports = [
   ...Object.entries(queries).map(([name, send]) => [name, send, queryText, { viewer: { kind: 'CLIENT' } }] as const),

@@ -10,7 +10,7 @@ import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/
 import { type HangingUpload, hangingUpload } from '../setup/hanging-upload.ts';
 import { heldTransfer, patient } from '../setup/held-transfer.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
-import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
+import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
@@ -97,7 +97,6 @@ test('while answers take too long, an eighth of the places is given, and never l
 test.each([
   ['a query', ['POST /graphql HTTP/1.1']],
   ['an event stream', ['POST /graphql HTTP/1.1', 'Accept: text/event-stream']],
-  ['an operation of a reserved stream', ['POST /graphql/stream HTTP/1.1']],
   ['a REST command', ['POST /2025-10-13/quotes HTTP/1.1']],
 ])('%s takes no place while its body is under way, and one that does not come slows nobody', async (_name, head) => {
   const authorization = `Authorization: ${t.platform.authorization}`;
@@ -325,28 +324,6 @@ describe('with three connections to the database', () => {
         }),
       );
       raw.socket.close();
-    });
-
-    test('on a single-connection event stream', async () => {
-      const url = `${few.url}/graphql/stream`;
-      const { authorization } = few.platform;
-      const token = await (await fetch(url, { method: 'PUT', headers: { authorization } })).text();
-      const headers = { 'x-graphql-event-stream-token': token };
-      const stream = await openEventStream(url, authorization, undefined, headers);
-      const post = (operationId: number) =>
-        fetch(url, {
-          method: 'POST',
-          headers: { ...headers, authorization, 'content-type': 'application/json' },
-          body: JSON.stringify({ query, extensions: { operationId: String(operationId) } }),
-        });
-      await notAlone();
-      await besideOther(1, async () => {
-        // The requests that bring them do not wait, nor does one that would end them.
-        const accepted = await Promise.all(Array.from({ length: 6 }, (_, id) => post(id)));
-        expect(accepted.map(({ status }) => status)).toEqual(Array(6).fill(202));
-        return [nextOf(stream.events)];
-      });
-      stream.cut();
     });
   });
 });

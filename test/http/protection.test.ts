@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -55,15 +56,10 @@ test('the pages run no script but their own', async () => {
   const files = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, file]) => file ?? '');
   expect(files.length).toBeGreaterThan(3);
   for (const file of files) {
-    const plain = await get(file, { 'accept-encoding': 'identity' }, shown);
-    expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect(plain.headers.get('content-encoding')).toBeNull();
-    const text = await plain.text();
-    for (const encoding of ['br', 'gzip']) {
-      const compressed = await get(file, { 'accept-encoding': encoding }, shown);
-      expect(compressed.headers.get('content-encoding')).toBe(encoding);
-      expect(await compressed.text()).toBe(text);
-    }
+    const answer = await get(file, {}, shown);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    await answer.text();
   }
   await shown.stop();
 });
@@ -166,11 +162,17 @@ describe('the sandbox, whose credentials everybody knows', () => {
     await data?.remove();
   });
 
-  /** The status of a GET that names a host. `fetch` names the one that it calls. */
-  async function statusAt(path: string, host: string): Promise<number | undefined> {
+  /** GETs from a host by a name of the test's choice. `fetch` names the one that it calls. */
+  async function getFrom(host: string, path: string): Promise<IncomingMessage> {
     const { port } = new URL(gateway.url);
     const sent = request({ host: '127.0.0.1', port, path, headers: { host, accept: 'text/html' } }).end();
     const [response] = await once(sent, 'response');
+    return response;
+  }
+
+  /** The status of a GET that names a host. */
+  async function statusAt(path: string, host: string): Promise<number | undefined> {
+    const response = await getFrom(host, path);
     response.resume();
     return response.statusCode;
   }
@@ -179,6 +181,7 @@ describe('the sandbox, whose credentials everybody knows', () => {
     const page = await (await get('/', { accept: 'text/html' }, gateway)).text();
     expect(page).toContain('clientId <code>sandbox</code>, secret <code>sandbox</code>');
     expect(page).toContain(`curl -s -u sandbox:sandbox ${gateway.url}/graphql`);
+    expect(await text(await getFrom('elsewhere.localhost:1', '/'))).toBe(page);
     const links = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link ?? '');
     expect(links).toEqual(expect.arrayContaining(['/lab', '/docs', '/2025-10-13/docs']));
     for (const link of links) {

@@ -90,7 +90,7 @@ test('a refusal that waits reads nothing of its request meanwhile; then the conn
 });
 
 test.each([
-  ['of one request too many', '/graphql', exhausted, 'application/json', 429],
+  ['of one request too many', '/graphql', exhausted, 'application/json', 413],
   ['that is no JSON', '/graphql', () => t.platform, 'text/plain', 415],
   ['to nowhere', '/nowhere', () => t.platform, 'application/json', 404],
   ['to an operation', '/graphql', () => t.platform, 'application/json', 413],

@@ -4,7 +4,7 @@ import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
-/** How many sockets, subscriptions and reserved streams a token may have open. */
+/** How many sockets and subscriptions a token may have open. */
 
 let t: TestGateway;
 let authorization: string;
@@ -12,7 +12,6 @@ beforeAll(async () => {
   t = await startTestGateway({
     SOCKETS_PER_CLIENT_TOKEN: 2,
     STREAMS_PER_CLIENT_TOKEN: 3,
-    RESERVATIONS_PER_CLIENT_TOKEN: 2,
   });
   const customerId = await newCustomer(t.platform);
   authorization = `Bearer ${(await mint(t.platform, { customerId, permissions: ['VIEW'] })).token}`;
@@ -82,23 +81,4 @@ test('a client token has three subscriptions over all transports; a fourth alone
   const after = await openEventStream(`${t.url}/graphql`, authorization, subscription);
   await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1));
   after.cut();
-});
-
-test('a client token has two reserved streams, open or not; a third is refused until one ends', async () => {
-  const url = `${t.url}/graphql/stream`;
-  const reserve = () => fetch(url, { method: 'PUT', headers: { authorization } });
-  const token = await (await reserve()).text();
-  expect((await reserve()).status).toBe(201);
-  const refused = await reserve();
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
-  expect((await refused.json()).errors).toEqual([
-    {
-      message: 'a client token has at most 2 single-connection event streams at once',
-      extensions: { code: 'RATE_LIMITED', retryAfter: 1 },
-    },
-  ]);
-  const open = await openEventStream(url, '', undefined, { 'x-graphql-event-stream-token': token });
-  expect((await reserve()).status).toBe(429);
-  open.cut();
-  await vi.waitFor(async () => expect((await reserve()).status).toBe(201));
 });

@@ -3,10 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { maxAmount } from '../../src/core/checks.ts';
 import { commitGroupsOn } from '../../src/ledger/commit.ts';
 import type { Plan } from '../../src/ledger/plan.ts';
-import { pay, quote, usdToEur } from '../setup/acts.ts';
+import { approveAdjustment, proposeAdjustment } from '../../src/payments/adjustments.ts';
+import { adjustment } from '../../src/payments/movements.ts';
+import { deferApproval } from '../../src/payments/orders/orders.ts';
+import { act, actOn, lookUp, pay, quote, sender, transactionOf, umaAddressOf, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
 
 // A plan locks what it changes, and what decides about it, before it reads any of it. Each test has another connection change
 // a row while the plan comes, and the plan must be refused for what the row has become. Without the lock, the plan would decide
@@ -79,6 +83,114 @@ test('a quote that expires while its execution waits is not executed', async () 
   // After the transaction of the plan has begun: its own time would not show it.
   const refusal = await refusalAfter('quote', uuid(quoted.id), 'expires_at = clock_timestamp()', plan);
   expect(refusal).toMatchObject({ code: 'QUOTE_EXPIRED', id: uuid(quoted.id) });
+});
+
+/** Runs an API call while another connection has a row, and changes a row before it lets go. */
+async function whileLocked(table: string, id: string, call: () => Promise<Data>, change: string): Promise<Data> {
+  await holder.query('begin');
+  await holder.query(`select from ${table} where id = $1 for update`, [id]);
+  const answer = call();
+  await Promise.race([waitForLocks(holder, 1), answer]);
+  await holder.query(change);
+  await holder.query('commit');
+  return answer;
+}
+
+test('a decision that waits until the time to decide is over comes too late', async () => {
+  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
+  const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_000 };
+  for (const name of ['approveTransaction', 'rejectTransaction'] as const) {
+    const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', { ...announced, ...money });
+    const over = `update transaction set approval_due_at = clock_timestamp() where id = '${uuid(transaction.id)}' returning approval_due_at`;
+    const decide = () => actOn(t.platform, name, { transactionId: transaction.id });
+    expect(await whileLocked('transaction', uuid(transaction.id), decide, over)).toMatchObject({
+      code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+      message: expect.stringMatching(/^the time to decide was over at 2/),
+      path: ['input', 'transactionId'],
+    });
+    expect(await transactionOf(t.platform, transaction.id)).toMatchObject({ status: 'PENDING' });
+  }
+});
+
+test('a platform that answers "later" after the time to decide has not answered', async () => {
+  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
+  const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_000 };
+  const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', { ...announced, ...money });
+  const id = uuid(transaction.id);
+  const isDeferred = async () => {
+    await deferApproval(t.gateway.payments.database.pool, t.platform.platformId, id);
+    const { rows } = await holder.query('select approval_deferred from rail_order where transaction_id = $1', [id]);
+    return rows[0].approval_deferred;
+  };
+  const due = (moment: string) =>
+    holder.query(`update transaction set approval_due_at = ${moment} where id = $1`, [id]);
+  await due('clock_timestamp()');
+  expect(await isDeferred()).toBe(false);
+  await due("clock_timestamp() + interval '1 hour'");
+  expect(await isDeferred()).toBe(true);
+});
+
+test('a quote whose lookup expires while it waits is not made', async () => {
+  const receiver = await makeScene(t.platform, 0n);
+  const umaAddress = await umaAddressOf(t.platform, receiver.customerId);
+  const lookup = await lookUp(t.platform, umaAddress);
+  const input = {
+    source: { account: { accountId: scene.usd } },
+    destination: { uma: { umaAddress, currency: 'USD' } },
+    lookupId: lookup.id,
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 1_000,
+    senderCustomerInfo: sender,
+  };
+  const change = `update lookup set expires_at = clock_timestamp() where id = '${uuid(lookup.id)}'`;
+  const create = () => act(t.platform, 'createQuote', input);
+  expect(await whileLocked('customer', uuid(scene.customerId), create, change)).toMatchObject({
+    code: 'LOOKUP_REQUEST_NOT_FOUND',
+    message: 'the lookup has expired; look the receiver up again',
+    path: ['input', 'lookupId'],
+  });
+});
+
+test('a change that repeats the name of a customer undoes no new name, whose identity check is another', async () => {
+  const { customerId } = scene;
+  const { name } = (await holder.query('select name from customer where id = $1', [uuid(customerId)])).rows[0];
+  const details = { individual: { fullName: name, nationality: 'FR' } };
+  const update = () => act(t.platform, 'updateCustomer', { customerId, details });
+  const change = `update customer set name = 'Somebody Else', kyc_status = 'REJECTED' where id = '${uuid(customerId)}'`;
+  expect(await whileLocked('customer', uuid(customerId), update, change)).toMatchObject({ replayed: false });
+  const { rows } = await holder.query('select name, nationality, kyc_status from customer where id = $1', [
+    uuid(customerId),
+  ]);
+  expect(rows).toEqual([{ name: 'Somebody Else', nationality: 'FR', kyc_status: 'REJECTED' }]);
+});
+
+test('the journal of an adjustment that waited for its account is dated after the entries before it', async () => {
+  const { database } = t.gateway.payments;
+  const correction = { accountId: scene.usd, amount: 5n, currency: 'USD' };
+  const proposed = await proposeAdjustment(database, correction, { ...tester, reason: 'a test' });
+  if (proposed.kind === 'refused') throw new Error(proposed.reason);
+  const account = uuid(scene.usd);
+  await client.query('begin');
+  await client.query('select from account where id = $1 for update', [account]);
+  const approval = approveAdjustment(database, `Adjustment:${proposed.adjustment.id}`, { ...tester, by: 'another' });
+  await waitForLocks(client, 1);
+  const legs = [
+    { system: 'OUTSIDE', currency: 'USD', amount: -7n },
+    { account, currency: 'USD', amount: 7n },
+  ] as const;
+  await commitGroupsOn(client, [
+    [{ platformId: t.platform.platformId, plan: { journals: [{ kind: 'deposit', legs }] } }],
+  ]);
+  await client.query('commit');
+  const { adjustment } = (await approval) as Extract<Awaited<typeof approval>, { kind: 'done' }>;
+  const { rows } = await client.query(
+    `select j.kind, j.id from posting p join journal j on j.platform_id = p.platform_id and j.id = p.journal_id
+     where p.account_id = $1 order by p.account_version desc limit 2`,
+    [account],
+  );
+  expect(rows.map(({ kind }) => kind)).toEqual(['adjustment', 'deposit']);
+  expect(rows[0].id).toBe(adjustment.journalId);
+  expect(rows[0].id > rows[1].id).toBe(true);
 });
 
 test('a call waits for the first one with its key, and then has its answer', async () => {
@@ -154,6 +266,65 @@ test('a plan waits for whoever stops an account outside that takes part', async 
   const customerId = uuid(scene.customerId);
   expect(refusal).toEqual({ code: 'INVALID_BANK_ACCOUNT', id, customerId, status: 'INACTIVE' });
 });
+
+test('an approval waits for whoever rejects its adjustment', async () => {
+  const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
+  const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
+  if (proposed.kind === 'refused') throw new Error(proposed.reason);
+  const { id } = proposed.adjustment;
+  const plan: Plan = {
+    adjustments: [{ id, by: 'Ada' }],
+    journals: [adjustment(uuid(scene.usd), 'USD', 5n)],
+  };
+  const rejected = `status = 'REJECTED', decided_at = now(), decided_by = 'Grace', decided_reason = 'a test'`;
+  const refusal = await refusalAfter('adjustment', id, rejected, plan);
+  expect(refusal).toEqual({ code: 'CONFLICT', id, status: 'REJECTED' });
+});
+
+test('a settlement by hand waits for whoever closes its case', async () => {
+  const transactionId = uuid((await pay(t.platform, scene, 100)).id);
+  const { rows } = await holder.query(
+    `insert into rail_case (platform_id, order_id, transaction_id, kind, said, stands)
+     select platform_id, id, transaction_id, 'OTHER_AMOUNT', 'said', 'stands' from rail_order where transaction_id = $1
+     returning id, order_id`,
+    [transactionId],
+  );
+  const { id, order_id: orderId } = rows[0];
+  const legs = [
+    { system: 'OUTSIDE', currency: 'USD', amount: 1n },
+    { system: 'DIFFERENCES', currency: 'USD', amount: -1n },
+  ] as const;
+  const plan: Plan = {
+    orders: [{ id: orderId, dueInMs: null }],
+    cases: [{ orderId, by: 'Ada', reason: 'a test', movedOut: 101n, movedIn: null }],
+    journals: [{ kind: 'difference', transactionId, legs }],
+  };
+  const closed = `closed_at = now(), closed_by = 'Grace', closed_reason = 'a test'`;
+  const refusal = await refusalAfter('rail_case', id, closed, plan);
+  expect(refusal).toEqual({ code: 'CONFLICT', id: transactionId, status: 'CLOSED' });
+});
+
+test.each([
+  ['a customer', 'customer', 'customerId', `kyc_status = 'REJECTED'`, 'USER_NOT_READY'],
+  ['an account outside', 'account', 'outsideUsd', `status = 'INACTIVE'`, 'INVALID_BANK_ACCOUNT'],
+] as const)(
+  '%s who only takes part is waited for beside one that changes',
+  async (_what, table, party, change, code) => {
+    const id = uuid(scene[party]);
+    const other = await makeScene(t.platform, 0n);
+    const plan: Plan =
+      table === 'customer'
+        ? {
+            customers: [{ id: uuid(other.customerId), set: { name: 'Ada Lovelace' } }],
+            requireActive: { customers: [id] },
+          }
+        : {
+            accounts: [{ id: uuid(other.outsideUsd), from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' }],
+            requireActive: { accounts: [id] },
+          };
+    expect(await refusalAfter(table, id, change, plan)).toMatchObject({ code, id });
+  },
+);
 
 test('a plan waits for whoever has the account that it credits, and then sees its balance', async () => {
   const account = uuid(scene.usd);

@@ -8,7 +8,7 @@ const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 
 // The compiler finds a field of a plan that these forget.
-const requireActive = { customers: some, undeleted: some, accounts: some, unfrozen: some } satisfies Fields<
+const requireActive = { customers: some, accounts: some, unfrozen: some, lookups: some } satisfies Fields<
   Plan['requireActive']
 >;
 const insert = {

@@ -21,8 +21,6 @@ import type { Pair, World } from './world.ts';
 export interface Real {
   readonly world: World;
   readonly pair: Pair;
-  /** The same in the other cluster, where there is one. */
-  readonly other: Real | undefined;
 }
 
 type Command = fc.AsyncCommand<Model, Real>;
@@ -41,20 +39,12 @@ function command(
     async run(model, real) {
       await run(model, real);
       await expectBalances(model, real, `after ${name}`);
-      if (real.other && model.other)
-        await expectBalances(model.other, real.other, `in the other cluster, after ${name}`);
     },
   };
 }
 
 async function expectBalances({ balances }: Model, { world, pair }: Real, when: string): Promise<void> {
   expect(await world.conserved(pair), when).toEqual(balances);
-}
-
-/** Returns the other cluster. */
-function across({ other: model }: Model, { other: real }: Real) {
-  if (!model || !real) throw new Error('there is no other cluster');
-  return { model, real };
 }
 
 /** Sends a mutation under a key of its own, and expects its success or the refusal with `code`. */
@@ -156,9 +146,8 @@ const transferInternal = fc.tuple(amount, fc.boolean()).map(([sum, back]) =>
 const makeQuote = (...kinds: readonly QuoteKind[]) =>
   fc.tuple(amount, fc.constantFrom(...kinds)).map(([sum, kind]) =>
     command(`quote ${sum} ${kind}`, always, async (model, real) => {
-      const { a, b } = real.pair;
-      const { umaOfB } = kind === 'across' ? across(model, real).real.pair : real.pair;
-      const isUma = kind === 'uma' || kind === 'across';
+      const { a, b, umaOfB } = real.pair;
+      const isUma = kind === 'uma';
       calls += 1;
       const name = `payment ${calls}`;
       const code = kind === 'pulled' && model.outside !== 'ACTIVE' ? 'INVALID_BANK_ACCOUNT' : undefined;
@@ -205,18 +194,15 @@ function obstacle(model: Model, quote: ModelQuote): string | undefined {
 
 /** Waits until a payment to a UMA address has arrived at its receiver's platform, where it waits for its approval. */
 async function awaitArrival(model: Model, real: Real, quote: ModelQuote, outcome: Outcome): Promise<void> {
-  const isAcross = quote.kind === 'across';
-  const receiver = isAcross ? across(model, real) : { model, real };
-  const arriving = await receiver.real.world.until(
+  const arriving = await real.world.until(
     `the arrival of ${quote.name}`,
     (change) => change.type === 'INCOMING' && change.status === 'PENDING' && change.description === quote.name,
   );
-  receiver.model.waiting.push({
+  model.waiting.push({
     id: arriving.id,
     amount: quote.receive,
-    // What the sandbox would do is no matter of another cluster.
-    outcome: isAcross ? 'ok' : withinTheHouse(outcome),
-    sent: { id: quote.transactionId, amount: quote.send, isAcross },
+    outcome: withinTheHouse(outcome),
+    sent: { id: quote.transactionId, amount: quote.send },
   });
 }
 
@@ -233,7 +219,7 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
       quote.status = 'DONE';
       // What is pulled comes in and goes out again at once.
       if (quote.kind !== 'pulled') model.balances.aUsd -= quote.send;
-      if (quote.kind === 'uma' || quote.kind === 'across') return awaitArrival(model, real, quote, outcome);
+      if (quote.kind === 'uma') return awaitArrival(model, real, quote, outcome);
       const expected = outcomes[quote.kind === 'other' ? withinTheHouse(outcome) : outcome];
       await real.world.ends(quote.transactionId, expected.status);
       suspend(model, outcome, quote.transactionId, quote.send);
@@ -393,11 +379,9 @@ export async function decide(model: Model, real: Real, at: number, verdict: Verd
   await real.world.ends(id, expected.status);
   if (expected.status === 'COMPLETED') model.balances.bUsd += amount;
   if (!sent) return;
-  const sender = sent.isAcross ? across(model, real) : { model, real };
-  if (sent.isAcross) await sender.real.world.passPause(sent.id);
-  await sender.real.world.ends(sent.id, expected.status);
-  if (expected.back) sender.model.balances.aUsd += sent.amount;
-  suspend(sender.model, decided, sent.id, sent.amount);
+  await real.world.ends(sent.id, expected.status);
+  if (expected.back) model.balances.aUsd += sent.amount;
+  suspend(model, decided, sent.id, sent.amount);
 }
 
 const decision = fc
@@ -445,10 +429,3 @@ const commandsWith = (...kinds: readonly QuoteKind[]) => [
 
 /** The commands of a platform. */
 export const commands = commandsWith('outside', 'other', 'uma', 'funded', 'pulled');
-
-/** The commands of a platform that pays customers of another cluster, too: most of its quotes, which are executed and decided on. */
-export const commandsBesideAnother = [
-  ...commandsWith('outside', 'other', 'uma', 'funded', 'pulled', ...Array<QuoteKind>(10).fill('across')),
-  ...Array<typeof execute>(6).fill(execute),
-  ...Array<typeof decision>(6).fill(decision),
-];

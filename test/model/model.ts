@@ -12,13 +12,11 @@ export interface Model {
   outside: AccountStatus;
   /** The last command that was sent, to be repeated. */
   last: Call | undefined;
-  /** The platform in the other cluster, where there is one. */
-  other: Model | undefined;
 }
 
 /** A platform at which nothing is under way. */
 export function modelOf(balances: Model['balances']): Model {
-  return { balances, quotes: [], waiting: [], suspended: [], outside: 'ACTIVE', last: undefined, other: undefined };
+  return { balances, quotes: [], waiting: [], suspended: [], outside: 'ACTIVE', last: undefined };
 }
 
 export interface ModelQuote {
@@ -35,10 +33,10 @@ export interface ModelQuote {
 }
 
 /**
- * From A's dollars to its euro account outside, to B's euros here, to B's UMA address, to the UMA address of B in the other
- * cluster; to the euro account outside, funded by a deposit, or pulled from A's dollar account outside.
+ * From A's dollars to its euro account outside, to B's euros here, to B's UMA address; to the euro
+ * account outside, funded by a deposit, or pulled from A's dollar account outside.
  */
-export type QuoteKind = 'outside' | 'other' | 'uma' | 'across' | 'funded' | 'pulled';
+export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
 
 export type AccountStatus = 'ACTIVE' | 'UNDER_REVIEW' | 'INACTIVE';
 
@@ -59,8 +57,8 @@ export interface Waiting {
   readonly id: string;
   readonly amount: bigint;
   readonly outcome: Outcome;
-  /** The sending side, where it is here or in the other cluster. */
-  readonly sent: { readonly id: string; readonly amount: bigint; readonly isAcross: boolean } | undefined;
+  /** The sending side, where it is here. */
+  readonly sent: { readonly id: string; readonly amount: bigint } | undefined;
 }
 
 /** What the sandbox is asked to do to a payment. */

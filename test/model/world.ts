@@ -210,14 +210,6 @@ export class World {
     );
   }
 
-  /** Jumps the clock of an outgoing payment to the moment at which its order is asked about again. */
-  async passPause(transactionId: string): Promise<void> {
-    await this.#sql.query(
-      'update rail_order set due_at = clock_timestamp() where platform_id = $1 and transaction_id = $2 and due_at is not null',
-      [this.platform.platformId, uuidIn(transactionId)],
-    );
-  }
-
   async #follow(): Promise<void> {
     for await (const { data } of this.#stream) {
       const change: Change = data.transactionUpdates.transaction;

@@ -119,7 +119,7 @@ test('an id that could forge lines or headers is replaced', async () => {
 });
 
 test('the access log has each request once, and of no request its query, its credentials or its body', async () => {
-  await post('/graphql?ticket=hidden-ticket', customer);
+  await post('/graphql?hidden-query', customer);
   await lineWith('request');
   const [line] = parsed().filter(({ msg }) => msg === 'request');
   expect(line).toMatchObject({
@@ -135,7 +135,7 @@ test('the access log has each request once, and of no request its query, its cre
   expect(parsed()[1]).toMatchObject({ status: 200, platform: t.platform.platformId, operation: 'query viewer' });
   expect(parsed()[1]).toMatchObject({ tokenId: (await t.owner.query('select id from api_token')).rows[0].id });
   const [, credentials = ''] = t.platform.authorization.split(' ');
-  for (const secret of ['hidden-ticket', credentials, 'Unlogged Person']) expect(lines.join()).not.toContain(secret);
+  for (const secret of ['hidden-query', credentials, 'Unlogged Person']) expect(lines.join()).not.toContain(secret);
 });
 
 test('a webhook is found by the request that caused it, and the request by the webhook', async () => {

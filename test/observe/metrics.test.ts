@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { natsServersOf } from '../../src/events/relay/nats-address.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
 import { alertsIn, rulesFiles } from '../alerts/prometheus.ts';
 import { stagedFaults } from '../alerts/staged-faults.ts';
@@ -209,12 +208,12 @@ test('what an alert counts has a figure before it rises', async () => {
 });
 
 test('each alert and each panel names metrics that there are, and each metric has a panel', async () => {
-  // An instance with a relay and a replica has metrics of them, too. It needs no server for them.
-  const nowhere = { NATS_URL: natsServersOf('nats://127.0.0.1:1'), DATABASE_READ_URL: ['postgres://127.0.0.1:1/none'] };
+  // An instance with a replica has metrics of it, too. It needs no server for them.
+  const nowhere = { DATABASE_READ_URL: ['postgres://127.0.0.1:1/none'] };
   const other = await startTestGateway({ ROLE: 'serve', METRICS_PORT: 0, ...nowhere }, t.databaseUrl);
-  const ofRelay = await (await fetch(`${other.gateway.metricsUrl}/metrics`)).text();
+  const ofReplica = await (await fetch(`${other.gateway.metricsUrl}/metrics`)).text();
   await other.stop();
-  const there = new Set([...`${await scrape()}${ofRelay}`.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+  const there = new Set([...`${await scrape()}${ofReplica}`.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
   const named = ['alerts.yml', 'dashboard.json'].flatMap((file) =>
     [...readFileSync(`deploy/prometheus/${file}`, 'utf8').matchAll(/\b((?:payments|nodejs|process)_\w+)/g)].map(
       ([, name = '']) => name.replace(/_(bucket|count|sum)$/, ''),

@@ -35,7 +35,11 @@ export interface DrawnDocument {
 }
 
 /** What changes while one reads: when a token was last used, and the moment at which a rate was read. */
-const moving: ReadonlySet<string> = new Set(['ApiToken.lastUsedAt', 'ExchangeRate.updatedAt', 'Viewer.serverTime']);
+export const moving: ReadonlySet<string> = new Set([
+  'ApiToken.lastUsedAt',
+  'ExchangeRate.updatedAt',
+  'Viewer.serverTime',
+]);
 
 /** How often each field of the query is chosen, in relation to the others. */
 const rootWeights: Readonly<Record<string, number>> = {
@@ -59,6 +63,7 @@ const rootWeights: Readonly<Record<string, number>> = {
   mutationReceipt: 1,
   exchangeRates: 1,
   currencies: 1,
+  externalAccountForms: 1,
 };
 const roots = Object.entries(rootWeights).flatMap(([name, weight]) => Array.from({ length: weight }, () => name));
 

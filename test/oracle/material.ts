@@ -29,9 +29,13 @@ const lists: Readonly<Record<string, readonly [field: string, selection: string]
   WebhookEndpoint: ['webhookEndpoints', 'id deliveries { edges { cursor node { id } } }'],
 };
 
-/** Reads all lists of a platform, page after page. */
-export async function readMaterial(platform: TestPlatform, keys: Material['keys']): Promise<Material> {
-  const ids: Record<string, string[]> = { Platform: [`Platform:${platform.platformId}`] };
+/** Reads all lists of a platform, page after page. Lookups are in none: their ids are given. */
+export async function readMaterial(
+  platform: TestPlatform,
+  keys: Material['keys'],
+  lookups: readonly string[],
+): Promise<Material> {
+  const ids: Record<string, string[]> = { Platform: [`Platform:${platform.platformId}`], Lookup: [...lookups] };
   const cursors: Record<string, string[]> = { WebhookDelivery: [], LedgerEntry: [] };
   const nodes: Data[] = [];
   for (const [type, [field, selection]] of Object.entries(lists)) {

@@ -3,8 +3,10 @@ import path from 'node:path';
 import {
   buildSchema,
   type DocumentNode,
+  defaultFieldResolver,
   execute,
   GraphQLError,
+  type GraphQLField,
   type GraphQLResolveInfo,
   type GraphQLScalarTypeConfig,
   type GraphQLSchema,
@@ -39,6 +41,8 @@ export interface Expected {
   readonly errors: readonly PlainError[];
   /** How many rows of lists and nodes were found. */
   readonly rows: number;
+  /** The fields that had a value, as `Type.field`; of a list, at least one element. */
+  readonly seen: ReadonlySet<string>;
 }
 
 export interface Operation {
@@ -50,6 +54,7 @@ export interface Operation {
 interface Execution extends Asking {
   readonly errors: PlainError[];
   readonly pending: Set<Promise<unknown>>;
+  readonly seen: Set<string>;
   rows: number;
 }
 
@@ -67,8 +72,8 @@ export class PlainExecutor {
   /** What a caller must be answered. */
   async execute(operation: Operation, viewer: PlainViewer): Promise<Expected> {
     const document = this.#document(operation.query);
-    if ('refused' in document) return { data: undefined, errors: document.refused, rows: 0 };
-    const execution: Execution = { ...this.#from, viewer, errors: [], pending: new Set(), rows: 0 };
+    if ('refused' in document) return { data: undefined, errors: document.refused, rows: 0, seen: new Set() };
+    const execution: Execution = { ...this.#from, viewer, errors: [], pending: new Set(), seen: new Set(), rows: 0 };
     const { data, errors = [] } = await execute({
       schema: this.schema,
       document,
@@ -85,7 +90,7 @@ export class PlainExecutor {
       const one = plainError(error);
       if (!execution.errors.some((known) => isSame(known, one))) execution.errors.push(one);
     }
-    return { data, errors: execution.errors, rows: execution.rows };
+    return { data, errors: execution.errors, rows: execution.rows, seen: execution.seen };
   }
 
   /** The document, or why it is refused; the last one is remembered, as several callers ask it one after the other. */
@@ -135,8 +140,20 @@ function plainSchema(): GraphQLSchema {
           return value;
         });
     }
+    for (const field of Object.values(type.getFields())) noteValues(name, field);
   }
   return schema;
+}
+
+/** Makes a field remember that it had a value. */
+function noteValues(owner: string, field: GraphQLField<unknown, Execution>): void {
+  const { name, resolve = defaultFieldResolver } = field;
+  field.resolve = async (row, args, execution, info) => {
+    const value: unknown = await resolve(row, args, execution, info);
+    const isEmpty = value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+    if (!isEmpty) execution.seen.add(`${owner}.${name}`);
+    return value;
+  };
 }
 
 /** Remembers what a field under way comes to, if it is an error. */

@@ -1,5 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { platformItself } from '../../src/access/platform-itself.ts';
+import type { AccountField } from '../../src/core/account-fields.ts';
+import { type AccountType, accountTypes } from '../../src/core/account-types.ts';
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
 import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
 import { Refusal } from '../../src/core/refusal.ts';
@@ -22,7 +24,6 @@ import {
 import { rowFromSnapshot, type SnapshotRows } from '../../src/database/rows.ts';
 import { feedCursor, feedStart, positionOf } from '../../src/events/cursor.ts';
 import { displayName, maskedNumber } from '../../src/payments/accounts/account-names.ts';
-import { accountTypes } from '../../src/payments/accounts/account-types.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { deliveryRails } from '../../src/payments/pricing/delivery-rails.ts';
 import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts';
@@ -60,6 +61,9 @@ export interface Asking {
   readonly reads: PlainReads;
   readonly payments: Payments;
 }
+
+/** A type of account, as a form asks for it. */
+type AccountForm = AccountType & { readonly accountType: string };
 
 type Resolver<Row> = (row: Row, args: Data, asking: Asking) => unknown;
 
@@ -508,8 +512,34 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     },
     currencies: () => currencies,
     exchangeRates: (_root, args, asking) => rates(args, asking),
+    externalAccountForms(_root, { currency }) {
+      if (currency != null && !currencyOf(currency)) {
+        throw new GraphQLError('unknown currency', { extensions: { code: 'INVALID_CURRENCY' } });
+      }
+      const all = Object.entries(accountTypes).map(([accountType, type]): AccountForm => ({ ...type, accountType }));
+      return all.filter(({ currencies: known }) => currency == null || known.includes(currency));
+    },
     mutationReceipt: (_root, args, asking) => receipt(args, asking),
     viewer: (_root, _args, { viewer }) => viewer,
+  }),
+  ExternalAccountForm: fieldsOf<AccountForm>({
+    inputField: ({ graphql }) => graphql.input,
+    currencies: ({ currencies: codes }) => codes.map(currencyOf),
+    isBeneficiaryRequired: ({ beneficiary }) => beneficiary,
+    exactlyOneOf: ({ identifier }) => (identifier.length > 1 ? identifier : []),
+    fields: ({ fields }) => Object.entries(fields).map(([name, field]) => ({ ...field, name })),
+  }),
+  ExternalAccountFormField: fieldsOf<AccountField>({
+    isRequired: ({ optional }) => !optional,
+    allowedValues: ({ values }) => values ?? null,
+    format: ({ form }) => form ?? null,
+    pattern: ({ pattern }) => pattern?.source ?? null,
+    formatDependsOn: ({ formBy }) => formBy?.field ?? null,
+    formatsByValue: ({ formBy }) => Object.entries(formBy?.forms ?? {}).map(([value, form]) => ({ ...form, value })),
+  }),
+  ExternalAccountFieldFormat: fieldsOf<{ readonly form: string; readonly pattern: RegExp }>({
+    format: ({ form }) => form,
+    pattern: ({ pattern }) => pattern.source,
   }),
   Viewer: fieldsOf<PlainViewer>({
     platformId: ({ platformId }) => publicId('Platform', platformId),
@@ -699,6 +729,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   WebhookEndpoint: fieldsOf<WebhookEndpoint>({
     id: ({ id }) => publicId('WebhookEndpoint', id),
+    tokenId: ({ tokenId }) => tokenId && publicId('ApiToken', tokenId),
     async deliveries({ platformId, id }, args, asking) {
       const where = { AND: [{ platformId, endpointId: id }, deliveriesWanted(args.filter)] };
       const rows = await asking.reads.deliveries(where);

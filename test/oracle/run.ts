@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { often } from '../setup/often.ts';
 import { Choices } from './choices.ts';
+import { directedDocuments, fieldsToSee, needlessExceptions } from './coverage.ts';
 import { differenceOf } from './differences.ts';
 import { type DrawnDocument, drawDocument } from './documents.ts';
 import type { Expected, Operation } from './plain-executor.ts';
@@ -20,6 +21,8 @@ export interface Figures {
   refused: number;
   /** All requests, repeats among them. */
   requests: number;
+  /** The fields that were compared with a value, as `Type.field`. */
+  readonly seen: Set<string>;
   /** Of documents with one root field, by that field: how many were counted, and their statements, all and at most. */
   readonly statements: Map<string, { documents: number; statements: number; most: number }>;
 }
@@ -33,6 +36,7 @@ function newFigures(): Figures {
     answersWithErrors: 0,
     refused: 0,
     requests: 0,
+    seen: new Set(),
     statements: new Map(),
   };
 }
@@ -72,7 +76,44 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
     const message = smallest instanceof Error ? smallest.message : String(smallest);
     throw new Error(`${message}\nORACLE_SEED=${seed} asks for it again`, { cause: smallest });
   }
+  await seeTheRest(world, figures);
   return figures;
+}
+
+/**
+ * Asks for the fields that no random document has selected with a value.
+ * @throws Error for those that have none here, and for exceptions that are none any more
+ */
+async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
+  const { schema } = world.oracle;
+  const missing = new Set(fieldsToSee(schema));
+  const choices = new Choices(Array.from({ length: 10_000 }, (_, at) => Math.imul(at + 1, 0x9e3779b1) >>> 5));
+  const isSeen = () => {
+    for (const field of figures.seen) missing.delete(field);
+    return missing.size === 0;
+  };
+  for (const [home, material] of world.material.entries()) {
+    if (isSeen()) break;
+    const all = world.callers.filter(({ platform }) => platform === home);
+    for (const { isPlain, ...drawn } of directedDocuments(schema, missing, choices, material)) {
+      const asked = { ...drawn, callers: isPlain ? all.slice(0, 1) : all, isRepeated: false };
+      try {
+        await check(world, asked, { ...newFigures(), seen: figures.seen });
+      } catch (error) {
+        throw (await smaller(world, { asked, error }, performance.now() + shrinkMs / 2)).error;
+      }
+      if (isSeen()) break;
+    }
+  }
+  const needless = needlessExceptions(schema, figures.seen);
+  if (missing.size + needless.length === 0) return;
+  throw new Error(
+    [
+      `no document has selected these fields with a value: ${[...missing].join(', ') || 'none'}`,
+      `these are exceptions without need: ${needless.join(', ') || 'none'}`,
+      'test/oracle/scene.ts makes what documents find; test/oracle/coverage.ts says which fields have no value there, and why',
+    ].join('\n'),
+  );
 }
 
 /** A document, with who asks it: in turn, each with the next values of its variables. */
@@ -135,6 +176,8 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     if (difference !== undefined && !isOverBudget) {
       throw different(difference, caller.name, operation, expected, result);
     }
+    // What an error has nulled was not compared.
+    if (!isOverBudget && expected.errors.length === 0) for (const field of expected.seen) figures.seen.add(field);
     firsts.push({ caller, operation, text: result.text });
     hasRows ||= expected.rows > 0;
     figures.answers += 1;

@@ -1,9 +1,22 @@
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { act, actOn, ended, execute, feedEnd, lookUp, quote, seen, umaAddressOf, umaQuote } from '../setup/acts.ts';
+import { freezeAccount, freezeCustomer } from '../../src/payments/freezing.ts';
+import {
+  act,
+  actOn,
+  ended,
+  execute,
+  feedEnd,
+  lookUp,
+  mint,
+  quote,
+  seen,
+  umaAddressOf,
+  umaQuote,
+} from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { externalAccount, fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
-import { createEndpoint } from '../webhooks/endpoint.ts';
+import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 import type { PlainViewer } from './viewer.ts';
 
@@ -58,6 +71,7 @@ export async function makeQuietScene(): Promise<QuietScene> {
       ...(await callersOf(maker.url, 0, platforms[0], first, bound[0])),
       ...(await callersOf(maker.url, 1, platforms[1], second, bound[1])),
     ];
+    await endSome(maker, platforms[0], first);
     await untilQuiet(maker);
     return { databaseUrl: database.url, callers, keys: usedKeys, drop: () => database.drop() };
   } finally {
@@ -93,7 +107,7 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
   const payers = [await makeScene(platform, 5_000_000n), await makeScene(platform, 3_000_000n)] as const;
   const create = async (platformCustomerId: string, details: object, more: object = {}): Promise<string> =>
     (await act(platform, 'createCustomer', { platformCustomerId, details, ...more }, 'customer { id }')).customer.id;
-  const address = { line1: 'Weg 1', city: 'Berlin', postalCode: '10115', country: 'DE' };
+  const address = { line1: 'Weg 1', line2: 'Hof', city: 'Berlin', state: 'BE', postalCode: '10115', country: 'DE' };
   const business = await create(
     'business',
     {
@@ -110,7 +124,15 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
             address,
             birthDate: '1985-12-10',
           },
-          { fullName: 'Alan Turing', individualType: 'TRUSTEE', emailAddress: 'alan@example.com', nationality: 'GB' },
+          {
+            ...{
+              fullName: 'Alan Turing',
+              individualType: 'TRUSTEE',
+              emailAddress: 'alan@example.com',
+              nationality: 'GB',
+            },
+            ...{ phoneNumber: '+441234567890', taxId: 'QQ123456C', title: 'Dr' },
+          },
         ],
       },
     },
@@ -296,10 +318,9 @@ async function payBetween(from: TestPlatform, sender: Customers, to: TestPlatfor
   }
 }
 
-const owner = { individual: { fullName: 'Grace Hopper', birthDate: '1986-12-09', nationality: 'US' } };
-const company = {
-  business: { legalName: 'Acme GmbH', taxId: 'DE1', address: { line1: 'Weg 1', postalCode: '10115', country: 'DE' } },
-};
+const address = { line1: 'Weg 1', postalCode: '10115', country: 'DE' };
+const owner = { individual: { fullName: 'Grace Hopper', birthDate: '1986-12-09', nationality: 'US', address } };
+const company = { business: { legalName: 'Acme GmbH', registrationNumber: 'HRB 1', taxId: 'DE1', address } };
 
 /** Accounts outside of every kind, lookups, and what else one platform has that the other lacks. */
 async function moreOfEverything(platform: TestPlatform, { payers, all }: Customers): Promise<void> {
@@ -307,15 +328,18 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
   const evm = '0x52908400098527886E0F7030069857D2E4169EE7';
   const kinds: readonly (readonly [currency: string, accountInfo: object])[] = [
     ['MXN', { clabe: { clabeNumber: '012180015678912345', bankName: 'Banco' } }],
-    ['BRL', { pix: { pixKey: '12345678909', pixKeyType: 'CPF', taxId: '12345678909' } }],
+    ['BRL', { pix: { pixKey: '12345678909', pixKeyType: 'CPF', taxId: '12345678909', bankName: 'Banco' } }],
     ['INR', { upi: { vpa: 'grace@bank' } }],
     ['NGN', { ngnAccount: { accountNumber: '0123456789', bankName: 'Bank', purposeOfPayment: 'GIFT' } }],
-    ['CAD', { cadAccount: { accountNumber: '1234567', bankCode: '001', branchCode: '00011' } }],
-    ['GBP', { gbpAccount: { accountNumber: '12345678', sortCode: '20-00-00' } }],
+    ['CAD', { cadAccount: { accountNumber: '1234567', bankCode: '001', branchCode: '00011', bankName: 'Bank' } }],
+    ['GBP', { gbpAccount: { accountNumber: '12345678', sortCode: '20-00-00', bankName: 'Bank' } }],
+    ['EUR', { iban: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF', bankName: 'Bank' } }],
     ['PHP', { phpAccount: { accountNumber: '123456', bankName: 'Bangko' } }],
     ['SGD', { sgdAccount: { accountNumber: '123456', bankName: 'Bank', swiftCode: 'DBSSSGSG' } }],
     ['BTC', { layer2Wallet: { address: 'spark1qqqqqqqqqqqqqqqqqqqqqqq' } }],
     ['BTC', { lightning: { lightningAddress: 'grace@example.com' } }],
+    ['BTC', { lightning: { invoice: `lnbc${'q'.repeat(60)}` } }],
+    ['BTC', { lightning: { bolt12: `lno1${'q'.repeat(60)}` } }],
     ['USDC', { solanaWallet: { address: '11111111111111111111111111111111' } }],
     ['USDT', { tronWallet: { address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' } }],
     ['USDC', { polygonWallet: { address: evm } }],
@@ -422,7 +446,7 @@ async function callersOf(
     const { tokenId, authorization } = await mint(
       { customerId },
       permissions,
-      at === 0 ? { idempotencyKey: 'an-app' } : {},
+      at === 0 ? { idempotencyKey: 'an-app', grants: ['LOOK_UP_RECEIVERS'] } : {},
     );
     const bound = { kind: 'CUSTOMER', customerId: uuid(customerId) } as const;
     callers.push({
@@ -465,6 +489,32 @@ async function callersOf(
   return callers;
 }
 
+/** What the operator, a receiver and a platform have ended. */
+async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }: Customers): Promise<void> {
+  const [, , business = '', person = ''] = all;
+  const freezing = { reason: 'under investigation', by: 'Ada', frozen: true };
+  const { database } = gateway.payments;
+  const frozen = [
+    await freezeCustomer(database, person, freezing),
+    await freezeAccount(database, await internalAccount(platform, business, 'USD'), freezing),
+  ];
+  const { accounts } = await platform.ask(
+    'query ($id: ID!) { accounts(filter: { kind: EXTERNAL, customerId: $id }, first: 1) { edges { node { id } } } }',
+    { id: business },
+  );
+  frozen.push(await freezeAccount(database, accounts.edges[0].node.id, freezing));
+  if (frozen.some(({ kind }) => kind !== 'changed')) throw new Error(JSON.stringify(frozen));
+
+  const { tokenId } = await mint(platform, { customerId: business, permissions: ['VIEW'] });
+  await act(platform, 'revokeClientToken', { tokenId }, 'revokedId');
+
+  const gone = await startReceiver(answer(410));
+  const { id } = await createEndpoint(platform, { url: gone.url, eventTypes: ['TEST'] });
+  await act(platform, 'sendTestWebhook', { endpointId: id }, '');
+  await endpointUntil(platform, id, ({ disabledAt }) => disabledAt !== null);
+  await gone.stop();
+}
+
 /** The uuid in a public id. */
 function uuid(id: string): string {
   return id.slice(id.indexOf(':') + 1);
@@ -478,7 +528,8 @@ async function untilQuiet({ gateway }: TestGateway): Promise<void> {
       `select exists (select from outbox)
          or exists (select from rail_order where due_at < clock_timestamp() + interval '1 minute')
          or exists (select from account_check where due_at < clock_timestamp() + interval '1 minute')
-         or exists (select from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id where e.position < h.sequence)
+         or exists (select from webhook_endpoint e join feed_head h on h.platform_id = e.platform_id
+                    where e.position < h.sequence and e.disabled_at is null)
          as busy`,
     );
     if (rows[0]?.busy === false) return;

@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { publicId } from '../../src/core/ids.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { Statements } from '../setup/statements.ts';
@@ -42,17 +43,16 @@ export class OracleWorld {
     const scene = await makeQuietScene();
     // It serves and does nothing else, so nothing changes.
     const gateway = await startTestGateway({ ROLE: 'serve' }, scene.databaseUrl);
-    const reader = (platform: number) => {
+    const database = openDatabase({ url: scene.databaseUrl, role: 'gateway_work', poolSize: 4 });
+    const reader = async (platform: number) => {
       const caller = scene.callers.find((one) => one.platform === platform);
-      return readMaterial(connect(gateway.url, '', caller?.authorization ?? ''), scene.keys);
+      const { platformId = '', authorization = '' } = { ...caller?.viewer, ...caller };
+      const lookups = await database.prisma.lookup.findMany({ where: { platformId }, select: { id: true } });
+      const ids = lookups.map(({ id }) => publicId('Lookup', id));
+      return readMaterial(connect(gateway.url, platformId, authorization), scene.keys, ids);
     };
     const material: [Material, Material] = [await reader(0), await reader(1)];
-    return new OracleWorld(
-      scene,
-      gateway,
-      openDatabase({ url: scene.databaseUrl, role: 'gateway_work', poolSize: 4 }),
-      material,
-    );
+    return new OracleWorld(scene, gateway, database, material);
   }
 
   /** Asks the service over HTTP. */

@@ -126,6 +126,21 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, without.scene.usd)).toBe(0n);
   });
 
+  test('tells its sender what the platform says of the receiver, before what the record of the customer has', async () => {
+    const [payer, payee] = [await makeScene(t.platform, 50_000n), await makeScene(t.platform, 0n)];
+    const told = async (receiverCustomerInfo: object[]) => {
+      const after = await feedEnd(t.platform);
+      const made = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
+      await execute(t.platform, made.id);
+      const { id } = await seen(t.platform, after, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
+      await actOn(t.platform, 'approveTransaction', { transactionId: id, receiverCustomerInfo });
+      return (await ended(t.platform, made.transaction.id)).counterpartyInformation;
+    };
+    expect(await told([])).toContainEqual({ name: 'FULL_NAME', value: 'Grace Hopper' });
+    const given = { name: 'FULL_NAME', value: 'Rear Admiral Hopper' };
+    expect((await told([given])).filter(({ name }: Data) => name === 'FULL_NAME')).toEqual([given]);
+  });
+
   test('is rejected with a reason, and no money comes', async () => {
     const { scene, transaction } = await receive(t);
     expect(

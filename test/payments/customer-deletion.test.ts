@@ -1,10 +1,12 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { act, ended, execute, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
+import { act, ended, execute, mint, pay, quote, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
 
 // A customer who holds money, or has payments under way, is not deleted. The database decides, with the accounts locked.
 
@@ -122,30 +124,72 @@ describe('a customer with a payment under way', () => {
 });
 
 describe('a deleted customer', () => {
-  test('takes no deposit, and what a bank returns to it goes on to the platform', async () => {
-    const scene = await makeScene(platform, 500n);
-    const returned = await pay(platform, scene, 500, { sandboxScenario: { returnAfterMs: 600_000 } });
-    expect(await ended(platform, returned.id)).toMatchObject({ status: 'COMPLETED' });
+  test('leaves no living client token, and those that had ended before stay as they ended', async () => {
+    const { customerId } = await makeScene(platform, 0n);
+    const [living, expired, revoked] = await Promise.all([1, 2, 3].map(() => mint(platform, { customerId })));
+    await succeed(platform, 'revokeClientToken', { tokenId: revoked.tokenId });
+    await t.owner.query('update client_token set expires_at = clock_timestamp() where id = $1', [
+      expired.tokenId.split(':')[1],
+    ]);
+    const read = async (): Promise<Record<string, string | null>> => {
+      const { clientTokens } = await platform.ask(
+        'query ($filter: ClientTokenFilter) { clientTokens(filter: $filter) { edges { node { id revokedAt } } } }',
+        { filter: { customerId } },
+      );
+      return Object.fromEntries(clientTokens.edges.map(({ node }: Data) => [node.id, node.revokedAt]));
+    };
+    const before = await read();
+    expect(before).toEqual({
+      [living.tokenId]: null,
+      [expired.tokenId]: null,
+      [revoked.tokenId]: expect.any(String),
+    });
+    expect(await remove(customerId)).toMatchObject(deleted);
+    expect(await read()).toEqual({ ...before, [living.tokenId]: expect.any(String) });
+  });
+
+  test('takes no deposit, also not a late one for a quote of its own', async () => {
+    const scene = await makeScene(platform, 0n);
+    const late = await fundedQuote(platform, scene);
+    await succeed(platform, 'cancelQuote', { quoteId: late.quoteId });
     expect(await remove(scene.customerId)).toMatchObject(deleted);
     expect(await act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 5 })).toMatchObject({
       code: 'CUSTOMER_DELETED',
       path: ['input', 'accountId'],
     });
+    for (const more of [{}, { currencyAmount: 7 }, { sandboxScenario: { deposit: 'TWICE' } }])
+      expect(await sendDeposit(platform, late, more)).toMatchObject({
+        code: 'CUSTOMER_DELETED',
+        path: ['input', 'quoteId'],
+      });
+    expect(await balanceOf(platform, late.account)).toBe(0n);
+  });
 
+  test('gets no money back: what a bank returns waits in suspense, and a person releases it to the platform', async () => {
+    const scene = await makeScene(platform, 500n);
+    const returned = await pay(platform, scene, 500, { sandboxScenario: { returnAfterMs: 600_000 } });
+    expect(await ended(platform, returned.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await remove(scene.customerId)).toMatchObject(deleted);
     const stream = platform.watch(
       'subscription ($id: ID!) { transactionUpdates(transactionId: $id, until: FINAL) { status } }',
-      {
-        id: returned.id,
-      },
+      { id: returned.id },
     );
     await t.owner.query(
       `update rail_order set due_at = clock_timestamp(), created_at = created_at - interval '1 hour' where transaction_id = $1`,
       [returned.id.split(':')[1]],
     );
     for await (const { data } of stream) if (data.transactionUpdates.status === 'REFUNDED') break;
-    expect(await balanceOf(platform, scene.usd)).toBe(500n);
+    const waiting = await transactionOf(platform, returned.id);
+    expect(waiting).toMatchObject({ status: 'REFUNDED', refund: { settledAt: null } });
+    expect(waiting.timeline.at(-1).reason).toMatch(/; its account cannot take the refund, which waits in suspense$/);
+    expect(await balanceOf(platform, scene.usd)).toBe(0n);
+
     const before = await balanceOf(platform, own);
-    expect(await moveOut(scene.usd, 500n)).toMatchObject({ __typename: 'TransferInternalSuccess' });
+    const { database } = t.gateway.payments;
+    expect(await releaseSuspense(database, returned.id, tester)).toMatchObject({ kind: 'paid' });
+    expect([await balanceOf(platform, scene.usd), await balanceOf(platform, own)]).toEqual([0n, before + 500n]);
+    expect((await transactionOf(platform, returned.id)).refund.settledAt).not.toBeNull();
+    expect(await releaseSuspense(database, returned.id, tester)).toMatchObject({ kind: 'paid-before' });
     expect(await balanceOf(platform, own)).toBe(before + 500n);
   });
 });

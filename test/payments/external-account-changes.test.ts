@@ -77,6 +77,41 @@ test('a customer has one default deposit account: a new one replaces it, and it 
   expect(await defaultOf(scene)).toHaveLength(1);
 });
 
+test('the reason of a status stays with it, whatever else changes', async () => {
+  const { outsideUsd: accountId } = await makeScene(platform, 0n);
+  const reason = 'a name to look at';
+  await succeed(platform, 'sandboxSetExternalAccountStatus', { accountId, status: 'UNDER_REVIEW', reason });
+  await change(accountId, { platformAccountId: 'ours-3' });
+  const { account } = await platform.ask(
+    'query ($id: ID!) { account(id: $id) { ... on ExternalAccount { status statusReason version } } }',
+    { id: accountId },
+  );
+  expect(account).toEqual({ status: 'UNDER_REVIEW', statusReason: reason, version: 3 });
+});
+
+test('a new default deposit account changes the one before, each once, and no other account', async () => {
+  const scene = await makeScene(platform, 0n);
+  /** The versions of the customer's accounts that are not their first. */
+  const versions = async (): Promise<Record<string, number>> => {
+    const { rows } = await t.owner.query('select id, version from account where customer_id = $1 and version > 1', [
+      scene.customerId.split(':')[1],
+    ]);
+    return Object.fromEntries(rows.map(({ id, version }) => [`ExternalAccount:${id}`, version]));
+  };
+  await change(scene.outsideUsd, { defaultUmaDepositAccount: true });
+  expect(await versions()).toEqual({ [scene.outsideUsd]: 2 });
+  await change(scene.outsideUsd, { defaultUmaDepositAccount: true });
+  expect(await versions()).toEqual({ [scene.outsideUsd]: 3 });
+  await change(scene.outsideEur, { defaultUmaDepositAccount: true });
+  expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 2 });
+  const registered = {
+    ...{ customerId: scene.customerId, currency: 'USDC', defaultUmaDepositAccount: true },
+    accountInfo: { baseWallet: { address: `0x${'d'.repeat(40)}` } },
+  };
+  await succeed(platform, 'createExternalAccount', registered, 'account { id }');
+  expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 3 });
+});
+
 test('a payment to a UMA address goes to the default deposit account, as long as there is one', async () => {
   const scene = await makeScene(platform, 0n);
   const destination = async () => {

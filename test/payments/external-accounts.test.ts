@@ -187,19 +187,6 @@ describe.each(kinds)('$kind', ({ kind, type, currency, right, wrong, wallet }) =
       code: 'INVALID_INPUT',
     });
   });
-
-  test('is refused a second time for the same owner, naming the first', async () => {
-    const first = await t.platform.ask(
-      `query ($id: ID!) { accounts(filter: { kind: EXTERNAL, customerId: $id }, first: 100) { edges { node { id ... on ExternalAccount { accountInfo { __typename } } } } } }`,
-      { id: customerId },
-    );
-    const ids = first.accounts.edges
-      .filter((edge: Data) => edge.node.accountInfo.__typename === type)
-      .map((edge: Data) => edge.node.id);
-    const again = await register({ customerId, currency, accountInfo: { [kind]: right }, ...owner });
-    expect(again).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT' });
-    expect(ids.some((id: string) => again.message.includes(id))).toBe(true);
-  });
 });
 
 describe('the forms that a screen is made of', () => {

@@ -5,7 +5,7 @@ import { closeCases, listCases } from '../../src/payments/settlement/cases.ts';
 import { failOrder } from '../../src/payments/settlement/fail-order.ts';
 import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
 import type { RailOutcome } from '../../src/rails/rail.ts';
-import { actOn, execute, pay, quote } from '../setup/acts.ts';
+import { actOn, execute, pay, quote, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
@@ -130,6 +130,16 @@ test('a conversion and a pull end by command, with their quotes, and nothing of 
     expect(await openOrders(id)).toBe(0);
   }
   expect(await balanceOf(platform, scene.usd)).toBe(before);
+});
+
+test('a pull for a payment to a UMA address ends by command: it is with the rail, and nobody decides on it yet', async () => {
+  const payee = await makeScene(platform, 0n);
+  const address = await umaAddressOf(platform, payee.customerId);
+  const { id, transaction } = await umaQuote(platform, scene.outsideUsd, address, { lockedCurrencyAmount: 2_000 });
+  await execute(platform, id, slowPull);
+  const pending = says({ kind: 'pending', checkInMs: 1_000 });
+  expect(await failOrder(pending, transaction.id, byHand)).toMatchObject({ kind: 'failed' });
+  expect(await transactionOf(platform, transaction.id)).toMatchObject({ status: 'FAILED', refund: null });
 });
 
 test('what the rail says once more decides: what has settled or failed is refused, and the workers book it', async () => {

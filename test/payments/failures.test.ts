@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { actOn, ended, execute, feedEnd, quote, seen, transactionOf, umaQuote } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { passDelay } from '../setup/passing-time.ts';
+import { balanceOf, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
@@ -138,33 +139,54 @@ describe('a sandbox scenario', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test("takes the platform's part of the fees back on a return", async () => {
-    const platform = await t.newPlatform('earning');
-    await t.gateway.payments.database.prisma.platformFee.create({
-      data: { platformId: platform.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0' },
-    });
-    const scene = await makeScene(platform, 50_000n);
-    const { accounts } = await platform.ask(
-      '{ accounts(filter: { kind: INTERNAL, platformOwned: true, currency: "USD" }) { edges { node { id } } } }',
-    );
-    const earnings = accounts.edges[0].node.id;
-    const pay = async (sandboxScenario?: object) => {
-      const after = await feedEnd(platform);
-      const made = await quote(platform, {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencyAmount: amount,
-        immediatelyExecute: true,
-        sandboxScenario,
+  describe('that comes back, of a platform with a fee of 25,', () => {
+    /** A platform that earns, its account for that, and a payment of it that comes back when the test lets it. */
+    async function earning(name: string) {
+      const platform = await t.newPlatform(name);
+      await t.gateway.payments.database.prisma.platformFee.create({
+        data: { platformId: platform.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0' },
       });
-      const end = sandboxScenario ? 'REFUNDED' : 'COMPLETED';
-      await seen(platform, after, (one) => one.id === made.transaction.id && one.status === end);
-    };
-    await pay();
-    expect(await balanceOf(platform, earnings)).toBe(25n);
-    await pay({ returnAfterMs: 0 });
-    expect(await balanceOf(platform, earnings)).toBe(25n);
-    expect(await balanceOf(platform, scene.usd)).toBe(40_000n);
+      const scene = await makeScene(platform, 50_000n);
+      const earnings = await ownAccount(platform, 'USD');
+      const pay = async (sandboxScenario?: object): Promise<string> => {
+        const made = await quote(platform, {
+          source: { account: { accountId: scene.usd } },
+          destination: { account: { accountId: scene.outsideEur } },
+          lockedCurrencyAmount: amount,
+          immediatelyExecute: true,
+          sandboxScenario,
+        });
+        expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+        return made.transaction.id;
+      };
+      const comeBack = async (id: string) => {
+        const after = await feedEnd(platform);
+        await passDelay(t, id);
+        await seen(platform, after, (one) => one.id === id && one.status === 'REFUNDED');
+      };
+      return { platform, scene, earnings, pay, comeBack };
+    }
+
+    test("takes the platform's part of the fees back on a return", async () => {
+      const { platform, scene, earnings, pay, comeBack } = await earning('earning');
+      await pay();
+      expect(await balanceOf(platform, earnings)).toBe(25n);
+      await comeBack(await pay({ returnAfterMs: 3_600_000 }));
+      expect(await balanceOf(platform, earnings)).toBe(25n);
+      expect(await balanceOf(platform, scene.usd)).toBe(40_000n);
+    });
+
+    test('takes the fee back to its last unit from an account that holds no more, and nothing from one that lacks a unit', async () => {
+      const { platform, scene, earnings, pay, comeBack } = await earning('earning little');
+      await comeBack(await pay({ returnAfterMs: 3_600_000 }));
+      expect(await balanceOf(platform, earnings)).toBe(0n);
+      const lacking = await pay({ returnAfterMs: 3_600_000 });
+      const unit = { sourceAccountId: earnings, destinationAccountId: scene.usd, amount: 1 };
+      expect(await actOn(platform, 'transferInternal', unit)).toMatchObject({ transaction: { status: 'COMPLETED' } });
+      await comeBack(lacking);
+      expect(await balanceOf(platform, earnings)).toBe(24n);
+      expect(await balanceOf(platform, scene.usd)).toBe(50_001n);
+    });
   });
 
   test('given at execution takes the place of the one given with the quote', async () => {

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { leaseOrders } from '../../src/payments/orders/orders.ts';
+import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
+import { closeCases, listCases } from '../../src/payments/settlement/cases.ts';
 import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
-import type { RailOutcome } from '../../src/rails/rail.ts';
-import { actOn, ended } from '../setup/acts.ts';
+import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
+import { actOn, ended, execute, quote, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
 
 let database: ThrowawayDatabase;
 /** Serves, and does no work. */
@@ -31,6 +34,47 @@ async function transfer(): Promise<string> {
   const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
   return (await actOn(platform, 'transferOut', input)).transaction.id;
 }
+
+/** The work of a process whose rail answers like this. */
+function withRail(parts: Partial<Rail>): Payments {
+  const { SANDBOX } = payments.rails;
+  if (!SANDBOX) throw new Error('the sandbox has its rail');
+  return { ...payments, rails: { SANDBOX: { ...SANDBOX, ...parts } } };
+}
+
+/** The same work, which gets no answer to its next commit, although that happens. */
+function losingAnAnswer(work: Payments): Payments {
+  let lost = false;
+  const connectForFunctions = async () => {
+    const client = await work.database.connectForFunctions();
+    if (lost) return client;
+    lost = true;
+    const query = async (statement: never) => {
+      await client.query(statement);
+      throw new Error('the connection was lost');
+    };
+    return Object.assign(Object.create(client), { query, release: () => client.release() });
+  };
+  return { ...work, database: { ...work.database, connectForFunctions } };
+}
+
+/** Executes quotes whose money is pulled from the account outside. */
+async function pulls(count: number): Promise<string[]> {
+  const input = { ...usdToEur(scene), source: { account: { accountId: scene.outsideUsd } } };
+  const made = [];
+  for (let at = 0; at < count; at++) made.push(await quote(platform, { ...input, immediatelyExecute: true }));
+  return made.map(({ transaction }) => transaction.id);
+}
+
+/** Works on all orders until none is left. */
+async function settleAll(work: Payments): Promise<void> {
+  await vi.waitFor(async () => {
+    await settleDueOrders(work, 100);
+    expect((await payments.database.pool.query('select from rail_order where due_at is not null')).rowCount).toBe(0);
+  }, 20_000);
+}
+
+const settled = async (): Promise<RailOutcome> => ({ kind: 'settled' });
 
 test('an order is leased to one worker at a time', async () => {
   const { pool } = payments.database;
@@ -77,5 +121,81 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   expect(await working).toBe(1);
   const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, database.url);
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  await sequencing.stop();
+});
+
+test('a round that was committed and whose answer was lost contradicts nothing', async () => {
+  const ids = await pulls(4);
+  const work = withRail({ collect: settled, payOut: settled });
+  expect(await settleDueOrders(losingAnAnswer(work), 10)).toBe(4);
+  expect(await listCases(payments.database)).toEqual([]);
+  await settleAll(work);
+  const { rows } = await payments.database.pool.query('select status from transaction where id = any ($1)', [
+    ids.map((id) => id.replace('Transaction:', '')),
+  ]);
+  expect(rows.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED', 'COMPLETED', 'COMPLETED']);
+});
+
+test('of two workers that conclude one pull, the second contradicts only where its rail says otherwise', async () => {
+  const second = async (outcome: RailOutcome) => {
+    const [id] = await pulls(1);
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: said, resolve: say } = Promise.withResolvers<RailOutcome>();
+    const collect = () => {
+      ask();
+      return said;
+    };
+    const slow = settleDueOrders(withRail({ collect }), 10);
+    await asked;
+    // Its lease is over, and another worker has the order.
+    await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
+    expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);
+    say(outcome);
+    expect(await slow).toBe(1);
+    const found = (await listCases(payments.database)).map((one) => ({
+      id: one.transactionId,
+      said: one.said,
+      stands: one.stands,
+    }));
+    await settleAll(withRail({ payOut: settled }));
+    return { id: id?.replace('Transaction:', ''), found };
+  };
+  expect(await second({ kind: 'settled' })).toMatchObject({ found: [] });
+  const { id, found } = await second({ kind: 'failed', explanation: 'no money' });
+  expect(found).toEqual([{ id, said: 'failed (no money)', stands: 'the pull has settled' }]);
+  await closeCases(payments.database, `Transaction:${id}`, tester);
+});
+
+test('quotes that expired in a commit whose answer was lost are expired, and nothing is wrong', async () => {
+  for (let at = 0; at < 2; at++) await quote(platform, usdToEur(scene));
+  await serving.owner.query(
+    `begin; set local session_replication_role = replica;
+     update quote set expires_at = clock_timestamp() where status = 'PENDING'; commit`,
+  );
+  const errors = vi.spyOn(payments.log, 'error');
+  expect(await expireQuotes(losingAnAnswer(payments), 10)).toEqual({ found: 2, done: 2 });
+  expect(errors).not.toHaveBeenCalled();
+  errors.mockRestore();
+});
+
+test('a payment is announced to its receiver while the rail is slow to answer about another one', async () => {
+  const receiver = await makeScene(platform, 0n);
+  const made = await umaQuote(platform, scene.usd, await umaAddressOf(platform, receiver.customerId), {
+    lockedCurrencyAmount: 100,
+  });
+  const slow = await transfer();
+  await execute(platform, made.id);
+  const { promise: outcome, resolve: answer } = Promise.withResolvers<RailOutcome>();
+  const working = settleDueOrders(withRail({ payOut: () => outcome }), 10);
+  const announced = () =>
+    payments.database.pool.query(`select status from transaction where type = 'INCOMING' and customer_id = $1`, [
+      receiver.customerId.replace('Customer:', ''),
+    ]);
+  await vi.waitFor(async () => expect((await announced()).rows).toEqual([{ status: 'PENDING' }]), 20_000);
+  answer({ kind: 'settled' });
+  expect(await working).toBe(2);
+  const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, database.url);
+  expect(await ended(platform, slow)).toMatchObject({ status: 'COMPLETED' });
+  await ended(platform, made.transaction.id);
   await sequencing.stop();
 });

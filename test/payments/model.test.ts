@@ -1,7 +1,7 @@
 import { test } from 'vitest';
-import { oneCluster } from '../model/one-cluster.ts';
+import { openGround } from '../model/ground.ts';
 import { runSequences } from '../model/run.ts';
 
 test('120 random sequences of all commands go as the model says, and money is conserved after each command', async () => {
-  await runSequences(oneCluster, 120, 12, 580_000);
+  await runSequences(openGround, 120, 12, 580_000);
 }, 600_000);

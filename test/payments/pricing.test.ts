@@ -203,14 +203,30 @@ describe('for every pair, amount and fee', () => {
     );
   });
 
-  it('SENDING locked, the rate law holds within one smallest unit of each currency', () => {
+  it('SENDING locked, the rate law holds within half a receiving unit, and half a sending unit for each variable fee', () => {
     fc.assert(
       fc.property(quoteRequests('SENDING'), (asked) => {
         const quote = priceQuote(asked);
         fc.pre(!('code' in quote));
-        expectWithin(converted(quote, asked), whole(quote.totalReceivingAmount), add(whole(1n), unitsBought(asked)));
+        const { rate, platformFee } = asked;
+        const fees = [rate.serviceVariableFeeRate, platformFee.variableFeeRate].filter(
+          (variable) => parseDecimal(variable).numerator > 0n,
+        );
+        const units = add(whole(1n), multiply(whole(BigInt(fees.length)), unitsBought(asked)));
+        expectWithin(converted(quote, asked), whole(quote.totalReceivingAmount), divide(units, whole(2n)));
       }),
     );
+  });
+
+  it('SENDING locked with two variable fees, it can be off by more than one unit of either currency', () => {
+    const terms = { ...rates.terms(known('USD'), known('CAD')), maxSendingAmount: maxAmount };
+    const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, {
+      fixedFee: 7n,
+      variableFeeRate: '0.0123456789',
+    });
+    const quote = priced(asked);
+    const off = subtract(whole(quote.totalReceivingAmount), converted(quote, asked));
+    expect(toDecimal(off, 3)).toBe('1.69');
   });
 
   it('with one variable fee, and whenever RECEIVING is locked, it holds within one smallest unit of one of them', () => {
@@ -380,6 +396,17 @@ describe('the bounds', () => {
     );
   });
 
+  it('a computed receiving amount may be the maximum, and not a unit more', () => {
+    const terms = { rate: '0.999999999999999' };
+    expect(priced(request('USD', 'EUR', 'SENDING', 8_999_999_999_999_991n, terms)).totalReceivingAmount).toBe(
+      maxAmount,
+    );
+    expect(refused(request('USD', 'EUR', 'SENDING', 8_999_999_999_999_992n, terms))).toMatchObject({
+      code: 'AMOUNT_OUT_OF_RANGE',
+      reason: 'from USD to EUR the receiving amount must be 0.01 to 90000000000000.00 EUR, not 90000000000000.01 EUR',
+    });
+  });
+
   it('less than half a receiving unit is refused, half of one is rounded up to one', () => {
     const terms = { rate: '1' }; // 100 cents are a yen
     expect(priced(request('USD', 'JPY', 'SENDING', 50n, terms)).totalReceivingAmount).toBe(1n);
@@ -434,6 +461,7 @@ function quoteRequests(side?: PricingRequest['lockedSide']): fc.Arbitrary<Pricin
   const variableRates = fc.oneof(
     fc.constantFrom('0', '0.003', '0.005', '0.3'),
     fc.bigInt(0n, 499_999n).map((millionths) => toDecimal({ numerator: millionths, denominator: 1_000_000n }, 15)),
+    fc.bigInt(1n, 10n ** 14n).map((digits) => toDecimal({ numerator: digits, denominator: 10n ** 15n }, 15)),
   );
   const anyRate = fc
     .tuple(fc.bigInt(1n, 10n ** 15n - 1n), fc.integer({ min: 3, max: 18 }))

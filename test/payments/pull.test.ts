@@ -51,6 +51,20 @@ describe('a quote from an account outside', () => {
     scene = await makeScene(t.platform, 0n);
   });
 
+  test('is expected once the money is pulled and paid out, and not before', async () => {
+    const expectedMs = async (sandboxScenario: object): Promise<number> => {
+      const quote = await createQuote({ ...inputOf(scene.outsideUsd, scene.outsideEur), sandboxScenario });
+      await execute(t.platform, quote.id);
+      const { transaction } = await t.platform.ask(
+        'query ($id: ID!) { transaction(id: $id) { createdAt expectedSettlementAt } }',
+        { id: quote.transaction.id },
+      );
+      return Date.parse(transaction.expectedSettlementAt) - Date.parse(transaction.createdAt);
+    };
+    expect(await expectedMs({ step: 'PULL', delayMs: 600_000 })).toBeGreaterThanOrEqual(600_000);
+    expect(await expectedMs({ step: 'SETTLEMENT', delayMs: 600_000 })).toBeGreaterThanOrEqual(600_000);
+  });
+
   test('is pulled, converted and paid out, through the owner’s account of that currency', async () => {
     const quote = await createQuote(inputOf(scene.outsideUsd, scene.outsideEur));
     expect(quote).toMatchObject({

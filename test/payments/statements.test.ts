@@ -160,13 +160,17 @@ test("an app sees its own customer's statement, and no other; the token of a pay
 test('the payments of an account are those from and to it, and their totals are sums over the list', async () => {
   const fields = 'status type sentAmount { amount currency { code } } receivedAmount { amount currency { code } }';
   const total = 'transactionTotals { status type count amount { amount currency { code } } }';
-  const asked = `query ($id: ID!, $customer: ID!) {
+  const asked = `query ($id: ID!) {
     account(id: $id) { transactions(first: 100) { edges { node { ${fields}
-      source { ... on AccountSource { accountId } } destination { ... on AccountDestination { accountId } } } } } ${total} }
-    customer(id: $customer) { transactions(first: 100) { edges { node { ${fields} } } } ${total} }
-    transactions(first: 100) { edges { node { ${fields} } } } ${total}
-  }`;
-  const { account, customer, ...all } = await t.platform.ask(asked, { id: scene.usd, customer: scene.customerId });
+      source { ... on AccountSource { accountId } } destination { ... on AccountDestination { accountId } } } } } ${total} } }`;
+  const { account } = await t.platform.ask(asked, { id: scene.usd });
+  const { customer, ...all } = await t.platform.ask(
+    `query ($customer: ID!) {
+      customer(id: $customer) { transactions(first: 100) { edges { node { ${fields} } } } ${total} }
+      transactions(first: 100) { edges { node { ${fields} } } } ${total}
+    }`,
+    { customer: scene.customerId },
+  );
   const { transactions } = await t.platform.ask(
     '{ transactions(first: 100) { edges { node { source { ... on AccountSource { accountId } } destination { ... on AccountDestination { accountId } } } } } }',
   );

@@ -188,14 +188,14 @@ export function providerTrial(mistake?: Mistake): RailTrial {
     order: (course) => ({
       amount: 700n,
       currency: 'EUR',
-      account: { type: 'IBAN', identifier: course },
+      account: { type: 'IBAN', identifier: course, details: {} },
       umaAddress: undefined,
     }),
     lock: (lockedSide) =>
       triesLocks(mistake)
         ? {
             ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR') },
-            ...{ lockedSide, amount: 1_000n, account: { type: 'IBAN', identifier: 'settles' } },
+            ...{ lockedSide, amount: 1_000n, account: { type: 'IBAN', identifier: 'settles', details: {} } },
           }
         : undefined,
     receivers: {

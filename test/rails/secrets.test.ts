@@ -127,7 +127,7 @@ beforeAll(async () => {
   figuresUrl = `http://127.0.0.1:${port}/metrics`;
   instance = await startChildGateway({
     ...environment,
-    ...{ DATABASE_URL: database.url, LOG_LEVEL: 'debug', ACCESS_LOG: 'on', INSPECT_REQUESTS: '1000' },
+    ...{ DATABASE_URL: database.url, LOG_LEVEL: 'debug', ACCESS_LOG: 'on' },
     ...{ METRICS_PORT: String(port), OTEL_EXPORTER_OTLP_ENDPOINT: await listen(collector) },
   });
   const made = await ops('platform', 'create', 'secretive');

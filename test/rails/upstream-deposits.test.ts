@@ -303,6 +303,7 @@ test('what nobody can be credited with waits for a person, who says whose it is'
   const [unnamed, mine] = [await comeIn(own, 500n), await comeIn(own, 600n)];
   const gone = await newCustomer(shop.platform);
   const accountOfGone = await accountThere(gone);
+  const usdOfGone = await internalAccount(shop.platform, gone, 'USD');
   await succeed(shop.platform, 'deleteCustomer', { customerId: gone }, 'customer { id }');
   const late = await comeIn(accountOfGone, 700n);
   await askNow();
@@ -321,6 +322,10 @@ test('what nobody can be credited with waits for a person, who says whose it is'
   expect(await ops('deposits', 'credit', id, '--to', eur, ...by)).toMatchObject({
     code: 1,
     err: expect.stringContaining('is in EUR, and the deposit in USD'),
+  });
+  expect(await ops('deposits', 'credit', id, '--to', usdOfGone, ...by)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`the customer of ${usdOfGone} is deleted`),
   });
   expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject({ code: 0 });
   expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject({

@@ -292,6 +292,15 @@ test('what nobody has signed for this platform is refused, and nothing of it is 
   await untilWorkedOn();
 });
 
+test('a signed webhook that says something twice is refused with 400, and nothing of it is stored', async () => {
+  const raw = '{"type":"OUTGOING_PAYMENT","transaction":{"status":"PROCESSING","st\\u0061tus":"FAILED"}}';
+  const headers = signed(raw);
+  const refused = await give({ raw, headers });
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({ code: 'INVALID_INPUT', message: 'transaction.status is given twice' });
+  expect(await stored([headers['webhook-id']])).toBe(0);
+});
+
 test('strangers who share the address of a provider do not keep its webhooks out', async () => {
   const raw = JSON.stringify({ type: 'TEST', test: true });
   const from = (headers: Record<string, string>) =>

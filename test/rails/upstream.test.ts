@@ -8,12 +8,13 @@ import { connectedRail } from '../../src/payments/command.ts';
 import { reconcile } from '../../src/payments/reconciliation/differences.ts';
 import { runConformance } from '../../src/rails/conformance/run.ts';
 import type { RailTrial, TrialIncoming } from '../../src/rails/conformance/trial.ts';
+import type { RailAccount } from '../../src/rails/rail-account.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 import { signedHeaders } from '../../src/webhooks/delivery/signing.ts';
 import { act, actOn, ended, execute, quote, transactionOf, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, fund, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
+import { balanceOf, externalAccount, fund, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { startUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
 
@@ -92,11 +93,42 @@ test('a payment is made: out of the account upstream, under the id of its order'
   const rail = connectedRail(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' });
   const order = {
     ...({ id: rows[0].id as string, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD' } as const),
-    ...({ account: { type: 'US_ACCOUNT', identifier: '' }, umaAddress: undefined, settled: false } as const),
+    ...({
+      account: { type: 'US_ACCOUNT', identifier: '', details: {} },
+      umaAddress: undefined,
+      settled: false,
+    } as const),
     ...{ ageMs: 60_000, attempts: 1, scenario: null },
   };
   expect(await rail?.findOrder?.(order)).toMatchObject({ kind: 'settled', amount: 3_000n });
   expect(await rail?.findOrder?.({ ...order, id: randomUUID() })).toBe(undefined);
+});
+
+test('payees with one number at two banks are two accounts upstream, and each is paid at its own bank', async () => {
+  await receive(5_000n);
+  const paidAt = async (routingNumber: string) => {
+    const usAccount = { accountNumber: '5550006000', routingNumber, accountCategory: 'CHECKING' };
+    const payee = await externalAccount(platform, scene.customerId, 'USD', { usAccount });
+    const input = { sourceAccountId: scene.usd, destinationAccountId: payee, amount: 1_000n };
+    const { transaction } = await actOn(platform, 'transferOut', input);
+    expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    const { transactions } = await account.ask(`{ transactions(first: 1) { edges { node { destination {
+      ... on AccountDestination { account { ... on ExternalAccount { accountInfo { ... on UsAccountInfo { routingNumber } } } } } } } } } }`);
+    return transactions.edges[0].node.destination.account.accountInfo.routingNumber;
+  };
+  expect(await paidAt('021000021')).toBe('021000021');
+  expect(await paidAt('026009593')).toBe('026009593');
+});
+
+test('an account that two customers spell differently is one account upstream', async () => {
+  const register = async (sortCode: string) => {
+    const gbpAccount = { sortCode, accountNumber: '12345678' };
+    return externalAccount(platform, await newCustomer(platform), 'GBP', { gbpAccount });
+  };
+  const [one, other] = [await register('20-00-00'), await register('200000')];
+  expect(one).not.toBe(other);
+  const { rows } = await upstream.owner.query("select from account where account_type = 'GBP_ACCOUNT'");
+  expect(rows).toHaveLength(1);
 });
 
 test('a conversion of money that is pulled first has the rate of upstream, and pays out of the account in that currency', async () => {
@@ -169,17 +201,23 @@ test('a payment that its bank returns upstream is refunded here', async () => {
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
+/** An account here, as a rail gets it. */
+async function railAccount(id: string): Promise<RailAccount> {
+  const { rows } = await gateway.owner.query(
+    'select account_type as type, identifier, account_info as details from account where id = $1',
+    [id.replace(/.*:/, '')],
+  );
+  return rows[0];
+}
+
 test('what has settled is not sent again where upstream does not have it any more: a person must look', async () => {
   await fund(account, await ownAccount(account, 'USD'), 10_000n);
   const before = await held('USD');
   const rail = connectedRail(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' });
-  const { rows } = await gateway.owner.query('select identifier from account where id = $1', [
-    scene.outsideUsd.replace('ExternalAccount:', ''),
-  ]);
   // As after a restore of upstream's database to a moment before this order.
   const order = {
     ...({ id: randomUUID(), step: 'SETTLEMENT', amount: 2_000n, currency: 'USD', umaAddress: undefined } as const),
-    ...{ account: { type: 'US_ACCOUNT', identifier: rows[0].identifier } as const, settled: true },
+    ...{ account: await railAccount(scene.outsideUsd), settled: true },
     ...{ ageMs: 60_000, attempts: 2, scenario: null },
   };
   const contradiction = { kind: 'contradiction', explanation: 'the upstream service does not have it any more' };
@@ -355,12 +393,8 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
     webhookSecret,
   };
   const failing = await makeScene(platform, 0n, '003');
-  const identifierOf = async (id: string) => {
-    const { rows } = await gateway.owner.query('select identifier from account where id = $1', [id.replace(/.*:/, '')]);
-    return rows[0].identifier as string;
-  };
-  const [good, bad] = [await identifierOf(scene.outsideUsd), await identifierOf(failing.outsideUsd)];
-  const euros = await identifierOf(scene.outsideEur);
+  const [good, bad] = [await railAccount(scene.outsideUsd), await railAccount(failing.outsideUsd)];
+  const euros = await railAccount(scene.outsideEur);
   return {
     async open() {
       const rail = await upstreamModule.open(
@@ -376,12 +410,12 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
     order: (course) => ({
       amount: course === 'slow' ? slowAmount : 1_234n,
       currency: 'USD',
-      account: { type: 'US_ACCOUNT', identifier: course === 'refused' ? bad : good },
+      account: course === 'refused' ? bad : good,
       umaAddress: undefined,
     }),
     lock: (lockedSide) => ({
       ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), lockedSide, amount: 2_000n },
-      account: { type: 'IBAN', identifier: euros },
+      account: euros,
     }),
     receivers: {
       known: '$success.eur@sandbox.uma.money',

@@ -8,6 +8,7 @@ import { startTestGateway } from '../setup/gateway.ts';
 import { heldTransfer, patient } from '../setup/held-transfer.ts';
 import { type RestAnswer, type RestClient, restClient } from '../setup/rest.ts';
 import { type Catalog, type Endpoint, type GoodRequest, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
+import { restScene } from '../setup/rest-scene.ts';
 
 /**
  * Every status that the document names for an operation is provoked, and no other is answered (the client holds each
@@ -100,6 +101,29 @@ const missing: Record<string, () => GoodRequest> = {
   deleteToken: () => ({ path: `/tokens/ApiToken:${uuid}` }),
 };
 
+/** A deposit that comes for a customer who is deleted. */
+const gone: Record<string, () => Promise<GoodRequest>> = {
+  async sandboxSend() {
+    const { rest } = catalog;
+    const { customer, outsideEur } = await restScene(rest, 0);
+    const source = { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' };
+    const { quoteId } = await rest.ask(
+      'POST',
+      '/quotes',
+      { ...quoteBody({ ...catalog.scene, outsideEur }), source },
+      201,
+    );
+    await rest.ask('POST', `/quotes/${quoteId}/cancel`);
+    await rest.ask('DELETE', `/customers/${customer.id}`);
+    return { path: '/sandbox/send', body: { quoteId, currencyCode: 'USD' } };
+  },
+  async sandboxFundAccount() {
+    const { customer, usd } = await restScene(catalog.rest, 0);
+    await catalog.rest.ask('DELETE', `/customers/${customer.id}`);
+    return { path: `/sandbox/internal-accounts/${usd.id}/fund`, body: { amount: 5 } };
+  },
+};
+
 function transfer(path: string, from: string, to: string): GoodRequest {
   return { path, body: { source: { accountId: from }, destination: { accountId: to }, amount: 100 } };
 }
@@ -124,6 +148,8 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
     return catalog.rest.call(endpoint.method, wrong().path, { body: wrong().body });
   },
   async 410(endpoint) {
+    const arriving = await gone[endpoint.id]?.();
+    if (arriving) return catalog.rest.call(endpoint.method, arriving.path, { body: arriving.body });
     const { path, body } = await good(endpoint);
     await catalog.rest.ask('DELETE', path.replace(/^\/sandbox(\/customers\/[^/]+).*/, '$1'));
     return catalog.rest.call(endpoint.method, path, { body });

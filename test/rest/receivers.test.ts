@@ -52,6 +52,22 @@ test("a customer of this installation is found, and the sender must be the platf
   }
 });
 
+test('a platform id of several customers names no sender, unless their own id says which', async () => {
+  const { umaAddress, platformCustomerId, id } = scene.customer;
+  const path = `/receiver/${encodeURIComponent(umaAddress)}?platformUserId=${platformCustomerId}`;
+  const body = { customerType: 'INDIVIDUAL', platformCustomerId, fullName: 'Grace Hopper' };
+  const twin = await rest.ask('POST', '/customers', body, 201);
+  expect(await rest.ask('GET', path, undefined, 400)).toMatchObject({
+    code: 'INVALID_INPUT',
+    message: expect.stringContaining('several customers'),
+    details: { field: 'platformUserId' },
+  });
+  await rest.ask('GET', `${path}&customerId=${id}`);
+  // A deleted customer is none of them.
+  await rest.ask('DELETE', `/customers/${twin.id}`);
+  await rest.ask('GET', path);
+});
+
 test('nobody there and no address at all are told apart', async () => {
   const nobody = await rest.ask('GET', '/receiver/%24nobody%40test.uma.money', undefined, 404);
   expect(nobody).toMatchObject({ code: 'UMA_NOT_FOUND', details: { field: 'receiverUmaAddress' } });

@@ -13,6 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
+/** The REST record of GraphQL's token. */
+const tokenAsRest = ({ createdById, ...token }: Data) => ({
+  ...token,
+  ...(createdById !== null && { createdById }),
+  updatedAt: token.createdAt,
+});
+
 test('a token works from its creation to its deletion, and its secret is shown once', async () => {
   const made = await rest.ask('POST', '/tokens', { name: 'reader', permissions: ['VIEW'] }, 201);
   expect(made).toEqual({
@@ -21,6 +28,7 @@ test('a token works from its creation to its deletion, and its secret is shown o
     permissions: ['VIEW'],
     clientId: expect.any(String),
     clientSecret: expect.any(String),
+    createdById: expect.stringMatching(/^ApiToken:/),
     createdAt: expect.any(String),
     updatedAt: made.createdAt,
   });
@@ -69,10 +77,10 @@ test('tokens are listed by name and time, without those that are deleted, as Gra
   expect((await rest.ask('GET', '/tokens?name=three')).data).toEqual([]);
   const all = await rest.ask('GET', '/tokens?limit=100');
   const { apiTokens } = await t.platform.ask(
-    '{ apiTokens(first: 100) { totalCount edges { cursor node { id name permissions clientId createdAt } } } }',
+    '{ apiTokens(first: 100) { totalCount edges { cursor node { id name permissions clientId createdById createdAt } } } }',
   );
   expect(apiTokens.totalCount).toBe(all.totalCount);
-  expect(apiTokens.edges.map(({ node }: Data) => ({ ...node, updatedAt: node.createdAt }))).toEqual(all.data);
+  expect(apiTokens.edges.map(({ node }: Data) => tokenAsRest(node))).toEqual(all.data);
   const { nextCursor } = await rest.ask('GET', '/tokens?limit=1');
   expect(nextCursor).toBe(apiTokens.edges[0].cursor);
 

@@ -29,6 +29,7 @@ test('an endpoint that is set shows its secret once, gets a signed test event, a
     ...before,
     webhookEndpoint: receiver.url,
     webhookSecret: expect.stringMatching(/^whsec_/),
+    webhookTokenId: expect.stringMatching(/^ApiToken:/),
     updatedAt: made.updatedAt,
   });
   expect(made.updatedAt > before.updatedAt).toBe(true);

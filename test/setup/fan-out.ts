@@ -31,9 +31,6 @@ export interface FanOutFigures {
   readonly notifications: number;
   /** How many events the instances have read for live subscribers, all together. */
   readonly read: number;
-  /** How many events came over a relay, and how often one did not come in time, all together. */
-  readonly relayed: number;
-  readonly late: number;
 }
 
 /** What a whole change carries: as large as the row of a payment. */
@@ -122,8 +119,6 @@ async function measure(options: FanOut, gateways: readonly TestGateway[], writer
     cpuMsPerSecond: Object.fromEntries(cpu),
     notifications: announcedAt.length,
     read: counts.read - countsBefore.read,
-    relayed: counts.relayed - countsBefore.relayed,
-    late: counts.late - countsBefore.late,
   };
 }
 
@@ -198,8 +193,6 @@ function countsOf(gateways: readonly TestGateway[]) {
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
   return {
     read: sum(feeds.map(({ eventsRead }) => eventsRead.live)),
-    relayed: sum(feeds.map(({ relayFigures }) => relayFigures?.relayed ?? 0)),
-    late: sum(feeds.map(({ relayFigures }) => relayFigures?.late ?? 0)),
   };
 }
 

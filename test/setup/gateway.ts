@@ -57,7 +57,7 @@ export interface TestGateway {
 export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
-  parts: Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks' | 'findDomainProof' | 'pooler'> = {},
+  parts: Pick<Parameters<typeof startGateway>[0], 'pace' | 'webhooks' | 'pooler'> = {},
   platformName = 'test',
 ): Promise<TestGateway> {
   const database = databaseUrl === undefined ? await freshDatabase() : undefined;

@@ -1,15 +1,21 @@
 import type pg from 'pg';
+import { expect } from 'vitest';
 import { asPlatform } from '../../src/database/connections/platform-scope.ts';
 import { createEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
-import { succeed } from './acts.ts';
+import { quote, succeed } from './acts.ts';
 import type { Data, TestGateway } from './gateway.ts';
+import { base } from './rest.ts';
 import { makeScene } from './scene.ts';
+
+/** A table with the rows of a list. */
+export type FilledTable = (typeof filledTables)[number];
+const filledTables = ['transaction', 'quote', 'customer', 'account', 'webhook_delivery', 'posting'] as const;
 
 /** A query of a list, and the index that must serve it. */
 export interface PlanCase {
   readonly name: string;
-  readonly table: 'transaction' | 'customer' | 'account' | 'webhook_delivery';
+  readonly table: FilledTable;
   /** The document, with `$id` where it names a thing. */
   readonly query: string;
   readonly id?: 'account' | 'endpoint';
@@ -119,12 +125,19 @@ export const planCases: readonly PlanCase[] = [
   },
 ];
 
+/** How many rows of each table a parent has: many, few, none; `most` has nearly all. */
+export const sizes = ['many', 'few', 'none', 'most'] as const;
+export type Size = (typeof sizes)[number];
+
+/** The parents of one size, by their type: public ids. */
+export type Parents = Readonly<Record<'Customer' | 'InternalAccount' | 'ExternalAccount' | 'WebhookEndpoint', string>>;
+
 /** The rows that are copied to fill the tables. */
 export interface Templates {
   readonly transactionId: string;
-  readonly customerId: string;
-  readonly externalAccountId: string;
+  readonly quoteId: string;
   readonly deliveryId: string;
+  readonly parents: Readonly<Record<Size, Parents>>;
 }
 
 /** What queries of lists name, and rows to copy. */
@@ -134,99 +147,152 @@ export interface PlanScene {
   close(): Promise<void>;
 }
 
-/** Makes one row of each kind that the lists have. */
+/** Makes one row of each kind that the lists have, and the parents of rows. */
 export async function makePlanScene({ platform }: TestGateway): Promise<PlanScene> {
-  const { customerId, usd, outsideUsd } = await makeScene(platform);
   const receiver = await startReceiver();
+  const made = async (size: Size): Promise<Parents> => {
+    const { customerId, usd, outsideUsd } = await makeScene(platform, size === 'none' ? 0n : 1_000_000n);
+    const { id } = await createEndpoint(platform, { url: receiver.url, eventTypes: ['TEST'] });
+    return { Customer: customerId, InternalAccount: usd, ExternalAccount: outsideUsd, WebhookEndpoint: id };
+  };
+  const parents = {
+    many: await made('many'),
+    few: await made('few'),
+    none: await made('none'),
+    most: await made('most'),
+  };
+  const { InternalAccount: usd, ExternalAccount: outsideUsd, WebhookEndpoint: endpoint } = parents.most;
   const { transaction } = await succeed(
     platform,
     'transferOut',
     { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100 },
     'transaction { id }',
   );
-  const endpoint = await createEndpoint(platform, { url: receiver.url });
-  await succeed(platform, 'sendTestWebhook', { endpointId: endpoint.id });
-  const [delivery] = (await readEndpoint(platform, endpoint.id)).deliveries;
+  const quoted = await quote(platform, {
+    source: { account: { accountId: usd } },
+    destination: { account: { accountId: outsideUsd } },
+    lockedCurrencyAmount: 1_000,
+  });
+  await succeed(platform, 'sendTestWebhook', { endpointId: endpoint });
+  const [delivery] = (await readEndpoint(platform, endpoint)).deliveries;
   return {
-    ids: { account: usd, endpoint: endpoint.id },
-    templates: {
-      transactionId: transaction.id,
-      customerId,
-      externalAccountId: outsideUsd,
-      deliveryId: delivery.id,
-    },
+    ids: { account: usd, endpoint },
+    templates: { transactionId: transaction.id, quoteId: quoted.id, deliveryId: delivery.id, parents },
     close: () => receiver.stop(),
   };
 }
 
 const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
 
-/** Rows of a table: what differs from the row that is copied, in SQL of the number `i`. Of `:rare` rows one is rare. */
-const fillings: readonly (readonly [
-  table: PlanCase['table'],
-  template: keyof Templates,
-  columns: Record<string, string>,
-])[] = [
-  [
-    'transaction',
-    'transactionId',
+/** Rows of a table: which row is copied, and what differs from it, in SQL of the number `i`. Of `:rare` rows one is rare. */
+interface Filling {
+  readonly table: FilledTable;
+  readonly copied: string;
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+/** The column by which the filling of a table is found again. */
+const keyOf = (table: FilledTable) => (table === 'posting' ? 'journal_id' : 'id');
+
+const rareOr = (at: number, rare: string, other: string) =>
+  `case when i % :rare = ${at} then ${rare} else ${other} end`;
+const changedAt = `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`;
+
+/** @param step every so manieth row is one of the parents with many */
+function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, step: number): readonly Filling[] {
+  /** The parent of a row, of this type: the oldest three are of the one with few. */
+  const parent = (type: keyof Parents, other = `'${uuid(parents.most[type])}'`) =>
+    `case when i <= 3 then '${uuid(parents.few[type])}' when i % ${step} = 0 then '${uuid(parents.many[type])}' else ${other} end`;
+  // Every other one pays from outside in.
+  const isIncoming = `i / ${step} % 2 = 1 or i = 2`;
+  const source = `case when ${isIncoming} then (${parent('ExternalAccount')}) else (${parent('InternalAccount')}) end`;
+  const destination = `case when ${isIncoming} then (${parent('InternalAccount')}) else (${parent('ExternalAccount')}) end`;
+  const account = uuid(parents.most.InternalAccount);
+  return [
     {
-      reference: `'filler-' || i`,
-      status: `case when i % :rare = 3 then 'REFUNDED' else 'EXPIRED' end`,
-      quote_id: `case when i % :rare <> 3 then gen_random_uuid() end`,
-      failure_reason: `case when i % :rare = 4 then 'OFFRAMP_FAILED' else 'QUOTE_EXPIRED' end`,
-      type: `case when i % :rare = 5 then 'INCOMING' else 'OUTGOING' end`,
-      sent_currency: `case when i % :rare = 6 then 'JPY' else 'USD' end`,
-      received_currency: `case when i % :rare = 7 then 'JPY' else 'USD' end`,
-      sent_amount: '1000 + i',
-      received_amount: '1000 + i',
-      refund_reference: `'filler'`,
-      refund_amount: '1',
-      refund_initiated_at: 'now()',
-      refund_settled_at: 'now()',
-      source_account_id: 'case when i % :rare <> 8 then gen_random_uuid() end',
-      destination_account_id: 'gen_random_uuid()',
-      // Each of them changed at another time, in an order of its own.
-      updated_at: `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`,
-      description: `'filler'`,
+      table: 'transaction',
+      copied: `t.id = '${uuid(transactionId)}'`,
+      columns: {
+        customer_id: parent('Customer'),
+        reference: `'filler-' || i`,
+        status: rareOr(3, `'REFUNDED'`, `'EXPIRED'`),
+        quote_id: `case when i % :rare <> 3 then gen_random_uuid() end`,
+        failure_reason: rareOr(4, `'OFFRAMP_FAILED'`, `'QUOTE_EXPIRED'`),
+        type: rareOr(5, `'INCOMING'`, `'OUTGOING'`),
+        sent_currency: rareOr(6, `'JPY'`, `'USD'`),
+        received_currency: rareOr(7, `'JPY'`, `'USD'`),
+        sent_amount: '1000 + i',
+        received_amount: '1000 + i',
+        refund_reference: `'filler'`,
+        refund_amount: '1',
+        refund_initiated_at: 'now()',
+        refund_settled_at: 'now()',
+        source_account_id: rareOr(8, 'null', source),
+        destination_account_id: destination,
+        // Each of them changed at another time, in an order of its own.
+        updated_at: changedAt,
+        description: `'filler'`,
+      },
     },
-  ],
-  [
-    'customer',
-    'customerId',
     {
-      platform_customer_id: `'filler-' || i`,
-      uma_address: `'$filler' || i || '@nobody.example'`,
-      kyc_status: `case when i % :rare = 3 then 'MANUALLY_REJECTED' else 'APPROVED' end`,
-      name: `case when i % :rare = 4 then 'Zoë ' else 'Name ' end || i`,
-      updated_at: `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`,
+      table: 'quote',
+      copied: `t.id = '${uuid(quoteId)}'`,
+      columns: {
+        customer_id: parent('Customer'),
+        transaction_id: 'gen_random_uuid()',
+        status: rareOr(3, `'FAILED'`, `'EXPIRED'`),
+        source_account_id: source,
+        destination_account_id: destination,
+        updated_at: changedAt,
+      },
     },
-  ],
-  [
-    'account',
-    'externalAccountId',
     {
-      identifier: `'filler-' || i`,
-      status: `case when i % :rare = 3 then 'UNDER_REVIEW' else 'ACTIVE' end`,
-      account_type: `case when i % :rare = 4 then 'PIX' else 'US_ACCOUNT' end`,
-      beneficiary_verification_status: `case when i % :rare = 5 then 'NOT_MATCHED' else 'MATCHED' end`,
+      table: 'customer',
+      copied: `t.id = '${uuid(parents.most.Customer)}'`,
+      columns: {
+        platform_customer_id: `'filler-' || i`,
+        uma_address: `'$filler' || i || '@nobody.example'`,
+        kyc_status: rareOr(3, `'MANUALLY_REJECTED'`, `'APPROVED'`),
+        name: `case when i % :rare = 4 then 'Zoë ' else 'Name ' end || i`,
+        updated_at: changedAt,
+      },
     },
-  ],
-  [
-    'webhook_delivery',
-    'deliveryId',
     {
-      event_sequence: '1000000000 + i',
-      status: `case when i % :rare = 3 then 'FAILED' else 'DELIVERED' end`,
-      next_attempt_at: 'null',
-      leased_until: 'null',
+      table: 'account',
+      copied: `t.id = '${uuid(parents.most.ExternalAccount)}'`,
+      columns: {
+        customer_id: parent('Customer'),
+        identifier: `'filler-' || i`,
+        status: rareOr(3, `'UNDER_REVIEW'`, `'ACTIVE'`),
+        account_type: rareOr(4, `'PIX'`, `'US_ACCOUNT'`),
+        beneficiary_verification_status: rareOr(5, `'NOT_MATCHED'`, `'MATCHED'`),
+      },
     },
-  ],
-];
+    {
+      table: 'webhook_delivery',
+      copied: `t.id = '${uuid(deliveryId)}'`,
+      columns: {
+        endpoint_id: parent('WebhookEndpoint'),
+        event_sequence: '1000000000 + i',
+        status: rareOr(3, `'FAILED'`, `'DELIVERED'`),
+        next_attempt_at: 'null',
+        leased_until: 'null',
+      },
+    },
+    {
+      table: 'posting',
+      copied: `t.account_id = '${account}' and t.account_version = (select min(account_version) from posting where account_id = '${account}')`,
+      columns: { account_id: parent('InternalAccount'), account_version: '1000 + i' },
+    },
+  ];
+}
 
 /** Ids of the year 2000, which no row of a test has: by them the filling is found again. */
 const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
-const isFiller = `id < '00dd0000-0000-0000-0000-000000000000'`;
+const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
+
+/** How many rows the parents with many have, where the tables have so many. */
+export const manyOf = (rows: number) => Math.min(rows / 10, 2_000);
 
 /**
  * Fills the tables of lists with copies of rows, of which few have a rare value, and brings the planner's statistics up to
@@ -235,49 +301,36 @@ const isFiller = `id < '00dd0000-0000-0000-0000-000000000000'`;
  * @param as how many rows the planner shall believe in, if not those
  */
 export async function fillTables(t: TestGateway, templates: Templates, rows: number, as?: number): Promise<void> {
+  const fillings = fillingsOf(templates, rows / manyOf(rows));
   await filling(t.owner, async (client) => {
-    for (const [table, template, columns] of fillings) {
-      const changed = Object.entries({ id: fillerId, ...columns }).map(([column, sql]) => `'${column}', ${sql}`);
+    for (const { table, copied, columns } of fillings) {
+      const changed = Object.entries({ [keyOf(table)]: fillerId, ...columns }).map(
+        ([column, sql]) => `'${column}', ${sql}`,
+      );
       const rare = String(Math.max(Math.min(rows, 3_000), Math.floor(rows / 100)));
-      for (const part of await partsOf(client, table)) {
-        await client.query(`alter table ${part} set (autovacuum_enabled = off)`);
-      }
+      await client.query(`alter table ${table} set (autovacuum_enabled = off)`);
       await client.query(
         `insert into ${table} select r.* from ${table} t, generate_series(1, ${rows}) i,
            lateral jsonb_populate_record(t, jsonb_build_object(${changed.join(', ').replaceAll(':rare', rare)})) r
-         where t.id = '${uuid(templates[template])}'`,
+         where ${copied}`,
       );
     }
   });
-  for (const [table] of fillings) {
+  for (const table of filledTables) {
     await t.owner.query(`${as === undefined ? 'vacuum ' : ''}analyze ${table}`);
     if (as === undefined) continue;
-    // The planner takes the density of rows from here, and multiplies it by the pages that the table has. Of a table with
-    // partitions, one has the rows that were filled in.
-    await t.owner.query(
-      `update pg_class set reltuples = $1
-       where oid = (select relid from pg_partition_tree($2) join pg_class c on c.oid = relid where isleaf order by c.reltuples desc limit 1)`,
-      [as, table],
-    );
+    // The planner takes the density of rows from here, and multiplies it by the pages that the table has.
+    await t.owner.query('update pg_class set reltuples = $1 where oid = $2::regclass', [as, table]);
   }
-}
-
-/** Returns the tables that have the rows of a table: its partitions, or the table itself. */
-async function partsOf(client: pg.PoolClient, table: string): Promise<string[]> {
-  const { rows } = await client.query<{ part: string }>(
-    'select relid::text as part from pg_partition_tree($1) where isleaf',
-    [table],
-  );
-  return rows.map(({ part }) => part);
 }
 
 /** Says of each index how many bytes it takes for a row of its table. */
 export async function indexSizes({ owner }: TestGateway, rows: number): Promise<string[]> {
   const { rows: sizes } = await owner.query<{ name: string; bytes: string }>(
     `select indexrelid::regclass::text as name, pg_relation_size(indexrelid)::text as bytes from pg_index
-     where indrelid in (select relid from unnest($1::regclass[]) t, pg_partition_tree(t) where isleaf)
+     where indrelid = any($1::regclass[])
      order by indrelid, indexrelid`,
-    [fillings.map(([table]) => table)],
+    [filledTables],
   );
   return sizes.map(({ name, bytes }) => `${name}: ${(Number(bytes) / rows).toFixed(1)} bytes a row`);
 }
@@ -285,7 +338,7 @@ export async function indexSizes({ owner }: TestGateway, rows: number): Promise<
 /** Deletes what `fillTables` has written, so that the auditor finds the ledger as it was. */
 export async function emptyTables(t: TestGateway): Promise<void> {
   await filling(t.owner, async (client) => {
-    for (const [table] of fillings) await client.query(`delete from ${table} where ${isFiller}`);
+    for (const table of filledTables) await client.query(`delete from ${table} where ${isFiller(table)}`);
   });
 }
 
@@ -317,14 +370,19 @@ interface Sent {
   readonly values: readonly unknown[];
 }
 
-/** Sends a query to the gateway twice, and has the statement that answered it explained as the gateway's role. */
+/** Sends a query, or a path of REST, to the gateway twice, and has the statement that answered it explained as the gateway's role. */
 export async function planOf(
   t: TestGateway,
-  { query, table }: PlanCase,
+  { query, table }: Pick<PlanCase, 'query' | 'table'>,
   variables: object,
   isCarriedOut: boolean,
 ): Promise<Plan> {
   const { serving } = t.gateway;
+  const { authorization } = t.platform;
+  const ask = async () =>
+    query.startsWith('/')
+      ? expect((await fetch(`${t.url}${base}${query}`, { headers: { authorization } })).status).toBe(200)
+      : t.platform.ask(query, variables);
   const sent: Sent[] = [];
   const known = new Map<pg.PoolClient, pg.PoolClient['query']>();
   const listen = (client: pg.PoolClient) => {
@@ -339,9 +397,9 @@ export async function planOf(
   serving.pool.on('acquire', listen);
   try {
     // A text gets its name when it comes for the second time.
-    await t.platform.ask(query, variables);
+    await ask();
     sent.length = 0;
-    await t.platform.ask(query, variables);
+    await ask();
   } finally {
     serving.pool.off('acquire', listen);
     for (const [client, send] of known) client.query = send;
@@ -354,12 +412,11 @@ export async function planOf(
       values: [...statement.values],
     }),
   );
-  const wholeOf = await wholesOf(t);
   const indexes: string[] = [];
   let rowsRead = 0;
   const walk = (node: Data): void => {
-    if (node['Index Name']) indexes.push(wholeOf(node['Index Name']));
-    if (wholeOf(node['Relation Name']) === table) {
+    if (node['Index Name']) indexes.push(node['Index Name']);
+    if (node['Relation Name'] === table) {
       const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
       rowsRead += ((node['Actual Rows'] ?? 0) + removed) * (node['Actual Loops'] ?? 1);
     }
@@ -367,13 +424,4 @@ export async function planOf(
   };
   walk(rows[0]['QUERY PLAN'][0].Plan);
   return { indexes, rowsRead: isCarriedOut ? rowsRead : undefined, isPlannedAnew: (statement.name ?? '') === '' };
-}
-
-/** Returns what finds the table or index that a partition is of, by name; everything else is whole. */
-async function wholesOf({ owner }: TestGateway): Promise<(name: string) => string> {
-  const { rows } = await owner.query<{ part: string; whole: string }>(
-    'select relname as part, pg_partition_root(oid)::text as whole from pg_class where relispartition',
-  );
-  const wholes = new Map(rows.map(({ part, whole }) => [part, whole]));
-  return (name) => wholes.get(name) ?? name;
 }

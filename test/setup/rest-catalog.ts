@@ -97,7 +97,7 @@ export async function openCatalog(): Promise<Catalog> {
 }
 
 async function tokenWith(t: TestGateway, permission: 'VIEW' | 'TRANSACT'): Promise<string> {
-  const credentials = newCredentials(t.platform.platformId);
+  const credentials = newCredentials();
   const database = openDatabase({ url: t.databaseUrl, role: 'gateway_work', poolSize: 1 });
   await database.prisma.apiToken.create({
     data: {

@@ -6,9 +6,8 @@ const ofNoRequest: ReadonlySet<string> = new Set([
   'api_token_by_client_id',
   'api_token_used',
   'client_token',
-  'tokens_alive',
+  'token_rights',
   'set_platform',
-  'write_document_uses',
 ]);
 
 /** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */

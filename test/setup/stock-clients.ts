@@ -29,8 +29,6 @@ export interface Followed {
   readonly url: string;
   readonly authorization: string;
   readonly customerId: string;
-  /** Fetches the address of an event stream with a ticket in it. */
-  readonly ticket: (operation: object) => Promise<string>;
   /** Called with the id of each event that the app is given. */
   readonly note: (id: string) => void;
 }
@@ -227,14 +225,6 @@ const inBrowsers: readonly StockClient[] = [
           },
         },
       ),
-  },
-  {
-    name: 'EventSource, in Chromium',
-    code: 'one request for the address with a ticket',
-    follow: async (followed) =>
-      inPage(followed, `new EventSource(values.url).addEventListener('next', ({ data }) => note(data));`, {
-        url: await followed.ticket({ query, variables: variablesOf(followed) }),
-      }),
   },
 ];
 

@@ -13,7 +13,6 @@ import { underLoad } from '../faults/under-load.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { freePort } from '../setup/free-port.ts';
 import { connect } from '../setup/gateway.ts';
-import { natsServerVersion } from '../setup/nats-server.ts';
 import { runOps } from '../setup/ops.ts';
 
 // Each fault of test/alerts, one after the other, on two instances while clients move money; those of a front and of a replica on
@@ -48,17 +47,15 @@ describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
     expect(execFileSync('promtool', ['check', 'rules', ...rulesFiles], { encoding: 'utf8' })).toContain('SUCCESS');
   });
 
-  const title = 'see each fault and its end, and nothing is lost or doubled meanwhile, with a front: $hasFront';
-  test.each(scenes)(title, { timeout: 3_600_000 }, async ({ hasFront, faults }) => {
+  const title = 'see each fault and its end, and nothing is lost or doubled meanwhile, with a replica: $hasReplica';
+  test.each(scenes)(title, { timeout: 3_600_000 }, async ({ hasReplica, faults }) => {
     const chosen = Object.entries(faults).filter(([name]) => wanted.test(name));
     if (chosen.length === 0) return;
     const ports = [await freePort(), await freePort()];
-    // A front finds an instance that was started again where it was.
-    const own = hasFront ? [await freePort(), await freePort()] : [];
     const options = {
-      ...{ seed, instances: 2, clients: 2, followers: 1, relay: natsServerVersion() !== undefined, hasFront },
+      ...{ seed, instances: 2, clients: 2, followers: 1, hasReplica },
       settings: (position: number) => ({
-        ...{ METRICS_PORT: String(ports[position]), MAX_IN_FLIGHT: '32', PORT: String(own[position] ?? 0) },
+        ...{ METRICS_PORT: String(ports[position]), MAX_IN_FLIGHT: '32' },
       }),
     };
     const {
@@ -67,10 +64,10 @@ describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
       violations,
       seconds: took,
     } = await underLoad(options, async (around, note) => {
-      const prometheus = await startPrometheus(await shortenedRules(), {
-        gateways: ports.map((port) => `127.0.0.1:${port}`),
-        ...(around.front && { fronts: [new URL(around.front.metricsUrl).host] }),
-      });
+      const prometheus = await startPrometheus(
+        await shortenedRules(),
+        ports.map((port) => `127.0.0.1:${port}`),
+      );
       try {
         return await measureAll(prometheus, around, { chosen, note });
       } finally {

@@ -9,6 +9,7 @@ import {
   planCases,
   planOf,
 } from '../setup/plans.ts';
+import { listsBelow, readsTooMuch, readsTooMuchByName } from '../setup/plans-below.ts';
 
 const rows = Number(process.env.PLAN_ROWS ?? 1_000_000);
 
@@ -31,6 +32,19 @@ test.each(planCases)('of a million rows, an index finds $name', async (one) => {
   // A hundred of a million rows have the value: all are read where the index has another order than the list.
   expect(plan.rowsRead).toBeLessThan(250);
 });
+
+test.each(
+  listsBelow.flatMap((list) => (['many', 'few', 'none'] as const).map((size) => ({ name: list.name, size, list }))),
+)('of a million rows, $name of a parent with $size reads those of its parent alone', async ({ list, size }) => {
+  expect(await readsTooMuch(t, list, scene.templates, size, rows)).toEqual([]);
+});
+
+test.each(['many', 'few', 'none'] as const)(
+  'by the name of something with %s rows, a list of either API reads those of that alone',
+  async (size) => {
+    expect(await readsTooMuchByName(t, scene.templates, size, rows)).toEqual([]);
+  },
+);
 
 test('says what each index costs', async () => {
   for (const line of await indexSizes(t, rows)) console.log(line);

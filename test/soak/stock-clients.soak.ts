@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { mint } from '../setup/acts.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { type Followed, type StockClient, stockClients } from '../setup/stock-clients.ts';
@@ -86,26 +86,16 @@ test('stock clients lose nothing and reorder nothing while instances are killed,
   const { token } = await mint(one.platform, { customerId, expiresInSeconds: 3_600 });
   const { platformId } = one.platform;
 
-  const ticket = async (operation: object): Promise<string> => {
-    const response = await fetch(`${balancer.url}/graphql/stream/ticket`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(operation),
-    });
-    expect(response.status).toBe(201);
-    return `${balancer.url}${((await response.json()) as Data).url}`;
-  };
   const rows: string[] = [];
   for (const [name, disturb] of Object.entries(disturbances)) {
     const start: string = (await one.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
     let isWriting = true;
     const writing = writeUntil(() => !isWriting, one.databaseUrl, platformId, [customerId], rate);
-    // A ticket is good for five minutes: each disturbance has clients of its own.
     const following: Following[] = await Promise.all(
       stockClients.map(async (client) => {
         const seen: string[] = [];
         const followed: Followed = {
-          ...{ url: balancer.url, authorization: `Bearer ${token}`, customerId, ticket },
+          ...{ url: balancer.url, authorization: `Bearer ${token}`, customerId },
           note: (id) => seen.push(id),
         };
         return { client, seen, end: await client.follow(followed) };

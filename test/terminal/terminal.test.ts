@@ -14,7 +14,7 @@ import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
-  t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000, INSPECT_REQUESTS: 1_000 });
+  t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });
 });
 afterAll(() => t.stop());
 
@@ -335,82 +335,5 @@ describe('tail and follow', () => {
     await running.line(/ PENDING$/);
     running.stop();
     expect(await running.done).toBe(130);
-  });
-});
-
-describe('inspect', () => {
-  test('leads from a payment, its quote or its webhook to the timeline, the ledger, the events and their deliveries', async () => {
-    const platform = await t.newPlatform('inspects');
-    const receiver = await startReceiver();
-    const { id: endpointId } = await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
-    const { id } = await json(['trigger', 'outgoing-payment'], platform);
-    const { quote } = await ended(platform, id).then(() =>
-      platform
-        .ask('query ($id: ID!) { transaction: transaction(id: $id) { quote { id } } }', { id })
-        .then((data) => data.transaction),
-    );
-    const isEnd = ({ body }: { body: Data }) => body.transaction?.status === 'COMPLETED';
-    await receiver.until((received) => received.some(isEnd));
-    const hook = receiver.received.find(isEnd)?.id ?? '';
-    // What a delivery came to is recorded after the receiver has answered.
-    await endpointUntil(platform, endpointId, ({ deliveries }) =>
-      deliveries.every(({ status }: Data) => status === 'DELIVERED'),
-    );
-
-    const byPayment = await json(['inspect', id], platform);
-    const { transaction, events } = byPayment;
-    for (const other of [quote.id, hook])
-      expect(await json(['inspect', other], platform)).toMatchObject({ transaction });
-    expect(transaction.timeline.at(-1).status).toBe('COMPLETED');
-    expect(transaction.ledgerEntries.length).toBeGreaterThan(1);
-    const last = events.find(({ webhookBody }: Data) => webhookBody && isEnd({ body: JSON.parse(webhookBody) }));
-    expect(last.deliveries).toMatchObject([
-      { status: 'DELIVERED', endpoint: { url: receiver.url }, attempts: [{ responseStatus: 200, error: null }] },
-    ]);
-    const { out } = await run(['inspect', id], platform);
-    for (const part of [/^Timeline$/m, /^Ledger$/m, /-\$10\.00/, /^ {4}WebhookDelivery:\S+ {2}DELIVERED {2}http/m]) {
-      expect(out).toMatch(part);
-    }
-    expect(await run(['inspect', 'Event:1'], platform)).toMatchObject({ code: 1, err: 'There is no Event:1.' });
-    await receiver.stop();
-  });
-
-  test('leads from a request to its document, its statements, and what became of the payment that it made', async () => {
-    const scene = await makeScene(t.platform);
-    const response = await fetch(`${t.url}/2025-10-13/transfer-out`, {
-      method: 'POST',
-      headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        source: { accountId: scene.usd },
-        destination: { accountId: scene.outsideUsd },
-        amount: 125,
-      }),
-    });
-    const { id } = (await response.json()) as { id: string };
-    const requestId = response.headers.get('x-request-id') ?? '';
-    const { request, payments } = await json(['inspect', requestId]);
-    expect(request).toMatchObject({ method: 'POST', path: '/2025-10-13/transfer-out', document: null, made: [id] });
-    expect(JSON.parse(request.input)).toMatchObject({ amount: 125 });
-    expect(request.statements).toContainEqual(
-      expect.objectContaining({ name: 'commit_batches', rows: 1, error: null }),
-    );
-    expect(payments).toMatchObject([{ transaction: { id } }]);
-    const { out } = await run(['inspect', requestId], t.platform);
-    for (const part of [/^Statements$/m, /commit_batches/, /^Made$/m, /^Timeline$/m]) expect(out).toMatch(part);
-    expect(await run(['inspect', 'nothing'], t.platform)).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('There is no request nothing.'),
-    });
-  });
-
-  test('shows an event without a payment alone', async () => {
-    const after = await feedEnd(t.platform);
-    const { id } = await json(['trigger', 'kyc-status']);
-    const tail = start(['tail', '--after', after, '--type', 'KYC_STATUS', '--json'], t.platform);
-    const event = JSON.parse(await tail.line(new RegExp(id)));
-    tail.stop();
-    await tail.done;
-    const { events } = await json(['inspect', event.id]);
-    expect(events).toMatchObject([{ id: event.id, type: 'KYC_STATUS', deliveries: [], transaction: null }]);
   });
 });

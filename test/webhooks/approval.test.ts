@@ -100,6 +100,7 @@ describe('200', () => {
     const before = await balanceOf(t.platform, scene.usd);
     const unusable: Answer[] = [
       json(200, { receiverCustomerInfo: 'everyone' }),
+      (response) => response.writeHead(200).end('{"receiverCustomerInfo":{"FULL_NAME":"A","FULL_NAME":"B"}}'),
       (response) => response.writeHead(200).end('<html>'),
       json(200, { receiverCustomerInfo: { 'full name': 'Grace Hopper' } }),
       json(200, { receiverCustomerInfo: { FULL_NAME: ' ' } }),
@@ -292,10 +293,7 @@ test('a question that waits still asks when it is sent again, and one that was a
   const isHeld = ({ nextAttemptAt }: Data) => Date.parse(nextAttemptAt) > Date.now() + 1_800_000;
   const { deliveries } = await endpointUntil(t.platform, endpoint.id, (one) => one.deliveries.some(isHeld));
   const question = deliveries.find(isHeld);
-  // To drop a trigger, Postgres locks the partitions before their table, and deadlocks with whoever inserts: the table first.
-  await t.owner.query(
-    'begin; lock table webhook_delivery; drop trigger hold_question on webhook_delivery; drop function hold_question(); commit',
-  );
+  await t.owner.query('drop trigger hold_question on webhook_delivery; drop function hold_question()');
   await resend(t.platform, question.id);
   expect((await ended(t.platform, id)).status).toBe('COMPLETED');
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { act, actOn, ended } from '../setup/acts.ts';
 import { setClockBack } from '../setup/clock-jumps.ts';
@@ -87,4 +87,99 @@ test('a clock that is right changes nothing', async () => {
   await other.query('select from clock_reading for update');
   expect((await sql.query('select follow_clock() as back')).rows).toEqual([{ back: null }]);
   await other.end();
+});
+
+describe('a step back of the clock', () => {
+  /** Each test is one transaction, which is rolled back. Rows are inserted without what they refer to. */
+  beforeEach(() => sql.query('begin'));
+  afterEach(() => sql.query('rollback'));
+
+  /** Sets the clock back by so much right after a statement, and answers what the service has seen of it, in milliseconds. */
+  async function setBack(by: string, first = 'select'): Promise<number | null> {
+    // In one message: next to no time passes in between.
+    const changes = [first, `update clock_reading set seen_at = clock_timestamp() + interval '${by}'`];
+    const answers: unknown = await sql.query([...changes, 'select follow_clock() as step'].join('; '));
+    return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
+  }
+
+  const row = 'platform_id, account_id, due_at) values (uuid_v7(), uuid_v7(),';
+  const waiting: Readonly<Record<string, readonly [column: string, insert: (due: string) => string]>> = {
+    rail_order: [
+      'due_at',
+      (due) => `insert into rail_order (platform_id, id, transaction_id, kind, created_at, due_at, attempts)
+        values (uuid_v7(), uuid_v7(), uuid_v7(), 'PAYOUT', clock_timestamp() + interval '1 hour', ${due}, 0)`,
+    ],
+    account_check: ['due_at', (due) => `insert into account_check (${row} ${due})`],
+    identity_check: [
+      'due_at',
+      (due) => `insert into identity_check (${row.replace('account_id', 'customer_id')} ${due})`,
+    ],
+    rail_webhook: [
+      'due_at',
+      (due) => `insert into rail_webhook (platform_id, webhook_id, body, due_at) values (uuid_v7(), 'w', '', ${due})`,
+    ],
+    rail_deposit: [
+      'due_at',
+      (
+        due,
+      ) => `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, due_at)
+        values (uuid_v7(), uuid_v7(), 'r', 'h', now(), 1, 'USD', uuid_v7(), 'RECEIVED', ${due})`,
+    ],
+    rail_connection: [
+      'deposits_due_at',
+      (due) => `insert into rail_connection (platform_id, sealed, deposits_due_at) values (uuid_v7(), '', ${due})`,
+    ],
+  };
+
+  /** Inserts a row that is due after so much, and answers by how many minutes a step back of the clock moves it. */
+  async function movedBy(table: string, after: string, step: string): Promise<number> {
+    const [column, insert] = waiting[table] ?? ['', () => ''];
+    await sql.query('set local session_replication_role = replica');
+    await setBack(step, insert(`now() + interval '${after}'`));
+    const { rows } = await sql.query(
+      `select extract(epoch from now() + interval '${after}' - ${column}) / 60 as moved from ${table} t
+       where not exists (select from platform p where p.id = t.platform_id)`,
+    );
+    expect(rows).toHaveLength(1);
+    return Math.abs(Number(Number(rows[0].moved).toFixed(1)));
+  }
+
+  test.each(Object.keys(waiting))('moves back what waits in %s', async (table) => {
+    expect(await movedBy(table, '30 minutes', '1 hour')).toBe(60);
+  });
+
+  test.each([
+    ['5 seconds', '1 hour', 0],
+    ['1 minute', '1 hour', 60],
+    ['1 second', '4 seconds', 0],
+    ['8 seconds', '4 seconds', 0.1],
+  ])(
+    'what is due in %s is by a step of %s moved %s minutes: ten seconds and half of a step stay',
+    async (due, step, moved) => {
+      expect(await movedBy('account_check', due, step)).toBe(moved);
+    },
+  );
+
+  test('is one of more than a second, and is seen once', async () => {
+    expect(await setBack('800 milliseconds')).toBeNull();
+    expect(await setBack('5 seconds')).toBeGreaterThan(1_000);
+    expect((await sql.query('select follow_clock() as step')).rows).toEqual([{ step: null }]);
+  });
+
+  test('moves back when an order was made, too: its age stays what it was', async () => {
+    await movedBy('rail_order', '30 minutes', '1 hour');
+    const { rows } = await sql.query(
+      `select abs(extract(epoch from clock_timestamp() - created_at)) < 60 as is_new from rail_order o
+       where not exists (select from platform p where p.id = o.platform_id)`,
+    );
+    expect(rows).toEqual([{ is_new: true }]);
+  });
+
+  test('is seen after a step forward, too', async () => {
+    expect(await setBack('-1 hour')).toBeNull();
+    const { rows } = await sql.query(
+      `select abs(extract(epoch from seen_at - clock_timestamp())) < 60 as is_now from clock_reading`,
+    );
+    expect(rows).toEqual([{ is_now: true }]);
+  });
 });

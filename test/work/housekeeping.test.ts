@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deleteExpired } from '../../src/work/housekeeping.ts';
-import { lookUp, mint, umaQuote } from '../setup/acts.ts';
+import { lookUp, mint, succeed, umaQuote } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 
 let t: TestGateway;
 let scene: Scene;
@@ -11,6 +13,59 @@ beforeAll(async () => {
   scene = await makeScene(t.platform);
 });
 afterAll(() => t.stop());
+
+const transfer = (idempotencyKey: string) =>
+  succeed(t.platform, 'transferOut', {
+    sourceAccountId: scene.usd,
+    destinationAccountId: scene.outsideUsd,
+    amount: 100,
+    idempotencyKey,
+  });
+
+test('an idempotency key is remembered for 30 days and then forgotten', async () => {
+  const { database } = t.gateway.payments;
+  for (const [key, age] of [
+    ['old', '30 days 1 minute'],
+    ['young', '29 days 23 hours'],
+  ] as const) {
+    await transfer(key);
+    await t.owner.query('update idempotency_record set created_at = clock_ms() - $2::interval where key = $1', [
+      key,
+      age,
+    ]);
+  }
+  expect(await deleteExpired(database)).toBe(false);
+  const { rows } = await t.owner.query("select key from idempotency_record where key in ('old', 'young')");
+  expect(rows).toEqual([{ key: 'young' }]);
+  expect((await transfer('young')).replayed).toBe(true);
+});
+
+test('webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay', async () => {
+  const { database } = t.gateway.payments;
+  const receiver = await startReceiver();
+  const { id } = await createEndpoint(t.platform, { url: receiver.url });
+  // Older than any real one: the first 12 digits of an id say when it was made.
+  const old = (name: string) => `0180${'0'.repeat(4)}-0000-7000-8000-00000000000${name}`;
+  await t.owner.query(
+    `insert into webhook_delivery (platform_id, id, endpoint_id, event_sequence, status, next_attempt_at, leased_until)
+     select e.platform_id, v.id, e.id, v.sequence, v.status::webhook_delivery_status,
+       case when v.status = 'PENDING' then 'infinity'::timestamptz end, null
+     from webhook_endpoint e, (values ($1::uuid, 1, 'DELIVERED'), ($2::uuid, 2, 'PENDING'), ($3::uuid, 3, 'FAILED'))
+       as v (id, sequence, status)`,
+    [old('a'), old('b'), old('c')],
+  );
+  await t.owner.query(
+    `insert into webhook_attempt (platform_id, delivery_id, number, at, duration_ms)
+     select platform_id, id, 1, case when status = 'FAILED' then clock_ms() else '2022-04-01' end, 5 from webhook_delivery
+     where id = any($1::uuid[])`,
+    [[old('a'), old('b'), old('c')]],
+  );
+  await deleteExpired(database);
+  const { rows } = await t.owner.query('select id from webhook_delivery where id < $1 order by id', [old('f')]);
+  expect(rows).toEqual([{ id: old('b') }, { id: old('c') }]);
+  expect(id).toMatch(/^WebhookEndpoint:/);
+  await receiver.stop();
+});
 
 test('lookups that expired an hour ago are deleted, with a key after 30 days, and those of a quote never', async () => {
   const { database } = t.gateway.payments;
@@ -51,15 +106,4 @@ test('a client token is deleted 30 days after its expiry', async () => {
   expect(await deleteExpired(database)).toBe(false);
   const { clientTokens } = await t.platform.ask('{ clientTokens { edges { node { id } } } }');
   expect(clientTokens.edges).toEqual([{ node: { id: young } }]);
-});
-
-test('uses of a document are deleted 90 days after the last one', async () => {
-  await t.owner.query(
-    `insert into document_use (platform_id, digest, text, client_name, client_version, uses, last_used_at)
-     select $1, '\\x00', '{old}', age, '', 1, clock_ms() - age::interval from unnest($2::text[]) age`,
-    [t.platform.platformId, ['90 days 1 minute', '89 days 23 hours']],
-  );
-  expect(await deleteExpired(t.gateway.payments.database)).toBe(false);
-  const { rows } = await t.owner.query(`select client_name from document_use where text = '{old}'`);
-  expect(rows).toEqual([{ client_name: '89 days 23 hours' }]);
 });

@@ -10,7 +10,7 @@ export interface Cap {
 /** The whole seconds after which a refused client may try again: it must end something itself before. */
 const retryAfter = 1;
 
-/** Limits how many of a thing each token has open on this instance: sockets, streams, reservations. */
+/** Limits how many of a thing each token has open on this instance: sockets or streams. */
 export class TokenCap {
   readonly #things: string;
   readonly #cap: Cap;

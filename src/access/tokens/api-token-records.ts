@@ -48,6 +48,7 @@ export interface ApiTokenRecord {
   readonly name: string;
   readonly permissions: Permission[];
   readonly clientId: string;
+  readonly createdById?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -59,6 +60,7 @@ export function apiTokenRecord(row: ApiToken): ApiTokenRecord {
     name: row.name,
     permissions: row.permissions,
     clientId: row.clientId,
+    ...(row.createdById !== null && { createdById: publicId('ApiToken', row.createdById) }),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.createdAt.toISOString(),
   };

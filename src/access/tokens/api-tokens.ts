@@ -1,5 +1,4 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { clientIdOf } from '../../clusters/names.ts';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import { publicId } from '../../core/ids.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
@@ -17,13 +16,9 @@ export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/**
- * Generates a clientId and a secret for a platform. A clientId has no colon, which separates the two in Basic credentials.
- * @param cluster the name of the cluster, where there are several: the clientId carries it
- */
-export function newCredentials(platformId: string, cluster?: string): { clientId: string; secret: string } {
-  const clientId = clientIdOf(cluster, platformId, randomBytes(12).toString('base64url'));
-  return { clientId, secret: randomBytes(32).toString('base64url') };
+/** Generates a clientId and a secret. A clientId has no colon, which separates the two in Basic credentials. */
+export function newCredentials(): { clientId: string; secret: string } {
+  return { clientId: randomBytes(12).toString('base64url'), secret: randomBytes(32).toString('base64url') };
 }
 
 interface TokenRow extends RateColumns {

@@ -34,6 +34,7 @@ export interface ClientTokenRecord {
   readonly permissions: Permission[];
   readonly grants: ClientGrant[];
   readonly trustedDocumentsOnly: boolean;
+  readonly createdById?: string;
   readonly createdAt: string;
   readonly expiresAt: string;
   readonly revokedAt?: string;
@@ -41,7 +42,7 @@ export interface ClientTokenRecord {
 
 /** Converts a row to the record of its token. */
 export function clientTokenRecord(row: ClientToken): ClientTokenRecord {
-  const { customerId, quoteId, transactionId, revokedAt } = row;
+  const { customerId, quoteId, transactionId, createdById, revokedAt } = row;
   return {
     id: publicId('ClientToken', row.id),
     ...(customerId !== null && { customerId: publicId('Customer', customerId) }),
@@ -50,6 +51,7 @@ export function clientTokenRecord(row: ClientToken): ClientTokenRecord {
     permissions: row.permissions,
     grants: row.grants,
     trustedDocumentsOnly: row.trustedDocumentsOnly,
+    ...(createdById !== null && { createdById: publicId('ApiToken', createdById) }),
     createdAt: row.createdAt.toISOString(),
     expiresAt: row.expiresAt.toISOString(),
     ...(revokedAt !== null && { revokedAt: revokedAt.toISOString() }),

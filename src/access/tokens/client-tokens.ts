@@ -4,7 +4,6 @@ import { boundedCache } from '../../core/bounded-cache.ts';
 import { publicId } from '../../core/ids.ts';
 import { keyId } from '../../core/key-id.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { readClock } from '../../database/clock.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { Database } from '../../database/database.ts';
 import type { ClientGrant, ClientToken, Environment, Permission } from '../../database/generated/client/client.ts';
@@ -43,10 +42,8 @@ const tokenStatement = statement<Row>(
 
 /** How long a successful authentication is cached, in milliseconds. A revoked token ends within this time. */
 const cacheMs = 1_000;
-/** How long a ticket is good, in milliseconds. */
-const ticketMs = 300_000;
-const ticketForm = /^[\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200}$/;
 const algorithm = 'HS256';
+const issuer = 'payments-graphql-gateway';
 const minKeyLength = 32;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -61,23 +58,19 @@ export class ClientTokens {
   readonly #keys: ReadonlyMap<string, Uint8Array>;
   /** The id of the key that signs. */
   readonly #signingId: string | undefined;
-  /** The name of this cluster, which tokens carry for the front. */
-  readonly #cluster: string | undefined;
   readonly #viewers = boundedCache<Viewer>(10_000, cacheMs);
 
   /**
    * Takes the signing key. Without one, no token is minted and none is valid.
    * @param fallbacks the keys whose tokens are valid, too: those before it, and the one that comes next
-   * @param cluster the name of the cluster, where there are several
    * @throws RangeError when a key is short enough to be guessed
    */
-  constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = [], cluster?: string) {
+  constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {
     const keys = key === undefined ? [] : [key, ...fallbacks];
     if (keys.some(({ length }) => length < minKeyLength)) {
       throw new RangeError(`the key of client tokens must have at least ${minKeyLength} characters`);
     }
     this.#database = database;
-    this.#cluster = cluster;
     this.#signingId = key === undefined ? undefined : keyId('CLIENT_TOKEN_KEY', key);
     this.#keys = new Map(
       keys.map((one) => [keyId('CLIENT_TOKEN_KEY', one), hash('sha256', `client token ${one}`, 'buffer')]),
@@ -90,9 +83,9 @@ export class ClientTokens {
    */
   async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
     const { header, key } = this.#signing();
-    return new SignJWT({ ...this.#origin(row.platformId), scope: row.permissions.join(' ') })
+    return new SignJWT({ platform: row.platformId, scope: row.permissions.join(' ') })
       .setProtectedHeader(header)
-      .setIssuer('payments-graphql-gateway')
+      .setIssuer(issuer)
       .setSubject(subject)
       .setJti(row.id)
       .setIssuedAt(row.createdAt)
@@ -123,56 +116,15 @@ export class ClientTokens {
     if (cached) return cached;
 
     const claims = await verifySignature(token, this.#keys);
-    // A ticket is no token: it is good for one operation (redeem).
-    const [row] = claims && claims.operation === undefined ? await this.#find(claims) : [];
+    const [row] = claims ? await this.#find(claims) : [];
     if (!row) return undefined;
     const viewer = viewerOf(row);
     this.#viewers.set(digest, viewer);
     return viewer;
   }
 
-  /**
-   * Makes a ticket of a token, for one operation and a short time: for a client that can send no header, as a browser's
-   * EventSource. It ends with its token.
-   * @param operation the text of the operation, of which the ticket has a digest
-   * @throws Refusal FORBIDDEN for an API token
-   */
-  async makeTicket(viewer: Viewer, operation: string): Promise<{ readonly ticket: string; readonly expiresAt: Date }> {
-    if (viewer.kind !== 'CLIENT' || viewer.expiresAt === null)
-      throw new Refusal('FORBIDDEN', 'a ticket is made of a client token: an API token does not leave its server');
-    const { now } = await readClock(this.#database.pool);
-    const expiresAt = new Date(Math.min(now.getTime() + ticketMs, viewer.expiresAt.getTime()));
-    const { header, key } = this.#signing();
-    const ticket = await new SignJWT({ ...this.#origin(viewer.platformId), operation: operationDigest(operation) })
-      .setProtectedHeader(header)
-      .setJti(viewer.tokenId)
-      .setExpirationTime(expiresAt)
-      .sign(key);
-    return { ticket, expiresAt };
-  }
-
-  /**
-   * Returns the Authorization of the token behind a ticket, which never leaves this service; undefined for a ticket that is not
-   * ours, has expired, or is for another operation.
-   */
-  async redeem(ticket: string, operation: string): Promise<string | undefined> {
-    if (!ticketForm.test(ticket)) return undefined;
-    const claims = await verifySignature(ticket, this.#keys);
-    if (claims?.operation !== operationDigest(operation)) return undefined;
-    const { now } = await readClock(this.#database.pool);
-    if (claims.expiresAt <= now.getTime()) return undefined;
-    const { header, key } = this.#signing();
-    const token = new SignJWT({ platform: claims.platformId }).setProtectedHeader(header);
-    return `Bearer ${await token.setJti(claims.id).sign(key)}`;
-  }
-
-  #find({ platformId, id }: { readonly platformId: string; readonly id: string }): Promise<Row[]> {
+  #find({ platformId, id }: Claims): Promise<Row[]> {
     return asPlatform(platformId, () => tokenStatement(this.#database.pool, platformId, id));
-  }
-
-  /** Returns where a token is from: a front finds its cluster by it. */
-  #origin(platform: string) {
-    return this.#cluster === undefined ? { platform } : { platform, cluster: this.#cluster };
   }
 
   /** Returns the header of a new token, which names its key, and the key. */
@@ -192,18 +144,10 @@ function tokenIn(authorization: string): string | undefined {
   return /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization)?.[1];
 }
 
-/** What a token or a ticket claims. */
+/** The key of the row that a token names. */
 interface Claims {
   readonly platformId: string;
   readonly id: string;
-  /** The digest of the operation of a ticket; undefined for a token. */
-  readonly operation: string | undefined;
-  /** When it ends, by what it claims itself, in milliseconds. */
-  readonly expiresAt: number;
-}
-
-function operationDigest(operation: string): string {
-  return hash('sha256', operation, 'base64url');
 }
 
 /** Returns the key of a token in the cache: a digest, so that the cache holds no secret. */
@@ -213,7 +157,7 @@ function digestOf(token: string): string {
 
 /**
  * Verifies the signature of a token. Does not check its expiry, which the database decides by its clock.
- * @returns what it claims, among it the key of the row that the token names; undefined where it is not ours
+ * @returns the key of the row that it names; undefined where it is not ours
  */
 async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>): Promise<Claims | undefined> {
   try {
@@ -223,10 +167,11 @@ async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Arr
     const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
     if (typeof claims !== 'object' || claims === null || !('jti' in claims) || !('platform' in claims))
       return undefined;
+    // What else was ever signed with the key is no token.
+    if (!('iss' in claims) || claims.iss !== issuer) return undefined;
     const [platformId, id] = [String(claims.platform), String(claims.jti)];
     if (!uuidForm.test(platformId) || !uuidForm.test(id)) return undefined;
-    const operation = 'operation' in claims ? String(claims.operation) : undefined;
-    return { platformId, id, operation, expiresAt: 'exp' in claims ? Number(claims.exp) * 1_000 : 0 };
+    return { platformId, id };
   } catch {
     return undefined;
   }

@@ -1,4 +1,3 @@
-import type { Cluster } from '../../clusters/cluster.ts';
 import { checkText } from '../../core/checks.ts';
 import { keyPath } from '../../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../../core/ids.ts';
@@ -218,20 +217,13 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
   }
 }
 
-/** Where tokens are issued. */
-export interface Issuing {
-  readonly database: Database;
-  /** The cluster, where there are several. */
-  readonly cluster?: Pick<Cluster, 'name'> | undefined;
-}
-
 /**
  * Issues a token for a server. The secret is returned here and stored nowhere.
  * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), CONFLICT (the first call
  *   with the key was answered)
  */
 export async function issueApiToken(
-  { database, cluster }: Issuing,
+  database: Database,
   caller: Caller,
   input: { readonly name: string; readonly permissions: readonly Permission[] },
   idempotencyKey?: string | null,
@@ -239,7 +231,7 @@ export async function issueApiToken(
   checkText(input.name, ['name']);
   if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { path: ['name'] });
   checkPermissions(caller, input.permissions);
-  const credentials = newCredentials(caller.platformId, cluster?.name);
+  const credentials = newCredentials();
   const { row, replayed } = await issueOnce(
     database,
     caller,

@@ -5,6 +5,7 @@ import type { Database } from '../../database/database.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import type { Transaction } from '../../database/transaction.ts';
 import type { Caller } from '../caller.ts';
+import { dropPending } from '../drop-pending.ts';
 import { runIdempotent, type StoredResult } from '../run-idempotent.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../visible.ts';
 import { lockTokens } from './token-locks.ts';
@@ -12,23 +13,25 @@ import { lockTokens } from './token-locks.ts';
 /** The input of revokeApiToken. */
 export interface RevokeApiToken {
   readonly tokenId: string;
-  /** Whether what the token made ends, too, and what that made, and so on. */
+  /** Whether what the token made ends, too (tokens, webhook endpoints), and what that made, and so on. */
   readonly revokeDescendants: boolean;
 }
 
-/** The tokens that ended because another one did. */
-export interface EndedTokens {
+/** What ended because a token did. */
+export interface Ended {
   readonly endedApiTokens: number;
   readonly endedClientTokens: number;
+  /** How many webhook endpoints were disabled. */
+  readonly disabledEndpoints: number;
 }
 
 /**
  * Revokes an API token and, if asked, its descendants. A token that was revoked before has descendants, too: it may have
  * been revoked without them. Client tokens are locked by id, as the deletion of a customer locks them. Rows to change are
- * found by a list of their keys: a join may read the whole table.
+ * found by a list of their keys: a join may read the whole table. What waits for the endpoints is given up after this.
  */
 const revokeStatement = forCaller(
-  statement<EndedTokens & { isKnown: boolean; isLastManager: boolean }>(
+  statement<Omit<Ended, 'disabledEndpoints'> & { isKnown: boolean; isLastManager: boolean; endpoints: string[] }>(
     'revoke_api_token',
     `with recursive family as (
        select t.id from api_token t where ${visibleRow('ofPlatform', 't')} and t.id = $4
@@ -47,10 +50,15 @@ const revokeStatement = forCaller(
        update client_token set revoked_at = clock_ms()
        where platform_id = $1 and id = any (array(select id from living_app))
        returning id
+     ), disabled as (
+       update webhook_endpoint set status = 'DISABLED', disabled_at = clock_ms(), notice = 'Disabled with the token that made it.'
+       where platform_id = $1 and token_id in (select id from family) and $5 and status <> 'DISABLED'
+       returning id
      )
      select exists (select from family) as is_known,
        (select count(*)::int from ended where id <> $4) as ended_api_tokens,
        (select count(*)::int from ended_app) as ended_client_tokens,
+       array(select id from disabled)::text[] as endpoints,
        exists (select from ended where 'MANAGE' = any (permissions)) and not exists (
          select from api_token t
          where t.platform_id = $1 and t.revoked_at is null and 'MANAGE' = any (t.permissions)
@@ -60,9 +68,10 @@ const revokeStatement = forCaller(
 );
 
 /**
- * Revokes a token of a server, with the tokens that it made unless the input says otherwise. Within seconds no request is
- * answered under any of them, and their open connections are closed. To revoke a token again is no error.
- * @returns how many other tokens ended with it
+ * Revokes a token of a server, with what it made unless the input says otherwise: tokens end, and webhook endpoints are disabled.
+ * Within seconds no request is answered under any of the tokens, and their open connections are closed. To revoke a token again is
+ * no error.
+ * @returns how many other tokens and endpoints ended with it
  * @throws Refusal TOKEN_NOT_FOUND, CONFLICT (no token with MANAGE would be left)
  */
 export async function revokeApiToken(
@@ -70,7 +79,7 @@ export async function revokeApiToken(
   caller: Caller,
   input: RevokeApiToken,
   idempotencyKey?: string | null,
-): Promise<EndedTokens & { revokedId: string; replayed: boolean }> {
+): Promise<Ended & { revokedId: string; replayed: boolean }> {
   return runIdempotent(database, caller, {
     operation: 'revokeApiToken',
     input,
@@ -85,16 +94,11 @@ export async function revokeApiToken(
   });
 }
 
-async function revokeFamily(
-  on: Queryable,
-  caller: Caller,
-  id: string,
-  revokeDescendants: boolean,
-): Promise<EndedTokens> {
+async function revokeFamily(on: Queryable, caller: Caller, id: string, revokeDescendants: boolean): Promise<Ended> {
   await lockTokens(on, caller);
   const [revoked] = await revokeStatement(on, caller, id, revokeDescendants);
   if (!revoked?.isKnown) throw tokenNotFound();
-  const { isLastManager, endedApiTokens, endedClientTokens } = revoked;
+  const { isLastManager, endedApiTokens, endedClientTokens, endpoints } = revoked;
   if (isLastManager) {
     throw new Refusal(
       'CONFLICT',
@@ -104,11 +108,17 @@ async function revokeFamily(
       { path: ['tokenId'] },
     );
   }
-  return { endedApiTokens, endedClientTokens };
+  for (const endpointId of endpoints) await dropPending(on, caller.platformId, endpointId);
+  return { endedApiTokens, endedClientTokens, disabledEndpoints: endpoints.length };
 }
 
-function endedIn({ endedApiTokens, endedClientTokens }: StoredResult): EndedTokens {
-  return { endedApiTokens: Number(endedApiTokens), endedClientTokens: Number(endedClientTokens) };
+function endedIn({ endedApiTokens, endedClientTokens, disabledEndpoints }: StoredResult): Ended {
+  return {
+    endedApiTokens: Number(endedApiTokens),
+    endedClientTokens: Number(endedClientTokens),
+    // Missing in what the version before has stored.
+    disabledEndpoints: Number(disabledEndpoints ?? 0),
+  };
 }
 
 /**

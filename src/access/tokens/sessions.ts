@@ -3,7 +3,13 @@ import type { Database } from '../../database/database.ts';
 import { statement } from '../../database/statement.ts';
 import type { Viewer } from '../viewer.ts';
 
-const aliveStatement = statement<{ id: string }>('tokens_alive', 'select find_live_tokens($1, $2) as id');
+/** What a token may do: all of it that can change while the token lives, by the setting of its platform or by hand. */
+type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
+
+const rightsStatement = statement<Rights & { id: string }>(
+  'token_rights',
+  'select id, permissions, grants, trusted_documents_only from find_token_rights($1, $2)',
+);
 
 /**
  * How often the tokens of open connections are checked, in milliseconds. When a token ends, its connections close a
@@ -11,10 +17,18 @@ const aliveStatement = statement<{ id: string }>('tokens_alive', 'select find_li
  */
 const sweepMs = 1_000;
 
+/** Why a connection is closed: its token has ended, or may not do any more what is under way. */
+export const endings = {
+  ended: { code: 'UNAUTHENTICATED', message: 'the token has ended: come back with a new one' },
+  narrowed: { code: 'FORBIDDEN', message: 'the token may not do any more what is under way' },
+} as const;
+
+/** Tells whether an operation under way could be begun with a token. */
+export type CouldBegin = (viewer: Viewer) => Promise<boolean>;
+
 /** A connection that stays open: a WebSocket or an event stream. */
 export interface Connection {
-  /** Closes it, because its token has ended. */
-  readonly forbid: () => void;
+  readonly forbid: (why: (typeof endings)[keyof typeof endings]) => void;
   /** Asks the client to connect elsewhere, because the server stops. */
   readonly leave: () => void;
   /** Checks whether the client still reads what it is sent, and closes the connection if not. */
@@ -25,20 +39,27 @@ export interface Connection {
 export interface Session {
   readonly viewer: Viewer;
   /**
-   * Replaces the token by a newer one of the same subject.
-   * @returns false for a token of another subject
+   * Replaces the token by a newer one of the same subject, which may do all that is under way.
+   * @returns false for any other: the token stays
    */
-  renew(viewer: Viewer): boolean;
+  renew(viewer: Viewer): Promise<boolean>;
+  /**
+   * Holds an operation that goes on, such as a subscription: the connection is closed when its token could not begin it any more.
+   * @returns its end; undefined where the present token could not begin it
+   */
+  begin(couldBegin: CouldBegin): Promise<(() => void) | undefined>;
   close(): void;
 }
 
 interface Open {
   viewer: Viewer;
   readonly connection: Connection;
+  readonly underWay: Set<CouldBegin>;
 }
 
 /**
- * Holds all connections that outlive their first request. Checks their tokens together, on a timer and in one
+ * Holds all connections that outlive their first request. A connection does only what its present token could begin to do: when
+ * a newer one renews it, and whatever becomes of the token meanwhile. Tokens are checked together, on a timer and in one
  * statement: ten thousand idle connections cost one small query a second, and an event costs none.
  */
 export class Sessions {
@@ -62,17 +83,20 @@ export class Sessions {
 
   /** Holds a connection until it closes. */
   open(viewer: Viewer, connection: Connection): Session {
-    const open: Open = { viewer, connection };
+    const open: Open = { viewer, connection, underWay: new Set() };
     this.#open.add(open);
     if (this.#stopping) queueMicrotask(() => connection.leave());
     return {
       get viewer() {
         return open.viewer;
       },
-      renew: (newer) => {
-        if (newer.platformId !== open.viewer.platformId || newer.subject !== open.viewer.subject) return false;
-        open.viewer = newer;
-        return true;
+      renew: (newer) => renew(open, newer),
+      begin: async (couldBegin) => {
+        // Before the check: a renewal meanwhile checks it, too.
+        open.underWay.add(couldBegin);
+        if (await couldBegin(open.viewer)) return () => open.underWay.delete(couldBegin);
+        open.underWay.delete(couldBegin);
+        return undefined;
       },
       close: () => this.#open.delete(open),
     };
@@ -111,18 +135,35 @@ export class Sessions {
     const checkedViewers = new Map<string, Viewer>();
     for (const { viewer } of this.#open) checkedViewers.set(viewer.tokenId, viewer);
     const viewers = [...checkedViewers.values()];
-    const alive = new Set(
+    const rights = new Map(
       (
-        await aliveStatement(
+        await rightsStatement(
           this.#database.pool,
           viewers.map((viewer) => viewer.platformId),
           viewers.map((viewer) => viewer.tokenId),
         )
-      ).map((row) => row.id),
+      ).map(({ id, ...now }) => [id, now]),
     );
-    for (const { viewer, connection } of [...this.#open]) {
+    for (const open of [...this.#open]) {
+      const { viewer, connection } = open;
       // A token that was renewed while the query ran was not part of it.
-      if (checkedViewers.has(viewer.tokenId) && !alive.has(viewer.tokenId)) connection.forbid();
+      if (!checkedViewers.has(viewer.tokenId)) continue;
+      const now = rights.get(viewer.tokenId);
+      if (!now) connection.forbid(endings.ended);
+      else if (!(await renew(open, { ...viewer, ...now }, viewer)) && open.viewer === viewer)
+        connection.forbid(endings.narrowed);
     }
   }
+}
+
+/**
+ * Gives a connection the token that holds from now on, unless that could not begin something under way.
+ * @param replaced the token that it replaces; a later one stays
+ */
+async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
+  if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
+  // What begins meanwhile is checked, too: a set's iterator goes on with what is added.
+  for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;
+  if (replaced === undefined || open.viewer === replaced) open.viewer = viewer;
+  return true;
 }

@@ -3,8 +3,8 @@ import type { Tenant } from '../../core/tenant.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import type { Caller } from '../caller.ts';
 
-// One lock for each platform decides between tokens that are made and API tokens that are revoked. Who makes a token
-// shares it, and who revokes one has it alone: so no token is made by one that ends, and of two revocations the second
+// One lock for each platform decides between what tokens make (tokens, webhook endpoints) and API tokens that are revoked. Who
+// makes something shares it, and who revokes a token has it alone: so nothing is made by one that ends, and of two revocations the second
 // sees the first. It is an advisory lock, because these are granted in turn. On a row, a steady stream of those who share
 // the lock would keep the other waiting.
 const lockName = "hashtextextended('tokens of ' || $1, 0)";
@@ -24,16 +24,16 @@ const ownerStatement = statement<{ isDeleted: boolean }>(
 );
 
 /**
- * Makes sure that the caller's token is not revoked, and stays so until the transaction ends. A server whose token was
- * authenticated a moment ago may hold one that has ended since.
- * @returns the uuid of the API token that makes the new token; null for the platform itself
+ * Makes sure that the caller's token is not revoked, and stays so until the transaction ends: for what ends with the token. A
+ * server whose token was authenticated a moment ago may hold one that has ended since.
+ * @returns the uuid of the API token that makes it; null for the platform itself
  * @throws Refusal FORBIDDEN
  */
 export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller): Promise<string | null> {
   if (tokenId === null) return null;
   await shareStatement(on, platformId);
   const [alive] = await aliveStatement(on, platformId, tokenId);
-  if (!alive) throw new Refusal('FORBIDDEN', 'this token is revoked, so it makes no other');
+  if (!alive) throw new Refusal('FORBIDDEN', 'this token is revoked, so it makes no other, and no webhook endpoint');
   return tokenId;
 }
 

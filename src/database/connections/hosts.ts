@@ -1,7 +1,6 @@
 import pg from 'pg';
-import { watchesStatements } from '../../instruments/watched-statements.ts';
+import { hasSpan } from '../../instruments/spans.ts';
 import { firstServer, type Server, serversOf } from './address.ts';
-import { withComment } from './commented-query.ts';
 import { traceQuery } from './traced-query.ts';
 
 /** The most milliseconds that a server may take to say whether it can be written. */
@@ -121,8 +120,7 @@ export class DatabaseClient extends pg.Client {
   // The declarations of `query` in pg's types cannot be overridden one by one.
   override query = ((...given: unknown[]) => {
     checkParameters(given);
-    const send = (values: readonly unknown[]) => this.send(withComment(values));
-    return watchesStatements() ? traceQuery(given, send) : send(given);
+    return hasSpan() ? traceQuery(given, (values) => this.send(values)) : this.send(given);
   }) as pg.Client['query'];
 
   /** Sends what `query` was called with. */

@@ -10,7 +10,16 @@ export const noPlatform = '00000000-0000-0000-0000-000000000000';
 
 /** Runs `work`, and all that it starts, in the name of a platform: the one that the caller's credentials name. */
 export function asPlatform<T>(platformId: string, work: () => T): T {
-  return scope.run(platformId, work);
+  return scope.run(platformId, () => {
+    const result = work();
+    // A query of Prisma's client begins when it is first awaited, which may be outside. What fails is reported there.
+    if (isQueryOfPrisma(result)) result.then(undefined, () => undefined);
+    return result;
+  });
+}
+
+function isQueryOfPrisma(value: unknown): value is PromiseLike<unknown> {
+  return Object.prototype.toString.call(value) === '[object PrismaPromise]';
 }
 
 /** Returns the id of the platform in whose name the current work runs, or `noPlatform`. */

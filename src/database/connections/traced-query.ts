@@ -1,7 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import type pg from 'pg';
-import { makesStatementComments } from '../../instruments/statement-comments.ts';
-import { beginStatement, watchesStatements } from '../../instruments/watched-statements.ts';
+import { beginStatement, hasSpan } from '../../instruments/spans.ts';
 import { platformStatementNames } from './platform-statement.ts';
 
 /** Statements of no request: those that tell who asks, and that of payments, which several requests may share (ledger/commit.ts). */
@@ -27,11 +26,11 @@ interface Query {
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Makes a callback run for the current request, where somebody wants to know its statements, or these have its id. Whoever releases a connection calls the next one that
- * waits for it, and would be taken for the sender of its statements.
+ * Makes a callback run in the current span, where there is one. Whoever releases a connection calls the next one that waits for it,
+ * and would be taken for the sender of its statements.
  */
 export function inCurrentTrace(connected: Connected): Connected {
-  return watchesStatements() || makesStatementComments() ? AsyncResource.bind(connected) : connected;
+  return hasSpan() ? AsyncResource.bind(connected) : connected;
 }
 
 /** Runs a query of a client, and notes its statement, its time and its rows. Takes what `pg.Client.query` takes. */

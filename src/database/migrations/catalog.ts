@@ -31,8 +31,7 @@ union all
 select case c.contype when 'p' then 'primary key' else 'foreign key' end, t.relname, c.conname, pg_get_constraintdef(c.oid)
 from tables t join pg_constraint c on c.conrelid = t.oid and c.contype in ('p', 'f')
 union all
--- That of a partitioned table is, as Postgres prints it, on that table only.
-select 'index', t.relname, i.indexrelid::regclass::text, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')
+select 'index', t.relname, i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid)
 from tables t join pg_index i on i.indrelid = t.oid
 union all
 select 'enum', null, t.typname, string_agg(e.enumlabel, ', ' order by e.enumsortorder)
@@ -50,7 +49,7 @@ export function readFacts(on: Queryable): Promise<CatalogFact[]> {
 /** Reads the names of the functions that triggers call. */
 export async function readTriggerFunctions(on: Queryable): Promise<Set<string>> {
   const { rows } = await on.query<{ name: string }>(
-    'select p.proname as name from pg_trigger t join pg_proc p on p.oid = t.tgfoid where not t.tgisinternal and t.tgparentid = 0',
+    'select p.proname as name from pg_trigger t join pg_proc p on p.oid = t.tgfoid where not t.tgisinternal',
   );
   return new Set(rows.map(({ name }) => name));
 }

@@ -27,6 +27,11 @@ const createMigrationsTable = `create table if not exists _prisma_migrations (
   applied_steps_count integer not null default 0
 )`;
 
+/** Takes the role that reads the table of migrations, where the login itself may not. */
+const readAsServing = `select set_config('role', 'gateway_serving', false) from pg_class c
+  where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
+    and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
+
 /**
  * Says why the database cannot be migrated and what to do about it. The message is for the person who started the
  * program; it is printed without a stack.
@@ -114,7 +119,10 @@ export async function verifyMigrations(
   { prismaDirectory = projectPrisma, dataDirectory }: Omit<MigrateOptions, 'patience' | 'log'> = {},
 ): Promise<void> {
   const migrations = await readMigrations(prismaDirectory);
-  const missing = await withClient(databaseUrl, (client) => pending(client, migrations, dataDirectory));
+  const missing = await withClient(databaseUrl, async (client) => {
+    await client.query(readAsServing);
+    return pending(client, migrations, dataDirectory);
+  });
   if (missing.length === 0) return;
   if (dataDirectory !== undefined) {
     throw new MigrationError(`The database in ${dataDirectory} lacks migrations: "npm start" applies them.`);

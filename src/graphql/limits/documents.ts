@@ -7,7 +7,6 @@ import {
   type ValidationRule,
   validate,
 } from 'graphql';
-import { noteError } from '../../instruments/request-facts.ts';
 import { budgetExceeded, checkBudget, maxTokensParsed } from './budget.ts';
 import { documentCache } from './document-cache.ts';
 import type { SentDocument } from './list-sizes.ts';
@@ -53,9 +52,7 @@ export class Documents {
   check({ document, operationName, variables }: SentDocument): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const refusals = checkBudget({ schema, document, operationName, variables, introspection });
-    const errors = refusals.length > 0 ? refusals : this.#validate(document);
-    for (const { extensions } of errors) noteError(extensions.code);
-    return errors;
+    return refusals.length > 0 ? refusals : this.#validate(document);
   }
 
   /** Returns why a document can never be executed, whatever its variables: undefined where it can. */

@@ -1,9 +1,9 @@
 import type { FieldNode, GraphQLField } from 'graphql';
 import type { KeyBound, Page } from '../../core/paging.ts';
-import { conditionsOf, tableOf } from '../../database/conditions.ts';
+import { type ListRows, listRows } from '../../database/list-rows.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
 import { base64Url, byId, type Env, type PageKey, type PageRead } from './reads.ts';
-import { Part, type Piece, type Run, type Sql, sql } from './sql.ts';
+import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
 /** A connection in a document, with the environment of its parent. */
 export interface ConnectionField {
@@ -22,7 +22,6 @@ interface PageQuery {
 
 /** Writes what depends on the arguments of a connection: conditions, sizes, orders and cursors. */
 export class PageArguments {
-  readonly table: string;
   readonly size: Piece = (run) => String(this.#query(run).page.size);
   /** One row more than the page has: it tells whether there are more. */
   readonly limit: Piece = (run) => String(this.#query(run).page.size + 1);
@@ -36,11 +35,10 @@ export class PageArguments {
   readonly #keyOf: (args: Readonly<Record<string, unknown>>) => PageKey;
 
   constructor(connection: ConnectionField) {
-    const { list, model, key } = connection.read;
+    const { list, key } = connection.read;
     const byItsId = byId(list);
     this.#connection = connection;
     this.#keyOf = key ?? (() => byItsId);
-    this.table = tableOf(model);
   }
 
   /** Writes the text of a row's key. */
@@ -56,20 +54,23 @@ export class PageArguments {
     };
   }
 
-  /** Writes the conditions on a row that the page can have. */
-  withinPage(alias: string): Sql {
-    return this.#matching(alias, ({ bound }) => bound);
+  /** Writes the FROM clause of the rows from which the page takes its own, in their order. */
+  onPage(alias: string): Sql {
+    return this.#rows(alias, ({ page: { bound, read, size }, key: { columns } }) => ({
+      bound,
+      order: { columns, read, limit: size + 1 },
+    }));
   }
 
-  /** Writes the conditions on a row that matches, on whatever page. */
+  /** Writes the FROM clause of all rows that match, on whatever page. */
   onAnyPage(alias: string): Sql {
-    return this.#matching(alias, () => undefined);
+    return this.#rows(alias, () => ({}));
   }
 
   /** Writes JSON that says whether a row matches on the other side of the page's cursor; `alias` is that row's. */
   hasBeyond(alias: string): Sql {
     const exists = new Part(
-      sql`(exists (select from ${this.table} ${alias} where ${this.#matching(alias, ({ beyond }) => beyond)}))::text`,
+      sql`(exists (select from ${this.#rows(alias, ({ page: { beyond } }) => ({ bound: beyond }))}))::text`,
     );
     return [(run) => (this.#query(run).page.beyond === undefined ? `'false'` : [exists])];
   }
@@ -88,17 +89,21 @@ export class PageArguments {
     return base64Url(sql`${prefix} || ${key}`);
   }
 
-  #matching(alias: string, boundOf: (page: Page<never>) => KeyBound<never> | undefined): Sql {
-    const { model, of } = this.#connection.read;
-    const conditions: Piece = (run) => {
-      const { page, key, where } = this.#query(run);
-      const bound = boundOf(page);
-      const conditions = { AND: [where, bound === undefined ? {} : key.within(bound)] };
-      return conditionsOf(model, alias, conditions, run, of !== undefined);
-    };
-    if (of === undefined) return [conditions];
-    const { env, field, node } = this.#connection;
-    return sql`${of(env, alias, (run) => run.args(field, node))} and ${conditions}`;
+  #rows(
+    alias: string,
+    part: (query: PageQuery) => Pick<ListRows, 'order'> & { readonly bound?: KeyBound<never> | undefined },
+  ): Sql {
+    const { field, node, env, read } = this.#connection;
+    const below = read.of?.(env, alias, (run) => run.args(field, node));
+    return [
+      (run) => {
+        const query = this.#query(run);
+        const { bound, order } = part(query);
+        const where = { AND: [query.where, bound === undefined ? {} : query.key.within(bound)] };
+        const ways = below?.map((way) => textOfRun(way, run));
+        return listRows({ model: read.model, alias, where, below: ways, order }, run);
+      },
+    ];
   }
 
   #query(run: Run): PageQuery {
@@ -166,10 +171,10 @@ export class PageRows {
   /** Writes the query that reads the rows and returns an expression over them. Where it uses none, no rows are read. */
   read(expression: Sql): Sql {
     if (!this.#isUsed) return [this.#args.check, ...expression];
-    const { table, limit } = this.#args;
+    const { limit } = this.#args;
     const [row, rows] = [this.#row, this.#rows];
     const columns = this.#columns.flatMap((column) => [', ', ...column]);
-    const selected = sql`select ${this.#args.keyText(row)} as k${columns} from ${table} ${row} where ${this.#args.withinPage(row)} order by ${this.#args.readOrder(row)} limit ${limit}`;
+    const selected = sql`select ${this.#args.keyText(row)} as k${columns} from ${this.#args.onPage(row)} order by ${this.#args.readOrder(row)} limit ${limit}`;
     // `having` makes one row of them, even where a run selects no aggregate.
     return sql`(select ${expression} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
   }

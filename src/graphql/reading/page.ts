@@ -48,7 +48,7 @@ function connectionField(selected: SelectedField, page: PageDraft): Sql {
     case 'pageInfo':
       return planner.object(objectOf(selected), selected.below, (one) => pageInfoField(one, page));
     case 'totalCount':
-      return sql`(select c.count::text from ${new Shared(sql`select count(*) from ${args.table} c where ${args.onAnyPage('c')}`)} c)`;
+      return sql`(select c.count::text from ${new Shared(sql`select count(*) from ${args.onAnyPage('c')}`)} c)`;
     default:
       throw new LeftToExecutor(`${selected.key} of a connection`);
   }

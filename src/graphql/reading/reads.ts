@@ -3,10 +3,11 @@ import type { Viewer } from '../../access/viewer.ts';
 import { type KeyBound, rowOrders } from '../../core/paging.ts';
 import { conditionsOf, tableOf } from '../../database/conditions.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
+import { oneOfFew } from '../../database/list-rows.ts';
 import { fieldName } from '../../database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
 import type { Costs } from './costs.ts';
-import { literal, type Piece, type Run, type Sql, sql } from './sql.ts';
+import { literal, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
 /**
  * How a plan reads the fields of the schema. A field has a `read`, which writes the SQL of its answer as JSON in text, or it
@@ -42,8 +43,8 @@ export type Read = { readonly costs?: Costs } /** A scalar or an enum: JSON as t
       /** What orders the rows in a run with these arguments, where it is not their id. */
       readonly key?: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
-      /** Restricts the rows to those that belong to the parent. */
-      readonly of?: (env: Env, alias: string, args: ArgumentsOf) => Sql;
+      /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
+      readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
     }
   /** The row behind a public id, of one of these types, or those behind a list of ids: from the field's arguments, or from the run. */
   | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true }
@@ -248,12 +249,11 @@ export const orderedPageOf = <Filter>(...page: Parameters<typeof pageOf<Filter>>
   return { ...read, key: ({ orderBy }) => (orderBy === 'UPDATED' ? byChange(read.list) : byId(read.list)) };
 };
 
-/** Restricts a page (as its `of`) to the rows of the same platform whose column refers to the parent. */
+/** Finds the rows of a page (as its `of`): those of the same platform of which one of these columns refers to the parent. */
 export const referringBy =
-  (column: string) =>
-  ({ row }: Env, alias: string): Sql => [
-    `${alias}.platform_id = ${row}.platform_id and ${alias}.${column} = ${row}.id`,
-  ];
+  (...columns: readonly string[]) =>
+  ({ row }: Env, alias: string): readonly Sql[] =>
+    columns.map((column) => [`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, column, `${row}.id`)}`]);
 
 /** Reads an object from the same row as its parent. */
 export const sameRow: Read = { kind: 'value', env: (env) => env };
@@ -296,4 +296,4 @@ export function exposedRead(field: GraphQLField<unknown, unknown>, scalar: strin
   };
 }
 
-export { type Piece, type Run, type Sql, sql };
+export { type Piece, type Run, type Sql, sql, textOfRun };

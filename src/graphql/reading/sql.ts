@@ -103,6 +103,17 @@ export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
 
+/** Returns the text of SQL, without parts, in a run. */
+export function textOfRun(pieces: Sql, run: Run): string {
+  const text = (piece: Piece): string => {
+    if (typeof piece === 'string') return piece;
+    if (typeof piece !== 'function') throw new Error('SQL in a text of a run has no parts');
+    const made = piece(run);
+    return typeof made === 'string' ? made : textOfRun(made, run);
+  };
+  return pieces.map(text).join('');
+}
+
 function mergeText(pieces: readonly Piece[]): Sql {
   const result: Piece[] = [];
   for (const piece of pieces) {

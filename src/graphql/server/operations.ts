@@ -13,13 +13,12 @@ import {
 import { isAsyncIterable } from 'graphql-yoga';
 import { RateLimited } from '../../access/limits/rate-limits.ts';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
-import type { Sessions } from '../../access/tokens/sessions.ts';
+import type { Session, Sessions } from '../../access/tokens/sessions.ts';
 import { Slots } from '../../core/slots.ts';
 import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../core/turn.ts';
 import { asPlatform } from '../../database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../database/replicas/replicas.ts';
 import { positionOf } from '../../events/cursor.ts';
-import { currentTrace } from '../../instruments/request-facts.ts';
 import { type Context, contextIn } from '../context.ts';
 import { failure, rateLimited, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
@@ -32,7 +31,7 @@ import { sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { SharedResults } from './shared-results.ts';
 import { type StreamMessage, streamMessages } from './stream-messages.ts';
-import { type Farewell, superviseStream } from './supervise-stream.ts';
+import { type Farewell, holdStream } from './supervise-stream.ts';
 import { isTemporaryFailure } from './temporary-failure.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { timeOperation } from './time-operation.ts';
@@ -47,6 +46,8 @@ const maxOpenings = 256;
 export interface Transport {
   /** The value of HTTP's Authorization header; on a socket it came with the first message. */
   readonly authorization?: string | undefined;
+  /** The session of a connection that carries several operations. */
+  readonly session?: Session | undefined;
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
   /** Whether the client has gone, or has ended the operation; for a transport without `response`. */
@@ -70,8 +71,6 @@ export interface OperationsOptions {
   readonly reportsCost: boolean;
   /** Finds and checks the documents that are sent. */
   readonly sent: SentDocuments;
-  /** Counts a document that is executed. */
-  readonly countUse: (platformId: string, document: DocumentNode) => void;
   readonly sessions: Sessions;
   /** The standbys that answer queries, where there are any. */
   readonly replicas?: Replicas | undefined;
@@ -98,7 +97,7 @@ export interface Prepared extends ExecutionArgs {
 }
 
 /**
- * Runs operations, the same for every transport: parses, limits and validates the document, authenticates the caller, executes
+ * Runs operations, the same for every transport: authenticates the caller, parses, limits and validates the document, executes
  * or subscribes within the time limit, and converts errors to those that clients see.
  */
 export class Operations {
@@ -113,10 +112,14 @@ export class Operations {
     this.#shared = new SharedResults((result, args) => this.#messageText(result, args), options.takeTurn);
   }
 
-  /** Parses, validates and authenticates an operation. Returns what to run, or the errors of an operation that cannot run. */
+  /**
+   * Authenticates an operation, and then parses and validates it: strangers learn nothing of the schema, and cost no more than their
+   * refusal. Returns what to run, or the errors of an operation that cannot run.
+   */
   async prepare(transport: Transport, sent: SentOperation): Promise<Prepared | readonly GraphQLError[]> {
     try {
-      const params = await this.complete(transport, sent);
+      const context = await this.#options.contextOf(transport);
+      const params = await this.#options.sent.complete(sent, async () => context.viewer);
       const { query, operationName, variables } = params;
       const document = this.documents.parse(query);
       const errors = this.documents.check({ document, operationName, variables });
@@ -130,7 +133,7 @@ export class Operations {
         document,
         operationName: operationName ?? undefined,
         variableValues: variables ?? undefined,
-        contextValue: await this.context(transport, params, document),
+        contextValue: await this.#completeContext(context, transport, params, document),
         isSubscription: operation.operation === 'subscription',
       };
     } catch (error) {
@@ -141,19 +144,26 @@ export class Operations {
 
   /** Returns an operation with the text of its document. Throws a GraphQLError where there is none, or no caller to find it for. */
   complete(transport: Transport, sent: SentOperation): OperationParams | Promise<OperationParams> {
-    const params = this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
-    return currentTrace() ? noted(params) : params;
+    return this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
   }
 
   /**
    * Creates the context of resolvers. Throws a GraphQLError where the credentials are not valid, and where the caller may not send
    * this document.
    */
-  async context(transport: Transport, params: OperationParams, document?: DocumentNode): Promise<Context> {
+  async context(transport: Transport, params: OperationParams): Promise<Context> {
+    return this.#completeContext(await this.#options.contextOf(transport), transport, params);
+  }
+
+  async #completeContext(
+    context: Context,
+    transport: Transport,
+    params: OperationParams,
+    document?: DocumentNode,
+  ): Promise<Context> {
     const { query, extensions } = params;
-    const context = await this.#options.contextOf(transport);
     if (context.viewer.trustedDocumentsOnly)
-      await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query), query);
+      await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query));
     context.readAfter = sentReadAfter(context.viewer.platformId, transport.response?.req.headers, params);
     context.reportsCost = this.#options.reportsCost || extensions?.cost === true;
     return context;
@@ -172,11 +182,10 @@ export class Operations {
 
   async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     const context = contextIn(args);
-    const { expensive, countUse, countMore } = this.#options;
+    const { expensive, countMore } = this.#options;
     const requests = requestsOf(args);
     const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
     if (tooMany) return { errors: [tooMany] };
-    countUse(context.viewer.platformId, args.document);
     const answer = await (requests > 1 && isQuery(args)
       ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args, context))
       : this.#runInTime(args, context));
@@ -208,7 +217,6 @@ export class Operations {
   /** Opens a subscription, unless its token has too many open. */
   async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { viewer } = contextIn(args);
-    this.#options.countUse(viewer.platformId, args.document);
     const end = this.#options.streams.open(viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
     try {
@@ -226,7 +234,7 @@ export class Operations {
     args: ExecutionArgs,
     end: () => void,
   ): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
-    const { sessions, present } = this.#options;
+    const { present } = this.#options;
     const context = contextIn(args);
     // The wait for its turn is outside of the time limit.
     const { platformId } = context.viewer;
@@ -235,11 +243,15 @@ export class Operations {
       const refused = this.#present(stream, args);
       return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
     }
-    if (context.eventStream && context.farewell)
-      superviseStream(sessions, context.viewer, context.eventStream, context.farewell);
+    const release = await holdStream(this.#options, args);
+    if (typeof release !== 'function') {
+      await stream[Symbol.asyncIterator]().return?.();
+      return { errors: [release] };
+    }
     const follower = this.#shared.join(args);
     const leave = () => {
       follower.leave();
+      release();
       end();
     };
     return streamMessages(
@@ -284,11 +296,4 @@ function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: 
   const mayRepeat = position !== undefined && resumePoint.mayRepeat(position.sequence);
   if (!isFirst && !mayRepeat) return undefined;
   return { ...cost, ...(isFirst && { resumed: resumePoint.isResumed }), ...(mayRepeat && { mayRepeat }) };
-}
-
-/** Notes what a request asks for, whatever comes of it. */
-async function noted(given: OperationParams | Promise<OperationParams>): Promise<OperationParams> {
-  const params = await given;
-  currentTrace()?.noteInput(params.variables ?? {}, params.query);
-  return params;
 }

@@ -1,4 +1,4 @@
-import { parseJson } from '../../bodies/json.ts';
+import { parseJson } from '../../core/json.ts';
 import type { SentOperation } from './sent-documents.ts';
 
 /** Reads the operation from a body. Undefined where the body is no GraphQL request. */
@@ -13,7 +13,7 @@ export function readOperation(body: string): SentOperation | undefined {
 /** Checks the parameters of a request. Undefined where they are not those of GraphQL, or name no document. */
 export function operationOf(json: unknown): SentOperation | undefined {
   if (!isObject(json) || Array.isArray(json)) return undefined;
-  for (const name in json) if (!requestMembers.has(name) && json[name] != null) return undefined;
+  for (const name in json) if (!operationMembers.has(name) && json[name] != null) return undefined;
   const { query, documentId, variables, operationName, extensions } = json;
   for (const text of [query, documentId, operationName]) if (text != null && typeof text !== 'string') return undefined;
   if (variables != null && (!isObject(variables) || Array.isArray(variables))) return undefined;
@@ -24,7 +24,7 @@ export function operationOf(json: unknown): SentOperation | undefined {
 }
 
 /** The members that a request may have. */
-const requestMembers: ReadonlySet<string> = new Set([
+export const operationMembers: ReadonlySet<string> = new Set([
   'query',
   'documentId',
   'variables',

@@ -4,7 +4,6 @@ import '../schema/values/refusal-facts.ts';
 import '../schema/node.ts';
 import '../schema/platform/viewer.ts';
 import '../schema/platform/platform.ts';
-import '../schema/platform/request-trace.ts';
 import '../schema/customers/account-forms.ts';
 import '../schema/customers/account.ts';
 import '../schema/customers/external-account-changes.ts';

@@ -70,14 +70,19 @@ export class SentDocuments {
     return { ...sent, query: text };
   }
 
+  /** Tells whether the platform of a viewer has registered a document. */
+  isRegistered({ platformId }: Viewer, document: DocumentNode): Promise<boolean> {
+    const digest = this.#digests.get(document) ?? documentDigest(document.loc?.source.body ?? '');
+    this.#digests.set(document, digest);
+    return this.#trusted.has(platformId, digest);
+  }
+
   /**
    * Refuses a document that is not registered.
    * @throws GraphQLError QUERY_NOT_IN_SAFELIST
    */
-  async check({ platformId }: Viewer, document: DocumentNode, text: string): Promise<void> {
-    const digest = this.#digests.get(document) ?? documentDigest(text);
-    this.#digests.set(document, digest);
-    if (await this.#trusted.has(platformId, digest)) return;
+  async check(viewer: Viewer, document: DocumentNode): Promise<void> {
+    if (await this.isRegistered(viewer, document)) return;
     throw failure('QUERY_NOT_IN_SAFELIST', 'this token may send registered documents only, and this is none', {
       status: 403,
     });

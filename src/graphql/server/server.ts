@@ -11,11 +11,8 @@ import { outsideWait } from '../../core/outside-wait.ts';
 import { databaseAway, refusalIn } from '../../core/refusal.ts';
 import type { ExpensiveTurns, TakeTurn } from '../../core/turn.ts';
 import type { Replicas } from '../../database/replicas/replicas.ts';
-import type { DocumentUses } from '../../documents/document-uses.ts';
 import type { TrustedDocuments } from '../../documents/trusted-documents.ts';
 import type { Feed } from '../../events/feed.ts';
-import { noteError } from '../../instruments/request-facts.ts';
-import type { RequestTraces } from '../../instruments/request-traces.ts';
 import type { Payments } from '../../payments/command.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
@@ -37,7 +34,6 @@ export interface GraphqlOptions {
   /** The documents that platforms have registered. */
   readonly trusted: TrustedDocuments;
   /** Counts the documents that are executed. */
-  readonly uses: DocumentUses;
   /** Whether clients may have documents remembered under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly sessions: Sessions;
@@ -59,8 +55,6 @@ export interface GraphqlOptions {
   readonly introspection: boolean;
   /** Whether every answer has its document's cost, or only those of requests that ask for it. */
   readonly reportsCost: boolean;
-  /** The newest requests of the sandbox's platforms; undefined where they are not kept. */
-  readonly traces: RequestTraces | undefined;
   readonly log: Logger;
 }
 
@@ -78,7 +72,6 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
   const operations = new Operations({
     schema,
     sent: new SentDocuments(options.trusted, options.automaticPersistedQueries),
-    countUse: (platformId, document) => options.uses.count(platformId, document),
     introspection,
     operationMs,
     reportsCost,
@@ -89,15 +82,15 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
     expensive: options.expensive,
     countMore: (context, requests) => countMore(options, context, requests),
     contextOf: (transport) => contextOf(options, transport),
-    present: (error) => notedError(error, log),
+    present: (error) => presentError(error, log),
   });
   return { operations, yoga: createYogaServer(operations, options) };
 }
 
 /** Authenticates the caller and creates the context of its operation. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
-  const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes, traces } = options;
-  const { authorization, response, resumeAfter, farewell } = transport;
+  const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes } = options;
+  const { authorization, session, response, resumeAfter, farewell } = transport;
   const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
     throw refusalIn(error) ? unavailable() : error;
   });
@@ -105,8 +98,8 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   const closeForRetry = transport.closeForRetry ?? (() => response?.destroy());
   const isAbandoned = transport.isGone ?? (() => response?.closed === true);
   return {
-    ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes, traces },
-    ...{ closeForRetry, isAbandoned, eventStream: response, resumeAfter, farewell },
+    ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes },
+    ...{ closeForRetry, isAbandoned, session, eventStream: response, resumeAfter, farewell },
   };
 }
 
@@ -123,16 +116,8 @@ async function countMore(
   const fields = rateLimitFields(quotas);
   if (fields && response?.headersSent === false) response.setHeader('ratelimit', fields.state);
   if (!refusal) return undefined;
-  noteError('RATE_LIMITED');
   await outsideWait(pace.wait(viewer.platformId));
   return tooManyRequests(refusal);
-}
-
-/** Presents an error, and notes its code for whoever inspects the request. */
-function notedError(error: unknown, log: Logger): GraphQLError {
-  const presented = presentError(error, log);
-  noteError(presented.extensions.code);
-  return presented;
 }
 
 /** The context that http/server.ts and json-requests.ts pass to Yoga: the response that it writes. */
@@ -150,7 +135,7 @@ function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 
     landingPage: false,
     cors: false,
     logging: false,
-    maskedErrors: { maskError: (error) => notedError(error, log) },
+    maskedErrors: { maskError: (error) => presentError(error, log) },
     graphiql: false,
     extraParamNames: ['documentId'],
     context: ({ request, res, params }: YogaInitialContext & YogaContext) =>

@@ -1,7 +1,10 @@
+import type { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import { bodyText, unsupportedBody } from '../../bodies/body.ts';
-import { parseJson } from '../../bodies/json.ts';
+import { bodyText } from '../../bodies/body.ts';
+import { InexactJson, parseJson } from '../../core/json.ts';
+import { dotted, type FieldPath } from '../../core/path.ts';
 import { badRequest } from '../failure.ts';
+import { operationMembers } from './read-operation.ts';
 import type { SentOperation } from './sent-documents.ts';
 
 /**
@@ -22,9 +25,12 @@ export function useRequests(): Plugin {
  * @throws GraphQLError where one of them is malformed
  */
 export function readQuery(params: URLSearchParams): GraphQLParams & Pick<SentOperation, 'documentId'> {
+  for (const name of operationMembers) {
+    if (params.getAll(name).length > 1) throw inexactRequest(new InexactJson([name], 'is given twice'));
+  }
   const json = (name: string) => {
     const text = params.get(name);
-    return text ? parseJsonPart(text, name) : undefined;
+    return text ? parseJsonPart(text, name, [name]) : undefined;
   };
   return {
     query: params.get('query') || undefined,
@@ -37,25 +43,26 @@ export function readQuery(params: URLSearchParams): GraphQLParams & Pick<SentOpe
 }
 
 async function readBody(request: Request): Promise<GraphQLParams> {
-  const { headers } = request;
-  const unsupported = unsupportedBody({ type: headers.get('content-type'), encoding: headers.get('content-encoding') });
-  if (unsupported) {
-    throw badRequest(unsupported.message, {
-      code: 'UNSUPPORTED_MEDIA_TYPE',
-      status: 415,
-      headers: unsupported.headers,
-    });
-  }
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw badRequest('the body is not text in UTF-8');
   // Yoga and `operationOf` check what it is.
   return parseJsonPart(text, 'the body') as GraphQLParams;
 }
 
-function parseJsonPart(text: string, source: string): unknown {
+/** Creates the error of JSON that no value represents as it is written. It names the member. */
+export function inexactRequest(
+  { path, reason }: Pick<InexactJson, 'path' | 'reason'>,
+  within: FieldPath = [],
+): GraphQLError {
+  const field = dotted([...within, ...path]);
+  return badRequest(`${field || 'the request'} ${reason}`, { code: 'INVALID_INPUT', details: { field } });
+}
+
+function parseJsonPart(text: string, source: string, within?: FieldPath): unknown {
   try {
     return parseJson(text);
-  } catch {
+  } catch (error) {
+    if (error instanceof InexactJson) throw inexactRequest(error, within);
     throw badRequest(`${source} is not well-formed JSON`);
   }
 }

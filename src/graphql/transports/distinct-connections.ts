@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
-import { bodyText, unsupportedBody } from '../../bodies/body.ts';
+import { bodyText } from '../../bodies/body.ts';
 import { withoutStatus } from '../failure.ts';
 import type { Operations } from '../server/operations.ts';
 import { operationOf, readOperation } from '../server/read-operation.ts';
@@ -9,10 +9,9 @@ import type { SentOperation } from '../server/sent-documents.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';
 import { readQuery } from '../server/use-requests.ts';
 import { statusOf } from './json-requests.ts';
-import { beginMultipart, errorsPart, multipartEnd, resultPart } from './multipart.ts';
-import { beginEventStream, compressEvents, endStream, sendEvent, sendText } from './server-events.ts';
+import { beginEventStream, compressEvents, endStream, sendEvent } from './server-events.ts';
 
-/** Answers a subscription that asks for an event stream, or for a multipart response. Returns false for any other request, before anything is executed. */
+/** Answers a subscription that asks for an event stream. Returns false for any other request, before anything is executed. */
 export type DistinctConnections = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -31,9 +30,9 @@ interface DistinctConnectionOptions {
 }
 
 /**
- * Serves subscriptions as event streams with a connection each (the distinct connections mode of graphql-sse's PROTOCOL.md),
- * or as multipart responses (multipart.ts). Each message of an event stream has its cursor as `id`, and a request's
- * Last-Event-ID resumes after it, so that clients of the HTML standard resume by themselves.
+ * Serves subscriptions as event streams with a connection each (the distinct connections mode of graphql-sse's PROTOCOL.md).
+ * Each message has its cursor as `id`, and a request's Last-Event-ID resumes after it, so that clients of the HTML standard
+ * resume by themselves.
  */
 export function createDistinctConnections(options: DistinctConnectionOptions): DistinctConnections {
   const { operations, keepAliveMs, compresses } = options;
@@ -43,19 +42,17 @@ export function createDistinctConnections(options: DistinctConnectionOptions): D
     const { authorization, 'last-event-id': lastEventId } = request.headers;
     // Undefined where proxies or libraries send it more than once.
     const resumeAfter = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
-    const messages = wantsEvents(request)
-      ? eventMessages(response, keepAliveMs)
-      : multipartMessages(response, keepAliveMs);
-    const { farewell } = messages;
+    const farewell = (refusal: object) => void sendNext(response, JSON.stringify(refusal));
     const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, params);
     if (!('document' in prepared) || !prepared.isSubscription) return false;
     const stream = await operations.subscribe(prepared);
     if (!response.destroyed) {
-      if (compresses && wantsEvents(request)) compressEvents(request, response);
+      if (compresses) compressEvents(request, response);
       const status = isAsyncIterable(stream) ? 200 : statusOf(stream, 'application/json');
-      messages.begin(status);
+      const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
+      beginEventStream(response, status, { keepAliveMs, retryMs });
     }
-    await (isAsyncIterable(stream) ? sendStream(response, messages, stream) : sendRefusal(response, messages, stream));
+    await (isAsyncIterable(stream) ? sendStream(response, stream) : sendRefusal(response, stream));
     return true;
   };
 }
@@ -65,79 +62,42 @@ export function wantsEvents({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/event-stream') ?? false;
 }
 
-/** How the messages of a stream are written. */
-interface Messages {
-  begin(status: number): void;
-  next(message: StreamMessage): Promise<void>;
-  refuse(refusal: object, errors: readonly object[]): Promise<void>;
-  complete(): Promise<void>;
-  /** Writes what is said before the connection is cut. */
-  readonly farewell: (refusal: { readonly errors: readonly object[] }) => void;
-}
-
-function eventMessages(response: ServerResponse, keepAliveMs: number): Messages {
-  const next = (data: string, id?: string) => sendEvent(response, { event: 'next', data, id });
-  return {
-    begin(status) {
-      const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
-      beginEventStream(response, status, { keepAliveMs, retryMs });
-    },
-    next: ({ text, cursor }) => next(text, cursor),
-    refuse: (refusal) => next(JSON.stringify(refusal)),
-    complete: () => sendEvent(response, { event: 'complete', data: '' }),
-    farewell: (refusal) => void next(JSON.stringify(refusal)),
-  };
-}
-
-function multipartMessages(response: ServerResponse, keepAliveMs: number): Messages {
-  return {
-    begin: (status) => beginMultipart(response, status, keepAliveMs),
-    next: ({ text }) => sendText(response, resultPart(text)),
-    refuse: (_refusal, errors) => sendText(response, errorsPart(errors)),
-    complete: () => sendText(response, multipartEnd),
-    farewell: ({ errors }) => void sendText(response, errorsPart(errors)),
-  };
-}
-
 /** Reads the operation of a request. Undefined where it is malformed. */
 function readParams(request: IncomingMessage, body: Buffer): SentOperation | undefined {
   if (request.method === 'GET') {
     try {
-      return operationOf(readQuery(new URL(request.url ?? '/', 'http://localhost').searchParams));
+      return operationOf(readQuery(new URL(`http://localhost${request.url}`).searchParams));
     } catch {
       return undefined;
     }
   }
-  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
-  const text = request.method !== 'POST' || unsupportedBody({ type, encoding }) ? undefined : bodyText(body);
+  const text = request.method === 'POST' ? bodyText(body) : undefined;
   return text === undefined ? undefined : readOperation(text);
 }
 
-async function sendStream(
-  response: ServerResponse,
-  messages: Messages,
-  stream: AsyncIterableIterator<StreamMessage>,
-): Promise<void> {
+function sendNext(response: ServerResponse, data: string, id?: string): Promise<void> {
+  return sendEvent(response, { event: 'next', data, id });
+}
+
+async function sendStream(response: ServerResponse, stream: AsyncIterableIterator<StreamMessage>): Promise<void> {
   response.once('close', () => stream.return?.());
   if (response.destroyed) await stream.return?.();
   try {
-    for await (const message of stream) await messages.next(message);
+    for await (const { text, cursor } of stream) await sendNext(response, text, cursor);
   } catch {
     // Clients take `complete` as the end, and a cut as a reason to resume.
     response.destroy();
     return;
   }
-  await messages.complete();
-  endStream(response);
+  await complete(response);
 }
 
-async function sendRefusal(
-  response: ServerResponse,
-  messages: Messages,
-  { errors = [], ...rest }: ExecutionResult,
-): Promise<void> {
-  const presented = errors.map(withoutStatus);
-  await messages.refuse({ ...rest, errors: presented }, presented);
-  await messages.complete();
+async function sendRefusal(response: ServerResponse, { errors = [], ...rest }: ExecutionResult): Promise<void> {
+  await sendNext(response, JSON.stringify({ ...rest, errors: errors.map(withoutStatus) }));
+  await complete(response);
+}
+
+async function complete(response: ServerResponse): Promise<void> {
+  await sendEvent(response, { event: 'complete', data: '' });
   endStream(response);
 }

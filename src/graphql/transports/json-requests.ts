@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { sendAnswer } from '../../bodies/answer.ts';
-import { bodyText, unsupportedBody } from '../../bodies/body.ts';
+import { bodyText } from '../../bodies/body.ts';
 import { withoutStatus } from '../failure.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 import { readOperation } from '../server/read-operation.ts';
@@ -12,7 +12,7 @@ type MediaType = 'application/json' | 'application/graphql-response+json';
 /**
  * Answers a POST of JSON whose body has been read. Queries and mutations that can be executed are answered here, without
  * the request and response objects of the Fetch standard: creating those takes longer than the operation. Yoga answers
- * everything else (a malformed request, a body in another encoding, a document that is refused, a media type that is not
+ * everything else (a malformed request, a document that is refused, a media type that is not
  * one of GraphQL's two), before anything is executed.
  */
 export async function answerJsonRequest(
@@ -21,8 +21,7 @@ export async function answerJsonRequest(
   response: ServerResponse,
   body: Buffer,
 ): Promise<void> {
-  const { accept, 'content-type': bodyType, 'content-encoding': encoding } = request.headers;
-  const type = unsupportedBody({ type: bodyType, encoding }) ? undefined : mediaType(accept);
+  const type = mediaType(request.headers.accept);
   const text = bodyText(body);
   const params = type && text !== undefined ? readOperation(text) : undefined;
   if (!type || !params) return answerByYoga(graphql, request, response, body);
@@ -45,7 +44,7 @@ export async function answerJsonRequest(
 }
 
 /** Returns the media type that a client prefers; undefined where its Accept header needs full negotiation. */
-function mediaType(accept: string | undefined): MediaType | undefined {
+export function mediaType(accept: string | undefined): MediaType | undefined {
   if (accept === undefined || accept === '*/*') return 'application/json';
   if (/event-stream|multipart|charset/.test(accept)) return undefined;
   const [first] = accept.split(/[,;]/, 1);
@@ -90,7 +89,7 @@ export async function answerByYoga(
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
   const answer = await yoga.fetch(
-    `http://${request.headers.host ?? 'localhost'}${request.url}`,
+    `http://localhost${request.url}`,
     { method, headers, ...(method === 'POST' && { body: new Uint8Array(body) }) },
     { res: response },
   );

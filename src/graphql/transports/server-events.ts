@@ -42,7 +42,7 @@ function bodyOf(response: ServerResponse): Writable {
 export function beginEventStream(
   response: ServerResponse,
   status: number,
-  { keepAliveMs, retryMs }: { readonly keepAliveMs: number; readonly retryMs?: number },
+  { keepAliveMs, retryMs }: { readonly keepAliveMs: number; readonly retryMs: number },
 ): void {
   response.writeHead(status, {
     'content-type': 'text/event-stream; charset=utf-8',
@@ -51,7 +51,7 @@ export function beginEventStream(
     'x-accel-buffering': 'no',
   });
   const body = bodyOf(response);
-  body.write(retryMs === undefined ? ':\n' : `:\nretry: ${retryMs}\n`);
+  body.write(`:\nretry: ${retryMs}\n`);
   const ping = setInterval(() => {
     if (!body.writableNeedDrain) body.write(':\n');
   }, keepAliveMs).unref();
@@ -67,16 +67,11 @@ export interface ServerEvent {
   readonly id?: string | undefined;
 }
 
-/** Sends a message and waits until the connection takes more. */
-export function sendEvent(response: ServerResponse, { event, data, id }: ServerEvent): Promise<void> {
-  return sendText(response, `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`);
-}
-
-/** Sends text and waits until the connection takes more, so that nothing runs ahead of the reader. */
-export async function sendText(response: ServerResponse, text: string): Promise<void> {
+/** Sends a message and waits until the connection takes more, so that nothing runs ahead of the reader. */
+export async function sendEvent(response: ServerResponse, { event, data, id }: ServerEvent): Promise<void> {
   if (response.destroyed) return;
   const body = bodyOf(response);
-  if (body.write(text)) return;
+  if (body.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`)) return;
   await new Promise<void>((resolve) => {
     const resume = () => {
       body.off('drain', resume);

@@ -1,21 +1,24 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import { RateLimited, type RateLimits } from '../../access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../access/limits/refusal-pace.ts';
 import type { TokenCap } from '../../access/limits/token-caps.ts';
 import type { Credentials } from '../../access/tokens/credentials.ts';
-import type { Session, Sessions } from '../../access/tokens/sessions.ts';
+import type { Connection, Session, Sessions } from '../../access/tokens/sessions.ts';
 import type { Viewer } from '../../access/viewer.ts';
+import type { InexactJson } from '../../core/json.ts';
 import type { TakeTurn } from '../../core/turn.ts';
 import type { ResumePoints } from '../../events/resume-points.ts';
 import type { ClientFacts } from '../../instruments/request-facts.ts';
 import type { Operations } from '../server/operations.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
-import { maxOperations } from './operation.ts';
 
 /** The limits of one socket. */
 export const socketLimits = {
-  operations: maxOperations,
+  /** The most operations at once. */
+  operations: 20,
   frameBytes: 64 * 1024,
   initSeconds: 3,
   /** How long a client may take to answer the close of its socket. */
@@ -46,6 +49,10 @@ export type Extra = {
   /** Whether each subscription resumes by its own id, when it is sent again on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
+  /** What is not exact in the operation that has arrived. */
+  inexact?: InexactJson | undefined;
+  /** Whether its client has broken the protocol: the socket is about to be closed. */
+  isRefused?: boolean;
 };
 
 /** What sockets are served with. */
@@ -59,6 +66,8 @@ export interface SocketOptions {
   /** How many subscriptions each token may have open: as many resume keys its subject may have. */
   readonly streams: TokenCap;
   readonly limits: RateLimits;
+  /** Notes that the client of a connection has shown right credentials. */
+  readonly noteKnown: (socket: Socket) => void;
   readonly pace: RefusalPace;
   readonly takeTurn: TakeTurn;
   /** The address of a client, as limits count it. */
@@ -66,6 +75,7 @@ export interface SocketOptions {
   /** Whether a page of this origin may open a socket. */
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   readonly keepAliveMs: number;
+  readonly log: Logger;
   /** Whether messages are compressed for clients that take it. */
   readonly compresses: boolean;
 }
@@ -91,6 +101,7 @@ export async function openSession(
     if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
     return false;
   }
+  options.noteKnown(extra.request.socket);
   const refusal = admitSocket(options, extra.socket, viewer);
   if (refusal) {
     await pace.wait(viewer.platformId);
@@ -124,24 +135,26 @@ export async function countOperation(
   return refusal;
 }
 
-/** Renews the session of a socket by the credentials in a ping, or closes the socket where they are not of the same subject. */
+/**
+ * Renews the session of a socket by the credentials in a ping, or closes the socket where they are not of the same subject, or may
+ * not do what is under way. Where they cannot be looked up now, the present ones stay.
+ */
 export async function renewSession(
   { credentials, addressOf }: SocketOptions,
   extra: Extra,
   authorization: string | undefined,
 ): Promise<void> {
   if (authorization === undefined || !extra.session) return;
-  const viewer = await credentials
-    .authenticateFrom(addressOf(extra.request), authorization)
-    .catch(() => extra.session?.viewer);
-  if (viewer && extra.session.renew(viewer)) extra.authorization = authorization;
-  else extra.socket.close(closeForbidden, 'not a good token of the same subject');
+  const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch(() => null);
+  if (viewer === null) return;
+  if (viewer && (await extra.session.renew(viewer))) extra.authorization = authorization;
+  else extra.socket.close(closeForbidden, 'not a good token of the same subject for all that is under way');
 }
 
 /** Returns how to close a socket whose token ends, whose server stops, or whose reader does not keep up. */
-function superviseSocket(socket: WebSocket) {
+function superviseSocket(socket: WebSocket): Connection {
   return {
-    forbid: () => socket.close(closeForbidden, 'the token has ended'),
+    forbid: ({ message }) => socket.close(closeForbidden, message),
     leave: () => socket.close(closeRestart, 'the server restarts: resume with after'),
     check: () => {
       if (socket.bufferedAmount > socketLimits.bufferedBytes)

@@ -1,16 +1,16 @@
 import type { Server } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
-import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
-import { reviveExact } from '../../bodies/json.ts';
+import { RateLimited } from '../../access/limits/rate-limits.ts';
 import { inTurn } from '../../core/turn.ts';
 import { asRequest, clientIn, factsOf, noteCaller, type RequestFacts } from '../../instruments/request-facts.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
+import { inexactRequest } from '../server/use-requests.ts';
 import { Acknowledgements } from './acknowledgements.ts';
-import { tooManyOperations } from './operation.ts';
 import { openSocketStream, type SocketOperation } from './socket-messages.ts';
+import { serveProtocol } from './socket-protocol.ts';
 import { resumeKeyOf } from './socket-resumption.ts';
 import {
   closeRestart,
@@ -36,6 +36,11 @@ const compression = {
   threshold: 128,
 } as const;
 
+/** The error of an operation too many. */
+const tooManyOperations = rateLimited(
+  new RateLimited(`a connection carries at most ${socketLimits.operations} operations at once`, 1),
+);
+
 /**
  * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since every
  * transport runs operations by server/operations.ts. Credentials come in `connection_init.payload.authorization`, newer ones
@@ -47,12 +52,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
     maxPayload: socketLimits.frameBytes,
     perMessageDeflate: options.compresses && compression,
   });
-  const protocol = useServer<Record<string, unknown>, Extra>(protocolOptions(options), sockets, options.keepAliveMs);
-  // graphql-ws prints a stack for each error of a client, such as a message that is too long. ws closes its socket by itself.
-  sockets.on('connection', (socket) => {
-    socket.removeAllListeners('error');
-    socket.on('error', () => undefined);
-  });
+  const closeServer = serveProtocol(sockets, protocolOptions(options), options);
   acceptUpgrades(server, sockets, options);
 
   return {
@@ -67,7 +67,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
       const cut = setTimeout(() => {
         for (const client of sockets.clients) client.terminate();
       }, socketLimits.closeMs);
-      await protocol.dispose();
+      await closeServer();
       clearTimeout(cut);
       await options.resumePoints.close();
     },
@@ -113,7 +113,6 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       const operation = args as SocketOperation;
       return asRequest(operation.facts, () => inTurn(operation.turn, () => openSocketStream(options, operation)));
     },
-    jsonMessageReviver: reviveExact,
     onConnect: ({ extra, connectionParams }) => {
       extra.resumes = connectionParams?.resume === true;
       extra.client = clientIn({ ...extra.request.headers, ...connectionParams });
@@ -125,7 +124,10 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
     onPong: ({ extra }, payload) => extra.acknowledgements?.take(payload),
     onSubscribe: async ({ extra, subscriptions }, id, params) => {
-      if ((extra.operations ?? 0) >= socketLimits.operations) return [tooManyOperations()];
+      const { inexact } = extra;
+      extra.inexact = undefined;
+      if (inexact) return [inexactRequest({ path: inexact.path.slice(1), reason: inexact.reason })];
+      if ((extra.operations ?? 0) >= socketLimits.operations) return [tooManyOperations];
       // Counted before the first await, so that a burst is counted too.
       extra.operations = (extra.operations ?? 0) + 1;
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
@@ -168,7 +170,8 @@ async function prepare(
   const turn = await options.takeTurn(extra.session?.viewer.platformId ?? '');
   const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
   const facts = factsOfOperation(extra);
-  const transport = { authorization: extra.authorization, closeForRetry, isGone };
+  const { authorization, session } = extra;
+  const transport = { authorization, session, closeForRetry, isGone };
   const prepared = await asRequest(facts, () => options.operations.prepare(transport, params));
   if (!('document' in prepared)) {
     turn.end();

@@ -1,30 +1,30 @@
+import type { AccountDetails } from '../../core/account-fields.ts';
+import { type AccountIdentity, identityOf } from '../../core/account-identity.ts';
+import { type AccountType, accountTypes } from '../../core/account-types.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
-import { type AccountDetails, type AccountType, accountTypes } from './account-types.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
 /**
  * Checks the details of an account against the table of its type and the requested currency, all of them.
- * @returns the details as they are stored, and the one that identifies the account
+ * @returns the details as they are stored, and what identifies the account
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
  */
 export function checkAccountInfo(
   type: ExternalAccountType,
   details: AccountDetails,
   currency: string,
-): { info: Record<string, string>; identifier: string } {
+): { info: Record<string, string>; identity: AccountIdentity } {
   const rules: AccountType = accountTypes[type];
   const [, ...given] = checkAll(
     () => checkCurrency(type, rules, currency),
     ...Object.keys(rules.fields).map((name) => () => checkDetail(type, rules, details, name)),
   );
   const info = Object.fromEntries(given.flat());
-  const identifiers = rules.identifier.flatMap((name) => info[name] ?? []);
-  const [identifier] = identifiers;
-  if (identifier === undefined || identifiers.length > 1) {
+  if (rules.identifier.filter((name) => name in info).length !== 1) {
     throw new Refusal(
       'INVALID_BANK_ACCOUNT',
       `exactly one of the details that identify an account of the type ${type} must be given`,
@@ -34,7 +34,7 @@ export function checkAccountInfo(
       },
     );
   }
-  return { info, identifier };
+  return { info, identity: identityOf(type, info) };
 }
 
 function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: string): void {

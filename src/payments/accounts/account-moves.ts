@@ -107,13 +107,12 @@ export async function checkDueAccounts(payments: Payments, limit: number): Promi
   return due.length;
 }
 
-/** Returns an account as the rail checks it. createExternalAccount has stored these forms. */
+/** Returns an account as the rail checks it. createExternalAccount has stored this form. */
 function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
   return {
     ...railAccount,
     id: account.id,
     currency: account.currency,
-    details: trustedJson<Readonly<Record<string, string>>>(account.accountInfo),
     beneficiary: trustedJson<Readonly<Record<string, unknown>> | null>(account.beneficiary),
   };
 }

@@ -1,4 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
+import type { AccountDetails } from '../../core/account-fields.ts';
+import { accountTypes } from '../../core/account-types.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { publicId } from '../../core/ids.ts';
@@ -14,7 +16,6 @@ import { neededOf } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../parties.ts';
 import { type Address, checkAddress, checkCountry, checkDay } from '../people.ts';
 import { checkAccountInfo } from './account-details.ts';
-import { type AccountDetails, accountTypes } from './account-types.ts';
 
 /** The owner of a bank account. */
 export type Beneficiary =
@@ -73,7 +74,7 @@ export function createExternalAccount(
 /** Plans the registration of an account that the rail has checked. */
 async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
   const input = ofApp(caller, given);
-  const [{ info, identifier }, beneficiary, , metadata = null] = checkAll(
+  const [{ info, identity }, beneficiary, , metadata = null] = checkAll(
     () => checkAccountInfo(input.accountType, input.details, input.currency),
     () => checkBeneficiary(input),
     () => checkText(input.platformAccountId, at('platformAccountId'), 200),
@@ -85,7 +86,7 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
     payments,
     caller,
     {
-      ...{ type: input.accountType, identifier, id, currency: input.currency },
+      ...{ type: input.accountType, identifier: identity.identifier, id, currency: input.currency },
       details: info,
       beneficiary: beneficiary && { ...beneficiary },
     },
@@ -106,7 +107,7 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
           statusReason: check.explanation ?? null,
           accountType: input.accountType,
           accountInfo: info,
-          identifier,
+          ...identity,
           beneficiary,
           platformAccountId: input.platformAccountId ?? null,
           defaultUmaDepositAccount: input.defaultUmaDepositAccount,

@@ -1,7 +1,7 @@
+import { accountTypes } from '../../core/account-types.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account } from '../../database/rows.ts';
-import { accountTypes } from './account-types.ts';
 
 /**
  * Refuses an external source that cannot be pulled from: only banks give money on request.

@@ -106,7 +106,6 @@ interface PendingApproval {
   destination: Account | null;
   internalAccountId: string | null;
   scenario: unknown;
-  isOver: boolean;
 }
 
 const pendingStatement = forCaller(
@@ -115,8 +114,7 @@ const pendingStatement = forCaller(
     `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
      case when a.id is not null then account_snapshot(a) end as destination,
      (select i.id from account i where i.platform_id = t.platform_id and i.customer_id = t.customer_id and i.kind = 'INTERNAL'
-        and i.currency = t.received_currency) as internal_account_id,
-     clock_timestamp() >= t.approval_due_at as is_over
+        and i.currency = t.received_currency) as internal_account_id
    from transaction t
    left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
    left join public.account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
@@ -163,22 +161,21 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   const path = at('transactionId');
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path });
   const { transaction } = found;
-  if (!transaction.approvalDueAt || found.isOver) {
+  if (!transaction.approvalDueAt) {
     throw new Refusal(
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-      transaction.approvalDueAt
-        ? `the time to decide was over at ${transaction.approvalDueAt.toISOString()}`
-        : transaction.status === 'CREATED'
-          ? 'its sender has not asked to pay yet'
-          : 'this transaction needs no approval',
+      transaction.status === 'CREATED' ? 'its sender has not asked to pay yet' : 'this transaction needs no approval',
       { path, status: transaction.status },
     );
   }
-  const move = { id: transaction.id, from: ['PENDING'] as const, ...moveOf(payments, caller, found, decision, given) };
-  return { transactions: [move], result: transaction.id };
+  const move = moveOf(payments, caller, found, decision, given);
+  return {
+    transactions: [{ id: transaction.id, from: ['PENDING'] as const, approval: 'before' as const, ...move }],
+    result: transaction.id,
+  };
 }
 
-type DecisionMove = Omit<TransactionMove, 'id' | 'from'>;
+type DecisionMove = Omit<TransactionMove, 'id' | 'from' | 'approval'>;
 
 /** Returns the change of status that a decision means. */
 function moveOf(

@@ -78,7 +78,7 @@ export interface DirectPayment {
  * Plans the receiving transaction of a payment to an account that another customer, or the platform, has here. Its
  * platform ordered the payment itself, so no approval is needed.
  */
-export function directArrival(payment: DirectPayment, to: Party): Plan {
+export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
   const { platformId, transaction, newId: id } = payment;
   const amount = receivedAmount(transaction);
   const incoming: NewRow<Transaction> = {

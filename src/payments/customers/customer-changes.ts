@@ -61,6 +61,8 @@ export function updateCustomer(
       const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
       const set = {
         ...columns,
+        // A name that another request gives meanwhile has an identity check of its own, which this one has not made.
+        ...(columns.name === customer.name && { name: undefined }),
         ...(umaAddress && { umaAddress }),
         ...(checked && { kycStatus: checked.status }),
         ...(metadata !== undefined && { metadata }),

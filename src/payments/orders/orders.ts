@@ -182,7 +182,7 @@ export function wholeMs(ms: number): number {
 const maxWaitMs = 86_400_000;
 
 /** Tells whether the order pulls the money for its payment from an external account. */
-export function isPull(order: DueOrder): boolean {
+export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
   return order.kind === 'COLLECTION' && order.transaction.type === 'OUTGOING';
 }
 
@@ -280,7 +280,9 @@ export async function wakeOrders(on: Queryable, platformId: string, transactionI
 const deferStatement = statement<object>(
   'defer_approval',
   `update rail_order set approval_deferred = true
-   where due_at is not null and (platform_id, id) in (
+   where due_at is not null
+     and exists (select from transaction t where t.platform_id = $1 and t.id = $2 and t.approval_due_at > clock_timestamp())
+     and (platform_id, id) in (
      select o.platform_id, o.id from rail_order o where o.platform_id = $1 and o.transaction_id = $2
      union all
      select o.platform_id, o.id from arrival a
@@ -290,7 +292,7 @@ const deferStatement = statement<object>(
 
 /**
  * Records that the platform decides later on this incoming transaction. The order that waits for the decision then
- * rejects it when the time is over.
+ * rejects it when the time is over. An answer after that time counts as none.
  */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await deferStatement(on, platformId, transactionId);

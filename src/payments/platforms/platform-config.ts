@@ -15,7 +15,7 @@ import { commitPlanOn } from '../../ledger/commit.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../command.ts';
 import { idAt, readParties } from '../parties.ts';
-import { checkUmaDomain } from './uma-domain.ts';
+import { requireMayTake, umaDomainIn } from './uma-domain.ts';
 
 /** The settings that a platform can change (decision 56). */
 export interface PlatformSettings {
@@ -47,7 +47,7 @@ export const isRegulatedFinancialInstitution = false;
 
 /** Reads the row of the platform. */
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
-  return payments.database.prisma.platform.findUniqueOrThrow({ where: { id: caller.platformId } });
+  return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
 }
 
 /** The platform after a change of its settings, and what was changed besides. */
@@ -62,9 +62,8 @@ export interface ChangedPlatform<Besides> {
  * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and the
  * addresses of customers stay.
  * @param besides changes more in the same transaction, with the platform's row locked
- * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's or not proven; the
- *   first call with the key is still running), SERVICE_UNAVAILABLE (its proof cannot be looked up), IDEMPOTENCY_MISMATCH, and what
- *   `besides` throws
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or the operator has to
+ *   give it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and what `besides` throws
  */
 export async function updatePlatform<Besides = undefined>(
   payments: Payments,
@@ -80,7 +79,7 @@ export async function updatePlatform<Besides = undefined>(
       input: settings,
       idempotencyKey,
       prepare: async () => {
-        const data = await checkSettings(payments, caller, settings);
+        const data = checkSettings(settings);
         return async (transaction) => {
           const platform = await changeSettings(payments, transaction, caller, data, besides !== undefined);
           return { result: {}, answer: { platform, besides: await besides?.(transaction) } };
@@ -95,15 +94,10 @@ export async function updatePlatform<Besides = undefined>(
 }
 
 /** Checks settings before they are stored. What is null or left out stays as it is. */
-async function checkSettings(
-  payments: Payments,
-  caller: Caller,
-  { umaDomain, currencies, trustedDocuments }: PlatformSettings,
-): Promise<PlatformSettings> {
+function checkSettings({ umaDomain, currencies, trustedDocuments }: PlatformSettings): PlatformSettings {
   if (currencies) checkCurrencies(currencies);
   return {
-    umaDomain:
-      typeof umaDomain === 'string' ? await checkUmaDomain(payments, caller, umaDomain, at('umaDomain')) : undefined,
+    umaDomain: typeof umaDomain === 'string' ? umaDomainIn(umaDomain, at('umaDomain')) : undefined,
     ...{ currencies, trustedDocuments },
   };
 }
@@ -119,7 +113,9 @@ async function changeSettings(
   const { client, prisma } = transaction;
   await lockPlatform(client, caller);
   const where = { id: caller.platformId };
-  const before = await prisma.platform.findUniqueOrThrow({ where });
+  const before = await prisma.platform.findFirstOrThrow({ where });
+  if (typeof umaDomain === 'string' && umaDomain !== before.umaDomain)
+    await requireMayTake(transaction, caller, umaDomain, at('umaDomain'));
   const given = {
     umaDomain: umaDomain ?? before.umaDomain,
     currencies: [...(currencies ?? before.currencies)],

@@ -29,7 +29,7 @@ async function change(
 ): Promise<Rates> {
   const { prisma } = transaction;
   const { platform, apiToken, clientToken } = changes;
-  const before = await prisma.platform.findUnique({ where: { name } });
+  const before = await prisma.platform.findFirst({ where: { name } });
   if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
   await prisma.platform.updateMany({
     where: { name },
@@ -45,7 +45,7 @@ async function change(
       }),
     },
   });
-  const now = ownRates(await prisma.platform.findUniqueOrThrow({ where: { name } }));
+  const now = ownRates(await prisma.platform.findFirstOrThrow({ where: { name } }));
   // To show the limits is no act.
   if (Object.keys(changes).length > 0) {
     const subject = publicId('Platform', before.id);

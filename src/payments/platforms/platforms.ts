@@ -14,7 +14,7 @@ import { simulatedDomain } from '../../rails/simulation.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../command.ts';
 import { readProfile } from '../customers/customers.ts';
-import { requireOwnDomain, serviceDomain } from '../uma-domains.ts';
+import { serviceDomain } from '../uma-domains.ts';
 
 /** The input of createPlatform. */
 export interface NewPlatform {
@@ -28,20 +28,20 @@ export interface NewPlatform {
 
 /** Returns the platform of this name, or undefined. */
 export async function findPlatform(database: Database, name: string): Promise<Tenant | undefined> {
-  const platform = await database.prisma.platform.findUnique({ where: { name } });
+  const platform = await database.prisma.platform.findFirst({ where: { name } });
   return platform ? { platformId: platform.id, environment: platform.environment } : undefined;
 }
 
 /**
  * Creates a platform with an internal account per currency and a first token with all permissions. The secret is
  * returned here and stored nowhere.
- * @throws Refusal INVALID_INPUT (the name is malformed), CONFLICT (it is taken, or the directory gives its domain to another cluster)
+ * @throws Refusal INVALID_INPUT (the name is malformed), CONFLICT (it is taken)
  */
 export async function createPlatform(
-  payments: Pick<Payments, 'database' | 'rails' | 'cluster'>,
+  payments: Pick<Payments, 'database' | 'rails'>,
   { name, environment, credentials: fixed, operator }: NewPlatform,
 ): Promise<Tenant & { clientId: string; secret: string }> {
-  const { database, cluster } = payments;
+  const { database } = payments;
   if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/.test(name)) {
     throw new Refusal(
       'INVALID_INPUT',
@@ -52,14 +52,12 @@ export async function createPlatform(
   if (await findPlatform(database, name)) {
     throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} exists already`, { path: ['name'] });
   }
-  const umaDomain = umaDomainOf(name, cluster?.name);
-  requireOwnDomain(payments, umaDomain, ['name']);
-  const settings = { umaDomain, currencies: currencies.map(({ code }) => code) };
+  const settings = { umaDomain: umaDomainOf(name), currencies: currencies.map(({ code }) => code) };
   return inTransaction(database, async (transaction) => {
     const { client, prisma } = transaction;
     const { id: platformId } = await prisma.platform.create({ data: { name, environment, ...settings } });
     const tenant = { platformId, environment };
-    const credentials = fixed ?? newCredentials(platformId, cluster?.name);
+    const credentials = fixed ?? newCredentials();
     const profile = await readProfile(client, platformId);
     const owner = { platformId, customerId: null };
     const account = await newInternalAccounts(payments, tenant, owner, profile.currencies, profile.ids);
@@ -74,18 +72,14 @@ export async function createPlatform(
   });
 }
 
-/**
- * Returns the domain that a new platform gets from the service. Similar names get different domains, and so do equal ones in two
- * clusters.
- */
-function umaDomainOf(name: string, cluster: string | undefined): string {
-  const parent = cluster === undefined ? serviceDomain : `${cluster}.${serviceDomain}`;
+/** Returns the domain that a new platform gets from the service. Similar names get different domains. */
+function umaDomainOf(name: string): string {
   const slug = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
     .slice(0, 56);
-  const domain = `${slug}.${parent}`;
+  const domain = `${slug}.${serviceDomain}`;
   if (slug === name && domain !== simulatedDomain) return domain;
-  return `${slug}-${createHash('sha256').update(name).digest('hex').slice(0, 6)}.${parent}`;
+  return `${slug}-${createHash('sha256').update(name).digest('hex').slice(0, 6)}.${serviceDomain}`;
 }

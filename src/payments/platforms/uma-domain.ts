@@ -1,96 +1,95 @@
-import { createHash } from 'node:crypto';
 import type { Caller } from '../../access/caller.ts';
-import { outsideWait } from '../../core/outside-wait.ts';
+import { type Operator, recordAct } from '../../access/operator-acts.ts';
+import { publicId } from '../../core/ids.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Payments } from '../command.ts';
-import { isFictional, isOfService, normalDomain, requireOwnDomain } from '../uma-domains.ts';
+import { readClock } from '../../database/clock.ts';
+import type { Database } from '../../database/database.ts';
+import { sqlState } from '../../database/faults.ts';
+import { inTransaction, type Transaction } from '../../database/transaction.ts';
+import { isFictional, isOfService, normalDomain } from '../uma-domains.ts';
+
+/** The most domains that a platform of the sandbox takes, so that none takes them all. */
+export const maxSandboxDomains = 20;
 
 /**
- * Checks that a platform may take a UMA domain, and returns its stored form (decision 61). Who takes a domain that another
- * platform has taken before is refused only when it is stored: in production the proof comes first, so nobody learns whose a
- * domain is by asking.
+ * Returns the stored form of a UMA domain.
  * @param path where the domain stands in the input
- * @throws Refusal INVALID_INPUT (no domain, or none for this environment), CONFLICT (of another cluster; a name of the service that
- *   is not this platform's; not proven), RATE_LIMITED (another domain of the platform is being looked up), SERVICE_UNAVAILABLE (the proof cannot be looked
- *   up now)
+ * @throws Refusal INVALID_INPUT for anything else than the name of a domain
  */
-export async function checkUmaDomain(
-  payments: Payments,
-  caller: Caller,
-  written: string,
-  path: FieldPath,
-): Promise<string> {
+export function umaDomainIn(written: string, path: FieldPath): string {
   const domain = normalDomain(written);
-  const invalid = (message: string) => new Refusal('INVALID_INPUT', message, { path, value: written });
-  if (domain === undefined) {
-    throw invalid('a UMA domain is a domain name such as pay.example.com: no bare host, no address of a machine');
-  }
-  const { prisma } = payments.database;
-  const { umaDomain } = await prisma.platform.findUniqueOrThrow({
-    where: { id: caller.platformId },
-    select: { umaDomain: true },
-  });
-  if (domain === umaDomain) return domain;
-  requireOwnDomain(payments, domain, path);
-  if (isOfService(domain)) {
-    const own = await prisma.umaDomain.findFirst({ where: { domain, platformId: caller.platformId } });
-    if (!own) throw new Refusal('CONFLICT', 'this UMA domain is taken', { path });
-    return domain;
-  }
-  if (caller.environment === 'SANDBOX') {
-    if (isFictional(domain)) return domain;
-    throw invalid(
-      'a sandbox has domains that are nobody’s: below .test, .example, example.com, example.net or example.org',
-    );
-  }
-  if (isFictional(domain)) throw invalid('this domain is for tests and examples, and belongs to nobody');
-  await requireProof(payments, caller, domain, path);
-  return domain;
+  if (domain !== undefined) return domain;
+  throw new Refusal(
+    'INVALID_INPUT',
+    'a UMA domain is a domain name such as pay.example.com: no bare host, no address of a machine',
+    { path, value: written },
+  );
 }
 
-/** The platforms of this process whose proofs are being looked up: each has one at a time. */
-const searching = new Set<string>();
-
 /**
- * Refuses a domain whose owner has not published that it is the platform's.
- * @throws Refusal CONFLICT (it says what to publish), RATE_LIMITED, SERVICE_UNAVAILABLE
+ * Checks that a platform may take a UMA domain itself (decision 61): one that it has had, and in the sandbox one that belongs to
+ * nobody. The platform's row must be locked. Whether another platform has the domain is seen when it is stored.
+ * @throws Refusal INVALID_INPUT (no domain for this environment), CONFLICT (the operator has to give it; too many)
  */
-async function requireProof(
-  payments: Payments,
-  { platformId }: Caller,
+export async function requireMayTake(
+  { prisma }: Transaction,
+  { platformId, environment }: Caller,
   domain: string,
   path: FieldPath,
 ): Promise<void> {
-  if (searching.has(platformId)) {
-    throw new Refusal('RATE_LIMITED', 'a domain of this platform is being checked already; try again', {
-      retryAfter: 1,
-    });
+  const own = await prisma.umaDomain.findMany({ where: { platformId }, select: { domain: true } });
+  if (own.some((one) => one.domain === domain)) return;
+  const refuse = (code: 'INVALID_INPUT' | 'CONFLICT', message: string) => {
+    throw new Refusal(code, message, { path, ...(code === 'INVALID_INPUT' && { value: domain }) });
+  };
+  if (isOfService(domain)) refuse('CONFLICT', 'this UMA domain is taken');
+  if (environment === 'PRODUCTION') {
+    if (isFictional(domain)) refuse('INVALID_INPUT', 'this domain is for tests and examples, and belongs to nobody');
+    refuse('CONFLICT', 'the operator of the service gives a platform its domain: ask for this one there');
   }
-  searching.add(platformId);
-  const text = proofOf(platformId, domain);
-  const proof = await outsideWait(payments.findDomainProof(domain, text)).finally(() => searching.delete(platformId));
-  switch (proof) {
-    case 'FOUND':
-      return;
-    case 'ABSENT':
-      throw new Refusal('CONFLICT', `this domain is not proven to be yours: ${asks(domain, text)}`, { path });
-    case 'UNKNOWN':
-      throw new Refusal('SERVICE_UNAVAILABLE', `this domain cannot be looked up now: ${asks(domain, text)}`, {
-        path,
-        retryAfter: 5,
-      });
+  if (!isFictional(domain)) {
+    refuse(
+      'INVALID_INPUT',
+      'a sandbox has domains that are nobody’s: below .test, .example, example.com, example.net or example.org',
+    );
   }
-}
-
-function asks(domain: string, text: string): string {
-  return `publish the TXT record _uma-platform.${domain} with the text ${text}, or this text at https://${domain}/.well-known/uma-platform.txt, and send the request again`;
+  if (own.length >= maxSandboxDomains)
+    refuse('CONFLICT', `a platform of the sandbox takes at most ${maxSandboxDomains} UMA domains`);
 }
 
 /**
- * Returns the text that proves that a domain is a platform's. It is no secret: only who rules the domain can publish it there,
- * and it proves nothing for another platform or domain. Nothing is stored before, so nobody can block a domain by claiming it.
+ * Gives a platform a UMA domain, in which its new customers get their addresses. The operator has looked who owns the domain.
+ * @returns the domain as it is stored
+ * @throws Refusal INVALID_INPUT (no domain), CONFLICT (another platform's); Error for an unknown platform
  */
-function proofOf(platformId: string, domain: string): string {
-  return `uma-platform=${createHash('sha256').update(`${platformId} ${domain}`).digest('hex').slice(0, 40)}`;
+export async function giveUmaDomain(
+  database: Database,
+  name: string,
+  operator: Operator,
+  written: string,
+): Promise<string> {
+  const umaDomain = umaDomainIn(written, ['domain']);
+  const give = async (transaction: Transaction): Promise<string> => {
+    const { client, prisma } = transaction;
+    const before = await prisma.platform.findFirst({ where: { name } });
+    if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
+    const where = { id: before.id };
+    const reserved = await prisma.umaDomain.count({ where: { domain: umaDomain, platformId: before.id } });
+    if (isOfService(umaDomain) && reserved === 0) throw taken();
+    const { now: updatedAt } = await readClock(client);
+    await prisma.platform.updateMany({ where, data: { umaDomain, updatedAt } });
+    await recordAct(transaction, operator, {
+      platformId: before.id,
+      subject: publicId('Platform', before.id),
+      before: { umaDomain: before.umaDomain },
+      after: { umaDomain },
+    });
+    return umaDomain;
+  };
+  return inTransaction(database, give).catch((error: unknown) => {
+    throw sqlState(error) === '23505' ? taken() : error;
+  });
 }
+
+const taken = () => new Refusal('CONFLICT', 'another platform has this UMA domain', { path: ['domain'] });

@@ -7,9 +7,9 @@
  *     SENDING locked    receive = round half up ((send − F) × (1 − v) × k)
  *     RECEIVING locked  send    = round up (F + receive ÷ k ÷ (1 − v))
  *
- * The amounts satisfy the rate law, (send − fees) × k = receive. With RECEIVING locked, it holds within one smallest
- * unit of one of the two currencies. With SENDING locked, it holds within one smallest unit of each, because every fee
- * is rounded on its own.
+ * The amounts satisfy the rate law, (send − fees) × k = receive, but for rounding. With RECEIVING locked, or one
+ * variable fee, it holds within one smallest unit of one of the two currencies. With SENDING locked and two variable
+ * fees, each of which is rounded on its own, it holds within half a receiving unit and one sending unit together.
  */
 
 import { maxAmount } from '../../core/checks.ts';

@@ -120,7 +120,6 @@ async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDepo
 function planCredit(deposit: DueDeposit): Plan {
   const { platformId, newId: id, customerId, accountId, amount, currency, payer, memo } = deposit;
   return {
-    requireActive: { undeleted: customerId === null ? [] : [customerId] },
     insert: {
       transaction: [
         {

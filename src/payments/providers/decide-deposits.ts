@@ -40,12 +40,16 @@ export function attributeDeposit(
     const { platformId, currency } = deposit;
     const account =
       name?.kind === 'INTERNAL'
-        ? await prisma.account.findFirst({ where: { platformId, id: name.id, kind: 'INTERNAL' } })
+        ? await prisma.account.findFirst({
+            where: { platformId, id: name.id, kind: 'INTERNAL' },
+            include: { customer: { select: { isDeleted: true } } },
+          })
         : null;
     if (!account) return { refused: `the platform of the deposit has no internal account ${accountId}` };
     if (account.currency !== currency) {
       return { refused: `${accountId} is in ${account.currency}, and the deposit in ${currency}` };
     }
+    if (account.customer?.isDeleted) return { refused: `the customer of ${accountId} is deleted` };
     const { now: dueAt } = await readClock(client);
     return { data: { status: 'RECEIVED', accountId: account.id, reason: null, dueAt }, after: { account: accountId } };
   });

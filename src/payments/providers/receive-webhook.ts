@@ -30,7 +30,7 @@ export async function receiveWebhook(
   if (uuid === undefined) return undefined;
   const { pool, prisma, commits } = payments.database;
   return asPlatform(uuid, async () => {
-    const platform = await prisma.platform.findUnique({ where: { id: uuid }, select: { environment: true } });
+    const platform = await prisma.platform.findFirst({ where: { id: uuid }, select: { environment: true } });
     const rail = platform && connectedRail(payments, { platformId: uuid, ...platform });
     const received = rail?.receiveWebhook && (await railAnswer(rail.receiveWebhook(webhook)));
     if (!received) return undefined;

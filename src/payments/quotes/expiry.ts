@@ -1,6 +1,6 @@
 import { boundedCache } from '../../core/bounded-cache.ts';
 import { statement } from '../../database/statement.ts';
-import { commitGroups } from '../../ledger/commit.ts';
+import { commitGroups, type PlanRefusal } from '../../ledger/commit.ts';
 import type { Payments } from '../command.ts';
 import { quoteEnd } from './quote-end.ts';
 
@@ -48,6 +48,9 @@ export async function expireQuotes(
     expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
-  for (const [position, refusal] of refusals.entries()) if (refusal) logFailure({ refusal }, position);
-  return { found: expired.length, done: refusals.filter((refusal) => refusal === null).length };
+  // Another process may have expired it at the same time, or this one, where the answer to its commit was lost.
+  const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
+  for (const [position, refusal] of refusals.entries())
+    if (refusal && !isDone(refusal)) logFailure({ refusal }, position);
+  return { found: expired.length, done: refusals.filter(isDone).length };
 }

@@ -9,7 +9,7 @@ import type { RailAccount } from '../../rails/rail-account.ts';
 import type { Payments } from '../command.ts';
 import { checkApplicable, type Information, type InformationField, missingFields } from '../information.ts';
 import { accountNotFound, currencyOfAccount, type Parties, toRailAccount } from '../parties.ts';
-import { isFoundByRail, lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
+import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 import { at, type DestinationInput } from './quote-input.ts';
 
@@ -133,7 +133,7 @@ export async function umaDestination(
     receiving,
     columns: { destinationKind: 'UMA_ADDRESS', destinationAccountId: null, destinationUmaAddress: umaAddress },
     lookupId: lookup.id,
-    elsewhere: isFoundByRail(payments, caller, lookup) ? umaAddress : undefined,
+    elsewhere: lookup.receiverCustomerId === null ? umaAddress : undefined,
     target: { account: undefined, umaAddress },
     receivers: [],
     accounts: [],

@@ -61,6 +61,7 @@ export function createQuote(
       AMOUNT_OUT_OF_RANGE: at('lockedCurrencyAmount'),
       INVALID_BANK_ACCOUNT: accountPath,
       ACCOUNT_FROZEN: accountPath,
+      LOOKUP_REQUEST_NOT_FOUND: at('lookupId'),
     },
   });
 }
@@ -103,6 +104,7 @@ async function planQuote(
       customers: customersOf(parties.customer?.id, to.receivers),
       accounts: accountsOf(parties.source, to),
       unfrozen: internalOf(parties.source, to),
+      ...(to.lookupId !== null && { lookups: [to.lookupId] }),
     },
     capacity: capacityAt(to, price),
     insert: { quote: [quote], transaction: [transaction] },

@@ -27,8 +27,8 @@ export async function partiesOfLookup(
   const accounts = { where: { kind: 'INTERNAL', currency: currency ?? '' }, select: { id: true } } as const;
   const lookup =
     uuid &&
-    (await payments.database.prisma.lookup.findUnique({
-      where: { platformId_id: { platformId: caller.platformId, id: uuid }, AND: [visibleLookups(caller)] },
+    (await payments.database.prisma.lookup.findFirst({
+      where: { AND: [visibleLookups(caller), { id: uuid }] },
       select: { umaAddress: true, senderCustomerId: true, sender: { select: { accounts } } },
     }));
   if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path: at('lookupId') });

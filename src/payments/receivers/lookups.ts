@@ -11,11 +11,10 @@ import type { Lookup } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import type { RequiredField, UmaReceiver } from '../../rails/rail.ts';
-import { clusterOfAddress } from '../clusters/elsewhere.ts';
-import { lookUpElsewhere } from '../clusters/look-up.ts';
 import { type CommandResult, type Payments, type RailWith, railOf } from '../command.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { customerNotFound, customerUuid } from '../parties.ts';
+import { lookupExpired } from '../plan-refusals.ts';
 import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
 import { ownReceiver } from './own-receiver.ts';
@@ -143,16 +142,10 @@ async function findReceiver(
   if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
 
   const rail = railOf(payments, caller, 'rate');
-  const elsewhere = clusterOfAddress(payments, caller, umaAddress);
-  const isHere = found.receiverCustomerId !== null && elsewhere === undefined;
-  const receiver = isHere
-    ? ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency)
-    : await neededOf(
-        payments,
-        elsewhere
-          ? lookUpElsewhere(payments, caller, elsewhere, umaAddress)
-          : railOf(payments, caller, 'lookUp').lookUp(umaAddress),
-      );
+  const receiver =
+    found.receiverCustomerId === null
+      ? await neededOf(payments, railOf(payments, caller, 'lookUp').lookUp(umaAddress))
+      : ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency);
   if (!receiver) {
     throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
       path: at('umaAddress'),
@@ -165,8 +158,8 @@ async function findReceiver(
     tokenId: caller.tokenId,
     umaAddress,
     senderCustomerId: found.senderId,
-    receiverPlatformId: isHere ? found.receiverPlatformId : null,
-    receiverCustomerId: isHere ? found.receiverCustomerId : null,
+    receiverPlatformId: found.receiverPlatformId,
+    receiverCustomerId: found.receiverCustomerId,
     vaspName: receiver.vaspName,
     network: 'UMA',
     currencies: await neededOf(
@@ -251,22 +244,13 @@ export async function readLookup(
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path });
-  if (found.expired)
-    throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'the lookup has expired; look the receiver up again', { path });
+  // The database decides it once the quote has its locks. This keeps the rail from being asked in vain.
+  if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, { path });
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
     throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { path });
   }
   return lookup;
-}
-
-/** Tells whether the rail has found the receiver of a lookup: it is no customer here, nor in another cluster. */
-export function isFoundByRail(
-  payments: Payments,
-  caller: Caller,
-  { receiverCustomerId, umaAddress }: Pick<Lookup, 'receiverCustomerId' | 'umaAddress'>,
-): boolean {
-  return receiverCustomerId === null && clusterOfAddress(payments, caller, umaAddress) === undefined;
 }
 
 /** Returns the currencies of a lookup, as lookUpReceiver stored them. */

@@ -3,12 +3,12 @@ import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { readClock } from '../../database/clock.ts';
 import type { Database } from '../../database/database.ts';
-import type { RailCase, RailCaseKind } from '../../database/generated/client/client.ts';
+import type { RailCase, RailCaseKind, TransactionStatus } from '../../database/generated/client/client.ts';
 import { statement } from '../../database/statement.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
-import type { DueOrder } from '../orders/orders.ts';
+import { type DueOrder, isPull } from '../orders/orders.ts';
 
 /**
  * Contradictions of rails. Where a rail says of an order something else than what stands here, neither side is believed: the
@@ -38,6 +38,32 @@ export async function noteCase(
   { kind, said, stands }: Contradiction,
 ): Promise<void> {
   await noteStatement(pool, order.platformId, order.id, order.transaction.id, kind, said, stands);
+}
+
+const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }>(
+  'status_of_order',
+  `select t.status, exists (
+     select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'deposit') as pulled
+   from transaction t where t.platform_id = $1 and t.id = $2`,
+);
+
+/**
+ * Describes the contradiction between what a rail says of an order and how the order has ended here. Undefined where both
+ * agree, as where the same outcome was committed before, and where the order has not ended.
+ */
+export async function contradictionOf(
+  { pool }: Pick<Database, 'pool'>,
+  order: Pick<DueOrder, 'platformId' | 'kind' | 'transaction'>,
+  outcome: RailOutcome,
+): Promise<Contradiction | undefined> {
+  const [row] = await statusStatement(pool, order.platformId, order.transaction.id);
+  if (!row) return undefined;
+  const { status, pulled } = row;
+  // The payment goes on after its pull, or fails later: the money that was pulled is in the books.
+  const settled = isPull(order) ? pulled : status === 'COMPLETED' || status === 'REFUNDED';
+  const failed = !settled && ['FAILED', 'REJECTED', 'EXPIRED'].includes(status);
+  const isOther = outcome.kind === 'settled' ? failed : settled && ['failed', 'rejected'].includes(outcome.kind);
+  return isOther ? otherOutcome(outcome, isPull(order) && settled ? 'the pull has settled' : status) : undefined;
 }
 
 /** Describes an outcome that contradicts the status of its transaction. */

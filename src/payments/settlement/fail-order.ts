@@ -7,9 +7,9 @@ import type { PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
-import { concludeWithoutCapacity } from './full-account.ts';
 import { askWithoutSending, withOrder } from './order-by-hand.ts';
 import { planFailure } from './outcomes.ts';
+import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
 /**
  * Ends an order by hand whose rail cannot tell any more what became of it (decision 80). The payment ends as when the
@@ -119,9 +119,9 @@ async function end(
     );
   const group = planFailure(order, { to: 'FAILED', reason: reasonForTimeline });
   let refused = await commit(group);
-  if (refused?.code === 'AMOUNT_OUT_OF_RANGE') {
+  if (refused && isCreditRefused(refused)) {
     refused = await commit(
-      (await concludeWithoutCapacity(payments, { order, outcome: undefined, group }, refused)).group,
+      (await concludeWithoutCredit(payments, { order, outcome: undefined, group }, refused)).group,
     );
   }
   if (!refused) return { kind: 'failed', orderId: order.id, said };

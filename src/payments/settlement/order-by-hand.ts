@@ -5,7 +5,7 @@ import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type DueOrder, leaseOrders, postponeOrders, renewLeases } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { findAnywhere } from './perform.ts';
+import { findOrder } from './perform.ts';
 
 /** What commands of operators do with the order of a payment that waits for its rail. */
 
@@ -44,7 +44,7 @@ export async function withOrder<Done>(
  * @throws whatever keeps it from being asked
  */
 export function askWithoutSending(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
-  return railAnswer(findAnywhere(payments, order));
+  return railAnswer(findOrder(payments, order));
 }
 
 const firstStatement = statement<object>(

@@ -8,8 +8,6 @@ import { inTransaction } from '../../database/transaction.ts';
 import { commitGroupsOn, type PlanRefusal } from '../../ledger/commit.ts';
 import type { Journal, PlanGroup } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { isFromCluster } from '../clusters/from-cluster.ts';
-import { clusterOfOrder } from '../clusters/send-order.ts';
 import type { Payments } from '../command.ts';
 import { difference, type Moves } from '../movements.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
@@ -58,9 +56,6 @@ export function settleCase(
       where: { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null },
     });
     if (!open) return refused(`${id} has no open case of another amount`);
-    if (clusterOfOrder(payments, order) !== undefined || (await isFromCluster(payments, order))) {
-      return refused(`another cluster has a part in ${id}: ask its operator`);
-    }
     const answer = await askOnceMore(payments, order);
     if ('reason' in answer) return refused(answer.reason);
     return settle(payments, { order, open, ...answer }, operator);

@@ -13,17 +13,25 @@ import {
   nextOrderDue as nextDue,
   type Postponement,
   postponeOrders,
+  type Receiver,
   renewLeases,
   wholeMs,
 } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { planAnnouncement } from './announcement.ts';
-import { type Contradiction, type CredibleOutcome, noteCase, otherAmount, otherOutcome } from './cases.ts';
-import { type Conclusion, concludeWithoutCapacity } from './full-account.ts';
+import {
+  type Contradiction,
+  type CredibleOutcome,
+  contradictionOf,
+  noteCase,
+  otherAmount,
+  otherOutcome,
+} from './cases.ts';
 import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
-import { performAnywhere } from './perform.ts';
+import { performOrder } from './perform.ts';
+import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 import { decideBySimulation } from './simulated-approval.ts';
 
 /** How long an order waits for a person until its rail is asked again, in milliseconds. */
@@ -56,10 +64,21 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
   return orders.length;
 }
 
-/** Asks the rail about orders, and commits what it says. */
+/**
+ * Works on orders. Announcements are committed apart from the others: the time to approve a payment runs from its id, which
+ * was made with the lease, and a rail may take long to answer.
+ */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
   const leases = renewLeases(pool, orders, payments.log);
+  const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];
+  const postponements = await Promise.all(parts.map((part) => settleTogether(payments, part)));
+  await leases.end();
+  await retryLostRaces(() => postponeOrders(pool, postponements.flat()));
+}
+
+/** Asks the rail about orders, and commits what it says. Returns the orders that wait. */
+async function settleTogether(payments: Payments, orders: readonly DueOrder[]): Promise<Postponement[]> {
   const postponements: Postponement[] = [];
   const concluded: Conclusion[] = [];
   const slots = new Slots(askedAtOnce);
@@ -82,11 +101,10 @@ async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Pr
       }
     }),
   );
-  // A conclusion that an account has no capacity for is replaced, until there is nothing that an account could refuse.
+  // A conclusion whose money an account cannot take is replaced, until there is nothing that an account could refuse.
   for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
     remaining = await commitConcluded(payments, remaining, postponements);
-  await leases.end();
-  await retryLostRaces(() => postponeOrders(pool, postponements));
+  return postponements;
 }
 
 /** The attributes of an order's span. The request that made the payment has its id in its answer. */
@@ -102,7 +120,7 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
 
 /**
  * Commits conclusions, each on its own, and postpones those that fail.
- * @returns the conclusions that replace those that an account had no capacity for
+ * @returns the conclusions that replace those whose money an account could not take
  */
 async function commitConcluded(
   payments: Payments,
@@ -117,13 +135,18 @@ async function commitConcluded(
       const refusal = refusals[position];
       if (errors.has(position)) {
         postponements.push(postponeFailed(payments, one.order, errors.get(position), 'an order could not be settled'));
-      } else if (refusal?.code === 'AMOUNT_OUT_OF_RANGE') {
-        return concludeWithoutCapacity(payments, one, refusal).catch((error: unknown) => {
+      } else if (refusal && isCreditRefused(refusal)) {
+        return concludeWithoutCredit(payments, one, refusal).catch((error: unknown) => {
           postponements.push(
             postponeFailed(payments, one.order, error, 'the rail could not be told to give money back'),
           );
         });
-      } else if (refusal) postponements.push(await postponeRefused(payments, one, refusal));
+      } else if (refusal) {
+        const postponed = postponeRefused(payments, one, refusal);
+        postponements.push(
+          await postponed.catch((error) => postponeFailed(payments, one.order, error, 'an order could not be settled')),
+        );
+      }
     }),
   );
   return replacements.filter((one) => one !== undefined);
@@ -138,9 +161,9 @@ async function postponeRefused(
   { order, outcome }: Conclusion,
   refusal: PlanRefusal,
 ): Promise<Postponement> {
-  const stands = refusal.code === 'CONFLICT' ? String(refusal.status) : refusal.code;
-  if (outcome && contradicts(outcome, stands)) await openCase(payments, order, otherOutcome(outcome, stands));
-  else payments.log.info({ order: order.id }, 'an outcome came too late; looking again');
+  const contradiction = outcome && (await contradictionOf(payments.database, order, outcome));
+  if (contradiction) await openCase(payments, order, contradiction);
+  else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome came too late; looking again');
   return { order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
 }
 
@@ -163,19 +186,6 @@ function postponeFailed(payments: Payments, order: DueOrder, error: unknown, mes
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
   payments.log.error({ err: error, order: order.id }, `${message}; it is taken up again in ${dueInMs / 1000} s`);
   return { order, dueInMs };
-}
-
-/** Tells whether the answer of the rail about the money contradicts the status or the refusal that stands. */
-function contradicts({ kind }: RailOutcome, stands: string): boolean {
-  switch (kind) {
-    case 'settled':
-      return stands !== 'COMPLETED';
-    case 'failed':
-    case 'rejected':
-      return stands !== 'FAILED' && stands !== 'REJECTED';
-    default:
-      return false;
-  }
 }
 
 /** Decides what to do about an order now: plans to commit, or another question later. */
@@ -209,7 +219,7 @@ async function settle(
   }
   // A payment whose money is still to be pulled is not announced yet.
   if (isPull(order)) return askRail(false);
-  if (order.receiver && !incoming && !order.lock) return planAnnouncement(payments, order, order.receiver);
+  if (isToAnnounce(order)) return planAnnouncement(payments, order, order.receiver);
   if (incoming?.transaction.approvalDueAt) {
     const { status } = incoming.transaction;
     if (status === 'PENDING' && incoming.approvalLeftMs > 0) {
@@ -230,6 +240,11 @@ async function settle(
     }
   }
   return askRail(false);
+}
+
+/** Tells whether the receiver of an order is a customer here whose platform has not heard of the payment yet. */
+function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
+  return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
 }
 
 /** Notes a contradiction, and lets its order wait for a person. */
@@ -266,7 +281,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
  */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   try {
-    return await railAnswer(performAnywhere(payments, order, settled));
+    return await railAnswer(performOrder(payments, order, settled));
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };

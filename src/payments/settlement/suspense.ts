@@ -7,9 +7,14 @@ import type { Transaction } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { type Transaction as DatabaseTransaction, inTransaction } from '../../database/transaction.ts';
 import { commitPlanOn, type PlanRefusal } from '../../ledger/commit.ts';
+import { mergePlans } from '../../ledger/merge-plans.ts';
+import type { Plan } from '../../ledger/plan.ts';
 import { type Flow, refund, resumption } from '../movements.ts';
+import { idAt } from '../parties.ts';
 import { fullAccount } from '../plan-refusals.ts';
 import { lockOf } from '../rate-locks.ts';
+import { newTransaction } from '../transfers/transfer.ts';
+import { betweenAccounts } from '../transfers/transfer-internal.ts';
 
 /**
  * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and a person must find out where it is.
@@ -26,8 +31,18 @@ export interface SuspendedRefund {
   readonly rateLock: Prisma.JsonValue;
   /** The internal account that the refund is for. */
   readonly refundAccountId: string;
+  /** Where its customer is deleted: to whom the money goes on. Null otherwise. */
+  readonly onward: Onward | null;
   /** Whether its money is or was in suspense. */
   readonly wasSuspended: boolean;
+}
+
+/** Where the money of a deleted customer goes on to: its platform. */
+interface Onward {
+  /** Its account in the currency; null where it has none. */
+  readonly accountId: string | null;
+  /** The ids for the transactions of the transfer to it. */
+  readonly ids: readonly string[];
 }
 
 /** The outcome of a release. `paid-before`: nothing was done now. */
@@ -45,6 +60,9 @@ const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transact
    where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
      and (f.id = s.id or s.kind is distinct from 'INTERNAL'
        and f.customer_id is not distinct from case when s.id is null then t.customer_id else s.customer_id end)) as refund_account_id,
+  (select json_build_object('accountId', (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL'
+       and f.customer_id is null and f.currency = t.sent_currency), 'ids', array[uuid_v7(), uuid_v7()])
+   from customer c where c.platform_id = t.platform_id and c.id = t.customer_id and c.is_deleted) as onward,
   exists (select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension') as was_suspended`;
 
 const waitingStatement = statement<SuspendedRefund>(
@@ -67,7 +85,8 @@ export async function listSuspense(database: Database): Promise<SuspendedRefund[
 
 /**
  * Pays the refund of a payment whose money waits in suspense. It goes to the internal account that the payment was paid
- * from. For a payment from an external account, it goes to the internal account of the owner in that currency. The
+ * from. For a payment from an external account, it goes to the internal account of the owner in that currency. That of a
+ * deleted customer goes on to the platform's own account, since nothing stays with a deleted customer (decision 36). The
  * journals, the `settledAt` of the refund and the events are one commit. A second release, even a simultaneous one,
  * finds it paid and does nothing.
  */
@@ -82,7 +101,17 @@ export async function releaseSuspense(database: Database, transactionId: string,
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
 
+  if (suspended.onward && suspended.onward.accountId === null) {
+    return {
+      kind: 'refused',
+      reason: `its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`,
+    };
+  }
+
   const refused = await retryLostRaces(() => inTransaction(database, (act) => payRefund(act, suspended, operator)));
+  // The customer was deleted meanwhile.
+  if (refused?.code === 'CUSTOMER_DELETED' && !suspended.onward)
+    return releaseSuspense(database, transactionId, operator);
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
     return { kind: 'refused', reason: `nothing done: ${fullAccount(refused)}; it has ${refused.balance}` };
   const released = await findRefund(database.pool, uuid);
@@ -101,9 +130,9 @@ async function payRefund(
   suspended: SuspendedRefund,
   operator: Operator,
 ): Promise<PlanRefusal | undefined> {
-  const { platformId, transaction, refundAccountId } = suspended;
+  const { platformId, transaction, refundAccountId, onward } = suspended;
   const flow = flowOf(suspended);
-  const outcome = await commitPlanOn(act.client, platformId, {
+  const paid: Plan = {
     transactions: [
       {
         id: transaction.id,
@@ -114,13 +143,36 @@ async function payRefund(
       },
     ],
     journals: [resumption(flow), refund(flow)],
-  });
+  };
+  const outcome = await commitPlanOn(act.client, platformId, mergePlans(paid, planOnward(suspended)));
   if (outcome.kind === 'refused') return outcome.refusal;
   const subject = publicId('Transaction', transaction.id);
   const account = publicId('InternalAccount', refundAccountId);
-  const after = { account, amount: String(transaction.refundAmount), currency: transaction.sentCurrency };
+  const after = {
+    account,
+    ...(onward?.accountId && { passedOnTo: publicId('InternalAccount', onward.accountId) }),
+    amount: String(transaction.refundAmount),
+    currency: transaction.sentCurrency,
+  };
   await recordAct(act, operator, { platformId, subject, after });
   return undefined;
+}
+
+/** Plans that the refund of a deleted customer goes on to its platform. */
+function planOnward({ platformId, transaction, refundAccountId, onward }: SuspendedRefund): Plan {
+  const { id, sentAmount: amount, sentCurrency: currency, customerId } = transaction;
+  if (!onward?.accountId || amount === null || currency === null) return {};
+  const [from, to] = [
+    { id: refundAccountId, currency },
+    { id: onward.accountId, currency, customerId: null },
+  ];
+  const description = `refund of ${publicId('Transaction', id)}, whose customer is deleted`;
+  const row = { from, to, amount, customerId, metadata: null };
+  return betweenAccounts(newTransaction({ platformId }, { description }, onward, row), idAt(onward, 1), {
+    from,
+    to,
+    amount,
+  });
 }
 
 async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund | undefined> {

@@ -1,9 +1,9 @@
 import type { Caller } from '../../access/caller.ts';
 import { smallestUnits } from '../../core/amounts.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Transaction } from '../../database/rows.ts';
+import type { Account, Transaction } from '../../database/rows.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
-import type { Plan } from '../../ledger/plan.ts';
+import type { NewRow, Plan } from '../../ledger/plan.ts';
 import { directArrival } from '../approvals/incoming.ts';
 import { type CommandPlan, type CommandResult, type Payments, runCommand } from '../command.ts';
 import { transfer } from '../movements.ts';
@@ -13,7 +13,7 @@ import { at, newTransaction, ownersOf, pathOfAccount, readAccounts, type Transfe
 /**
  * Moves money in one currency from an internal account to another owner's: between a customer and the platform, or between
  * customers (decision 63). It is COMPLETED at once. The receiver has an INCOMING transaction of its own (decision 26). To
- * the platform's own account money comes from any customer, also from one who may move none or is deleted.
+ * the platform's own account money comes from any customer, also from one who may move none.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, SELF_PAYMENT,
  *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, IDEMPOTENCY_MISMATCH
  */
@@ -61,9 +61,32 @@ async function planTransfer(
     metadata,
     customerId: from.customerId,
   });
-  const { id, platformId, reference } = transaction;
-  const sent: Plan = {
+  return {
+    ...betweenAccounts(transaction, idAt(parties, 1), { from, to, amount }),
     requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to), unfrozen: [from.id, to.id] },
+    result: transaction.id,
+  };
+}
+
+/**
+ * Plans a transfer between two internal accounts: the transaction that leaves and the one that arrives, both COMPLETED.
+ * @param newId the id of the transaction that arrives
+ */
+export function betweenAccounts(
+  transaction: Omit<NewRow<Transaction>, 'type'>,
+  newId: string,
+  {
+    from,
+    to,
+    amount,
+  }: {
+    readonly from: Pick<Account, 'id' | 'currency'>;
+    readonly to: Pick<Account, 'id' | 'currency' | 'customerId'>;
+    readonly amount: bigint;
+  },
+): Plan {
+  const { id, platformId, reference, description = null } = transaction;
+  const sent: Plan = {
     insert: { transaction: [{ ...transaction, type: 'OUTGOING' }] },
     transactions: [{ id, from: ['PENDING'], to: 'COMPLETED', reason: 'transferred', isNew: true }],
     journals: [transfer(from.id, from.currency, amount, id)],
@@ -71,11 +94,11 @@ async function planTransfer(
   const arrived = directArrival(
     {
       platformId,
-      newId: idAt(parties, 1),
-      transaction: { id, reference, receivedAmount: amount, description: input.description ?? null },
+      newId,
+      transaction: { id, reference, receivedAmount: amount, description },
       fundingAccountId: from.id,
     },
     to,
   );
-  return { ...mergePlans(sent, arrived), result: id };
+  return mergePlans(sent, arrived);
 }

@@ -74,21 +74,21 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
 
 /** What a transfer's row has besides its input. */
 interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId'> {
-  readonly from: Account;
-  readonly to: Account;
+  readonly from: Pick<Account, 'id' | 'currency'>;
+  readonly to: Pick<Account, 'id' | 'currency'>;
   readonly amount: bigint;
 }
 
 /** Makes the row of a new transfer, without its type. */
 export function newTransaction(
-  caller: Caller,
-  input: Omit<Transfer, 'amount'>,
-  parties: TransferParties,
+  { platformId }: Pick<Caller, 'platformId'>,
+  input: Pick<Transfer, 'description'>,
+  parties: Pick<TransferParties, 'ids'>,
   { from, to, amount, customerId, metadata }: TransferRow,
 ): Omit<NewRow<Transaction>, 'type'> {
   const id = idAt(parties, 0);
   return {
-    platformId: caller.platformId,
+    platformId,
     id,
     status: 'PENDING',
     customerId,

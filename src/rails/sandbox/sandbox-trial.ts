@@ -11,7 +11,7 @@ export const trial: RailTrial = {
   order: (course) => ({
     amount: 1_000n,
     currency: 'USD',
-    account: { type: 'US_ACCOUNT', identifier: course === 'refused' ? '12345003' : '12345678' },
+    account: { type: 'US_ACCOUNT', identifier: course === 'refused' ? '12345003' : '12345678', details: {} },
     umaAddress: undefined,
   }),
   receivers: { known: '$success.usd@sandbox.uma.money', unknown: '$nobody@sandbox.uma.money' },

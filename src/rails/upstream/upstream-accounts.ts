@@ -1,3 +1,5 @@
+import type { AccountDetails } from '../../core/account-fields.ts';
+import { identityOf } from '../../core/account-identity.ts';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import type { AccountCheck, AccountToCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-account.ts';
@@ -15,7 +17,7 @@ const recheckMs = 5_000;
 /** The accounts of a platform at its upstream service: its own internal ones, and the external ones registered there. */
 export class UpstreamAccounts {
   readonly #client: UpstreamClient;
-  /** Upstream's ids of external accounts, by currency, type and identifier: they never change. */
+  /** Upstream's ids of external accounts, by currency, type and identity: they never change. */
   readonly #external = boundedCache<string>(10_000);
   readonly #internal = new Map<string, string>();
 
@@ -45,7 +47,7 @@ export class UpstreamAccounts {
    * @throws UpstreamRefusal where it was not
    */
   async externalId(account: RailAccount, currency: string): Promise<string> {
-    const key = `${currency} ${account.type} ${account.identifier}`;
+    const key = `${currency} ${identityKey(account.type, account.details)}`;
     const known = this.#external.get(key);
     if (known !== undefined) return known;
     const found = await this.#find(account, currency);
@@ -73,16 +75,28 @@ export class UpstreamAccounts {
     }
   }
 
-  /** Upstream has an account of a type and an identifier once for each owner. */
-  async #find({ type, identifier }: RailAccount, currency: string): Promise<ExternalAccountRecord | undefined> {
+  /** Upstream has an account once for each owner, in whatever spelling it was registered first (decision 37). */
+  async #find({ type, details }: RailAccount, currency: string): Promise<ExternalAccountRecord | undefined> {
     const path = `/platform/external-accounts?currency=${encodeURIComponent(currency)}`;
     const { data } = await this.#client.get(path, externalAccountList);
-    const same = data.filter(
-      ({ accountInfo }) => accountInfo.accountType === type && Object.values(accountInfo).includes(identifier),
-    );
-    if (same.length > 1) throw new Error('upstream has several accounts with the same identifier');
+    const key = identityKey(type, details);
+    const same = data.filter(({ accountInfo: { accountType, ...info } }) => {
+      return accountType === type && identityKey(type, textsOf(info)) === key;
+    });
+    if (same.length > 1) throw new Error('upstream has the same account several times');
     return same[0];
   }
+}
+
+function identityKey(type: RailAccount['type'], details: AccountDetails): string {
+  const { bank, identifier } = identityOf(type, details);
+  return JSON.stringify([type, bank, identifier]);
+}
+
+function textsOf(info: Readonly<Record<string, unknown>>): AccountDetails {
+  return Object.fromEntries(
+    Object.entries(info).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
 }
 
 function checkOf(record: ExternalAccountRecord): AccountCheck {

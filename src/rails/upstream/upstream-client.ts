@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import { z } from 'zod';
+import { InexactJson, parseJson } from '../../core/json.ts';
 
 /** How to reach the account of a platform at its upstream service. */
 export interface UpstreamConnection {
@@ -95,8 +96,8 @@ export class UpstreamClient {
       body: command?.body ? JSON.stringify(command.body) : null,
     });
     const text = await body.text();
-    const content = jsonIn(text);
     const what = `${method} ${path.replace(/\?.*/, '')}`;
+    const content = jsonIn(text, what);
     // No text of the answer in these errors: it could repeat what was sent, and so could the error of a parser.
     if (statusCode >= 200 && statusCode < 300) {
       if (content === undefined) throw new UpstreamFault('UNREADABLE', `upstream answered no JSON to ${what}`);
@@ -117,10 +118,16 @@ function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }
 
-function jsonIn(text: string): unknown {
+/**
+ * Parses an answer; undefined where it is no JSON.
+ * @throws UpstreamFault for JSON that says something twice, or has a number that cannot be read: it may mean another thing
+ */
+function jsonIn(text: string, what: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof InexactJson)
+      throw new UpstreamFault('UNREADABLE', `upstream answered JSON that is not exact to ${what}`);
     return undefined;
   }
 }

@@ -30,7 +30,9 @@ export async function customerThere(client: UpstreamClient, customer: Named): Pr
 /** Reads the customer there of one who was asked about before: the same request again would get the first answer. */
 async function readCustomer(client: UpstreamClient, customer: Named) {
   const query = new URLSearchParams({ platformCustomerId: nameThere(customer) });
-  return (await client.get(`/customers?${query}`, customerPage)).data[0];
+  const [found, another] = (await client.get(`/customers?${query}`, customerPage)).data;
+  if (another) throw new Error('upstream has several customers of the same name');
+  return found;
 }
 
 function makeCustomer(client: UpstreamClient, customer: Named) {

@@ -1,5 +1,6 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
+import { InexactJson, parseJson } from '../../core/json.ts';
 import type { RailNews, RailWebhook, ReceivedWebhook } from '../rail-webhooks.ts';
 import { customerIn } from './upstream-identity.ts';
 import { isWithin, orderIdIn } from './upstream-movements.ts';
@@ -32,6 +33,7 @@ function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
  * Checks the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
  * @param secret that of the platform's webhook endpoint upstream; without one no webhook is accepted
  * @returns undefined for a webhook that upstream did not sign with this secret
+ * @throws InexactJson for one that it did sign, and that says something twice
  */
 export function verifyWebhook(secret: string | undefined, webhook: RailWebhook): ReceivedWebhook | undefined {
   if (secret === undefined) return undefined;
@@ -51,7 +53,10 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
   }
 }
 
-/** Says whether upstream asks for the approval of a payment to a customer there: it is decided later, and elsewhere. */
+/**
+ * Says whether upstream asks for the approval of a payment to a customer there: it is decided later, and elsewhere.
+ * @throws InexactJson
+ */
 function asksForApproval(body: Uint8Array): boolean {
   const { data } = messageSchema.safeParse(jsonIn(body));
   return data?.type === 'INCOMING_PAYMENT' && data.transaction?.status === 'PENDING';
@@ -81,8 +86,9 @@ export function newsIn(body: Uint8Array): readonly RailNews[] {
 
 function jsonIn(body: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(body).toString());
-  } catch {
+    return parseJson(Buffer.from(body).toString());
+  } catch (error) {
+    if (error instanceof InexactJson) throw error;
     return undefined;
   }
 }

@@ -19,6 +19,7 @@ const ClientTokenSchema = z
     trustedDocumentsOnly: z
       .boolean()
       .openapi({ description: 'Whether it was made for registered documents only; the settings may say so, too.' }),
+    createdById: id('ApiToken', 'The token that made it; absent where the operator did.').optional(),
     createdAt: time('When it was made.'),
     expiresAt: time('When it expires.'),
     revokedAt: time('When it was revoked; absent when it was not.').optional(),

@@ -69,6 +69,10 @@ const ConfigSchema = z
     id: id('PlatformConfig', 'Its id.'),
     umaDomain: z.string().openapi({ description: "The domain of new customers' UMA addresses." }),
     webhookEndpoint: webhookEndpoint.optional(),
+    webhookTokenId: id(
+      'ApiToken',
+      'The token with which the webhookEndpoint ends: the one that set it; absent where the operator did.',
+    ).optional(),
     supportedCurrencies: z
       .array(
         z.object({
@@ -108,7 +112,7 @@ const UpdateConfigBody = z
   .strictObject({
     umaDomain: z.string().optional().openapi({
       description:
-        "The domain of new customers' UMA addresses. In production the domain's owner must have published whose it is: the refusal (409) says what and where (decision 61).",
+        "The domain of new customers' UMA addresses. In production the operator of the service gives a platform its domain; any other is refused (409).",
     }),
     webhookEndpoint: webhookEndpoint
       .nullable()
@@ -190,6 +194,7 @@ async function configRecord(
     id: publicId('PlatformConfig', platform.id),
     umaDomain: platform.umaDomain,
     ...(endpoint && { webhookEndpoint: endpoint.url }),
+    ...(endpoint?.tokenId && { webhookTokenId: publicId('ApiToken', endpoint.tokenId) }),
     supportedCurrencies: platform.currencies.map((code) => ({ currencyCode: code, ...settings })),
     trustedDocuments: platform.trustedDocuments,
     isRegulatedFinancialInstitution,

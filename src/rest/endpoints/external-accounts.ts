@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import type { AccountDetails } from '../../core/account-fields.ts';
 import { Refusal } from '../../core/refusal.ts';
 import {
   BeneficiaryVerificationStatus,
   ExternalAccountStatus,
   ExternalAccountType,
 } from '../../database/generated/client/client.ts';
-import type { AccountDetails } from '../../payments/accounts/account-types.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../payments/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../payments/accounts/external-accounts.ts';
 import type { Payments } from '../../payments/command.ts';

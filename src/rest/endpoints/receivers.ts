@@ -54,7 +54,10 @@ const LookupSchema = z
 
 const query = z.strictObject({
   customerId: id('Customer', 'The sending customer.').optional(),
-  platformUserId: z.string().optional().openapi({ description: "The same customer, by the platform's own id." }),
+  platformUserId: z
+    .string()
+    .optional()
+    .openapi({ description: "The same customer, by the platform's own id; refused where several have it." }),
   senderUmaAddress: z.string().optional().openapi({ description: 'The same customer, by its UMA address.' }),
 });
 
@@ -99,7 +102,10 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
   });
 }
 
-/** Returns the id of the sending customer. If several customers have the same platform id, any of them is used. */
+/**
+ * Returns the id of the sending customer.
+ * @throws Refusal USER_NOT_FOUND, INVALID_INPUT where the platform's own id is that of several customers (decision 11)
+ */
 async function senderOf(
   payments: Payments,
   viewer: Viewer,
@@ -107,10 +113,10 @@ async function senderOf(
 ): Promise<string | undefined> {
   if (platformUserId === undefined) return customerId;
   const uuid = customerId === undefined ? undefined : (uuidOf(customerId, 'Customer') ?? null);
-  const customer =
+  const [customer, another] =
     uuid === null
-      ? null
-      : await payments.database.prisma.customer.findFirst({
+      ? []
+      : await payments.database.prisma.customer.findMany({
           where: {
             AND: [visibleCustomers(viewer)],
             platformCustomerId: platformUserId,
@@ -118,7 +124,12 @@ async function senderOf(
             ...(uuid && { id: uuid }),
           },
           select: { id: true },
+          take: 2,
         });
+  if (another) {
+    const problem = 'several customers have this platformCustomerId; customerId names one of them';
+    throw new Refusal('INVALID_INPUT', problem, { path: ['platformUserId'] });
+  }
   if (!customer) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });
   return publicId('Customer', customer.id);
 }

@@ -43,7 +43,10 @@ const send = createRoute({
         .openapi('SandboxSend'),
     ),
   },
-  responses: { 200: commandResponse(TransactionSchema, 'The payment that the deposit funds.'), ...commandErrors(404) },
+  responses: {
+    200: commandResponse(TransactionSchema, 'The payment that the deposit funds.'),
+    ...commandErrors(404, 410),
+  },
 });
 
 const fund = createRoute({
@@ -64,7 +67,7 @@ const fund = createRoute({
   },
   responses: {
     200: commandResponse(InternalAccountSchema, 'The account with its new balance.'),
-    ...commandErrors(404),
+    ...commandErrors(404, 410),
   },
 });
 

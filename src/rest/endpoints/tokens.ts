@@ -37,6 +37,7 @@ const TokenSchema = z
     name,
     permissions,
     clientId: z.string().openapi({ description: 'The user name of Basic credentials.' }),
+    createdById: id('ApiToken', 'The token that made it; absent where the operator or the sandbox did.').optional(),
     createdAt: time('When it was created.'),
     updatedAt: time('When it last changed. A token does not change, so this is when it was created.'),
   })
@@ -105,31 +106,30 @@ const remove = createRoute({
     tags,
     summary: 'Delete a token',
     description:
-      'It is refused within seconds, and so are the tokens that it made, and those that these made. Deleting it again is no error. 409 CONFLICT: the platform would have no token with MANAGE left.',
+      'It is refused within seconds, and so are the tokens that it made, and those that these made. The webhook endpoints that they made are disabled. Deleting it again is no error. 409 CONFLICT: the platform would have no token with MANAGE left.',
   }),
   method: 'delete',
   path: '/tokens/{tokenId}',
   request: {
     params: tokenPath,
     query: z.strictObject({
-      revokeDescendants: flag('Whether the tokens that it made are deleted, too, of servers and of apps.', true),
+      revokeDescendants: flag(
+        'Whether what it made ends, too: tokens of servers and of apps, and webhook endpoints.',
+        true,
+      ),
     }),
   },
   responses: { 204: emptyCommandResponse('The token is deleted.'), ...commandErrors(404) },
 });
 
 /** Adds the endpoints of API tokens (decisions 27 and 56). */
-export function tokenEndpoints(app: RestApp, { database, cluster }: Payments): void {
+export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   const { apiToken } = database.prisma;
 
   app.openapi(create, async (context) => {
     const input = context.req.valid('json');
     const created = await command(context, samePaths, async (key) => {
-      const {
-        apiToken: row,
-        secret,
-        replayed,
-      } = await issueApiToken({ database, cluster }, context.get('viewer'), input, key);
+      const { apiToken: row, secret, replayed } = await issueApiToken(database, context.get('viewer'), input, key);
       return { row: { ...apiTokenRecord(row), clientSecret: secret }, replayed };
     });
     return context.json(created, 201);

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import type { AccountField } from '../../core/account-fields.ts';
+import { type AccountType, accountTypes } from '../../core/account-types.ts';
 import type { ExternalAccountType } from '../../database/generated/client/client.ts';
-import type { AccountField } from '../../payments/accounts/account-fields.ts';
-import { type AccountType, accountTypes } from '../../payments/accounts/account-types.ts';
 import type { AccountInfoRecord } from '../../records/account-record.ts';
 import { day } from './money.ts';
 import { AddressSchema, countryCode } from './people.ts';

@@ -209,31 +209,6 @@ export type InformationFieldInput = {
   value: string;
 };
 
-/** What a ledger entry was posted for (decision 58). */
-export type JournalKind =
-  /** The operator of the service corrects the balance of an account. */
-  | 'ADJUSTMENT'
-  /** Money comes in that is passed on. */
-  | 'ARRIVAL'
-  /** Money is taken from its source. */
-  | 'DEBIT'
-  /** The money is delivered. */
-  | 'DELIVERY'
-  /** Money comes in. */
-  | 'DEPOSIT'
-  /** A provider has moved another amount than was promised. */
-  | 'DIFFERENCE'
-  /** The money goes back to its source. */
-  | 'REFUND'
-  /** The rail gives back after all. */
-  | 'RESUMPTION'
-  /** A bank returns what was delivered. */
-  | 'RETURN'
-  /** The rail neither delivers nor gives back. */
-  | 'SUSPENSION'
-  /** Money goes to an account here without a quote. */
-  | 'TRANSFER';
-
 /** Where a customer's identity check stands. Only APPROVED and MANUALLY_APPROVED may move money. */
 export type KycStatus =
   /** Passed. */
@@ -256,25 +231,6 @@ export type Layer2WalletInput = {
   /** Address of the wallet. */
   address: string;
 };
-
-/** A party of a ledger entry that is no account of the caller's. */
-export type LedgerParty =
-  /** The other side of corrections by the operator of the service. */
-  | 'ADJUSTMENTS'
-  /** Money that is under way. */
-  | 'CLEARING'
-  /** What a provider has moved beyond what was promised, or less. The operator of the service bears it. */
-  | 'DIFFERENCES'
-  /** The service's fees. */
-  | 'FEES'
-  /** The other side of a conversion. */
-  | 'LIQUIDITY'
-  /** An account that the caller may not see. */
-  | 'OTHER_ACCOUNT'
-  /** What is beyond the rails. */
-  | 'OUTSIDE'
-  /** Money that has neither arrived nor come back. */
-  | 'SUSPENSE';
 
 /** A Lightning destination: exactly one of an invoice, an offer and an address. */
 export type LightningInput = {
@@ -1031,71 +987,6 @@ export type ReceiveUmaMutation = { sandboxReceiveUma:
     | { code: RefusalCode, message: string, path: Array<string> | null }
    };
 
-export type InspectedEventFragment = { id: string, type: EventType, occurredAt: string, cursor: string, webhookBody: string | null, subject:
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-   | null, deliveries: Array<{ id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, endpoint: { url: string } | null, attempts: Array<{ at: string, durationMs: number, responseStatus: number | null, error: string | null }> }> };
-
-export type InspectEventQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type InspectEventQuery = { node:
-    | { id: string, type: EventType, occurredAt: string, cursor: string, webhookBody: string | null, transaction: { id: string } | null, subject:
-        | { id: string }
-        | { id: string }
-        | { id: string }
-        | { id: string }
-        | { id: string }
-        | { id: string }
-        | { id: string }
-        | { id: string }
-        | { id: string }
-        | { id: string }
-        | { id: string }
-        | { id: string }
-       | null, deliveries: Array<{ id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, endpoint: { url: string } | null, attempts: Array<{ at: string, durationMs: number, responseStatus: number | null, error: string | null }> }> }
-    | Record<PropertyKey, never>
-   | null };
-
-export type InspectPaymentQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type InspectPaymentQuery = { transaction: { id: string, type: TransactionType, status: TransactionStatus, failureReason: FailureReason | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, quote: { id: string, status: QuoteStatus } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, ledgerEntries: Array<{ id: string, kind: JournalKind, occurredAt: string, system: LedgerParty | null, account: { id: string } | null, amount: { formatted: string }, balanceAfter: { formatted: string } | null }> } | null, events: { edges: Array<{ node: { id: string, type: EventType, occurredAt: string, cursor: string, webhookBody: string | null, subject:
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-         | null, deliveries: Array<{ id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, endpoint: { url: string } | null, attempts: Array<{ at: string, durationMs: number, responseStatus: number | null, error: string | null }> }> } }> } };
-
-export type InspectRequestQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type InspectRequestQuery = { requestTrace: { requestId: string, at: string, method: string, path: string, document: string | null, input: string | null, status: number | null, errorCodes: Array<string>, durationMs: number | null, omittedStatements: number, made: Array<string>, statements: Array<{ name: string | null, text: string, startMs: number, durationMs: number | null, rows: number | null, error: string | null }> } | null };
-
 export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: string, subject:
     | { id: string }
     | { id: string }
@@ -1534,135 +1425,6 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
-
-export const InspectEvent = /* @__PURE__ */ document<InspectEventQuery, InspectEventQueryVariables>(`query InspectEvent($id: ID!) {
-  node(id: $id) {
-    ... on Event {
-      ...InspectedEvent
-      transaction {
-        id
-      }
-    }
-  }
-}
-fragment InspectedEvent on Event {
-  id
-  type
-  occurredAt
-  cursor
-  subject {
-    id
-  }
-  webhookBody
-  deliveries {
-    id
-    status
-    nextAttemptAt
-    endpoint {
-      url
-    }
-    attempts {
-      at
-      durationMs
-      responseStatus
-      error
-    }
-  }
-}`);
-
-export const InspectPayment = /* @__PURE__ */ document<InspectPaymentQuery, InspectPaymentQueryVariables>(`query InspectPayment($id: ID!) {
-  transaction(id: $id) {
-    id
-    type
-    status
-    failureReason
-    sentAmount {
-      formatted
-    }
-    receivedAmount {
-      formatted
-    }
-    quote {
-      id
-      status
-    }
-    timeline {
-      status
-      reason
-      occurredAt
-    }
-    ledgerEntries {
-      id
-      kind
-      occurredAt
-      account {
-        id
-      }
-      system
-      amount {
-        formatted
-      }
-      balanceAfter {
-        formatted
-      }
-    }
-  }
-  events(first: 50, filter: {transactionId: $id}) {
-    edges {
-      node {
-        ...InspectedEvent
-      }
-    }
-  }
-}
-fragment InspectedEvent on Event {
-  id
-  type
-  occurredAt
-  cursor
-  subject {
-    id
-  }
-  webhookBody
-  deliveries {
-    id
-    status
-    nextAttemptAt
-    endpoint {
-      url
-    }
-    attempts {
-      at
-      durationMs
-      responseStatus
-      error
-    }
-  }
-}`);
-
-export const InspectRequest = /* @__PURE__ */ document<InspectRequestQuery, InspectRequestQueryVariables>(`query InspectRequest($id: String!) {
-  requestTrace(requestId: $id) {
-    requestId
-    at
-    method
-    path
-    document
-    input
-    status
-    errorCodes
-    durationMs
-    statements {
-      name
-      text
-      startMs
-      durationMs
-      rows
-      error
-    }
-    omittedStatements
-    made
-  }
 }`);
 
 export const Whoami = /* @__PURE__ */ document<WhoamiQuery, WhoamiQueryVariables>(`query Whoami {

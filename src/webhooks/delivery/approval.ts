@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isPlainText } from '../../core/checks.ts';
+import { parseJson } from '../../core/json.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Decision } from '../../payments/approvals/approvals.ts';
 import { checkInformation } from '../../payments/information.ts';
@@ -79,11 +80,11 @@ const webhookError: Decision = {
   explanation: "the platform's answer to the approval question was an error",
 };
 
-/** Parses the body of an answer; undefined when it is empty, and its text, which fits no schema, when it is not JSON. */
+/** Parses the body of an answer; undefined when it is empty, and its text, which fits no schema, when it is not exact JSON. */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;
   try {
-    return JSON.parse(answer);
+    return parseJson(answer);
   } catch {
     return answer;
   }

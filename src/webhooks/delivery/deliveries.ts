@@ -1,9 +1,9 @@
+import { dropPending } from '../../access/drop-pending.ts';
 import type { Environment, Event } from '../../database/generated/client/client.ts';
 import { columnsOf } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
-import { dropPending } from './drop-pending.ts';
 import type { Outcome } from './sender.ts';
 
 /**

@@ -18,7 +18,7 @@ import { sendTest } from './test-event.ts';
  * platform's row. A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it: it
  * gets events from now on.
  * @returns the signing secret of a new endpoint, which is shown only here; undefined where none was made
- * @throws Refusal CONFLICT (the platform has as many endpoints as it may)
+ * @throws Refusal FORBIDDEN, CONFLICT (the platform has as many endpoints as it may)
  */
 export async function setConfigEndpoint(
   webhooks: Webhooks,
@@ -26,6 +26,7 @@ export async function setConfigEndpoint(
   caller: Caller,
   url: string | null,
 ): Promise<string | undefined> {
+  authorize(caller, url === null ? 'deleteWebhookEndpoint' : 'updateWebhookEndpoint');
   const endpoint = await findConfigEndpoint(transaction.prisma, caller);
   if (url === null) {
     if (endpoint) await removeEndpoint(transaction.prisma, caller, endpoint.id);

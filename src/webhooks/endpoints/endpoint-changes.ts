@@ -1,17 +1,19 @@
 import type { Caller } from '../../access/caller.ts';
+import { dropPending } from '../../access/drop-pending.ts';
+import { lockMaker } from '../../access/tokens/token-locks.ts';
 import { visibleToPlatform } from '../../access/visible.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../database/clock.ts';
 import type { EventType, Prisma, WebhookEndpoint } from '../../database/generated/client/client.ts';
 import type { Transaction } from '../../database/transaction.ts';
-import { dropPending } from '../delivery/drop-pending.ts';
 import { newSigningSecret } from '../delivery/signing.ts';
 import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 import { lockEndpoint } from './endpoint-queries.ts';
 import { announceTest } from './test-event.ts';
 
-// Makes, changes and removes endpoints in the caller's transaction.
+// Makes, changes and removes endpoints in the caller's transaction. An endpoint ends with the token that made it, or that last
+// changed its URL or enabled it: so that token must live. Locked are the platform, its tokens, and the endpoint, in this order.
 
 /** The most endpoints that a platform may have. */
 const maxEndpoints = 20;
@@ -24,7 +26,8 @@ export interface EndpointWithSecret {
 
 /**
  * Makes an endpoint, which gets the events from now on, and sends it a test event.
- * @throws Refusal CONFLICT (the platform has as many as it may), SERVICE_UNAVAILABLE (no key for secrets is set)
+ * @throws Refusal FORBIDDEN (its token is revoked), CONFLICT (the platform has as many as it may), SERVICE_UNAVAILABLE (no key
+ *   for secrets is set)
  */
 export async function insertEndpoint(
   webhooks: Webhooks,
@@ -40,14 +43,16 @@ export async function insertEndpoint(
 ): Promise<EndpointWithSecret> {
   const { platformId } = caller;
   await lockPlatform(client, caller);
+  const tokenId = await lockMaker(client, caller);
   if ((await prisma.webhookEndpoint.count({ where: { platformId } })) >= maxEndpoints)
     throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints`);
   const { id } = await readClock(client);
   const { secret, sealed } = sealedSecret(webhooks, platformId, id);
   const { url, description, ofConfig } = fields;
   const position = await endOfFeed(prisma, caller);
+  const eventTypes = [...fields.eventTypes];
   const endpoint = await prisma.webhookEndpoint.create({
-    data: { platformId, id, url, description, eventTypes: [...fields.eventTypes], ofConfig, secret: sealed, position },
+    data: { platformId, id, url, description, eventTypes, ofConfig, secret: sealed, position, tokenId },
   });
   await announceTest(client, platformId, id);
   return { endpoint, secret };
@@ -71,7 +76,7 @@ const enabledState = {
 /**
  * Changes an endpoint. A new URL begins without failures, whatever attempts at the old one come to, and gets a test event. Enabling an endpoint does not send the
  * events that it missed: a replay of the range does.
- * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND
+ * @throws Refusal FORBIDDEN (its token is revoked), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(
   transaction: Transaction,
@@ -81,6 +86,7 @@ export async function changeEndpoint(
 ): Promise<WebhookEndpoint> {
   const { client, prisma } = transaction;
   const { platformId } = caller;
+  const tokenId = await lockMaker(client, caller);
   const before = await lockEndpoint(transaction, caller, id);
   const changesUrl = typeof url === 'string' && url !== before.url;
   const enables = enabled === true && before.status === 'DISABLED';
@@ -94,6 +100,7 @@ export async function changeEndpoint(
       description,
       ...((enables || (changesUrl && before.status !== 'DISABLED')) && { ...enabledState, failuresAfter: now }),
       ...(enables && { position: await endOfFeed(prisma, caller) }),
+      ...((enables || changesUrl) && { tokenId }),
       ...(disables && { status: 'DISABLED', disabledAt: now, notice: 'Disabled by the platform.' }),
     },
   });
@@ -139,5 +146,5 @@ function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {
 
 /** Returns the last sequence of the platform's feed. */
 async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Caller): Promise<bigint> {
-  return (await prisma.feedHead.findUnique({ where: { platformId } }))?.sequence ?? 0n;
+  return (await prisma.feedHead.findFirst({ where: { platformId } }))?.sequence ?? 0n;
 }

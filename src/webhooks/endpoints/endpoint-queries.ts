@@ -15,8 +15,8 @@ export async function readEndpoint(
   caller: Caller,
   id: string,
 ): Promise<WebhookEndpoint> {
-  const where = { platformId_id: { platformId: caller.platformId, id }, AND: [visibleToPlatform(caller)] };
-  return (await prisma.webhookEndpoint.findUnique({ where })) ?? notFound();
+  const where = { AND: [visibleToPlatform(caller), { id }] };
+  return (await prisma.webhookEndpoint.findFirst({ where })) ?? notFound();
 }
 
 /** Makes the refusal of what only an enabled endpoint does. */

@@ -48,6 +48,6 @@ async function reencrypt(
     data: { secret: anew(secret), previousSecret: anew(previousSecret) },
   });
   if (count === 1) return true;
-  const now = await prisma.webhookEndpoint.findUnique({ where: { platformId_id: { platformId, id } } });
+  const now = await prisma.webhookEndpoint.findFirst({ where: { platformId, id } });
   return now !== null && reencrypt(prisma, box, now, keyId);
 }

@@ -49,8 +49,8 @@ export function resend(
 }
 
 async function readDelivery(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<WebhookDelivery> {
-  const where = { platformId_id: { platformId: caller.platformId, id }, AND: [visibleToPlatform(caller)] };
-  return (await prisma.webhookDelivery.findUnique({ where })) ?? notFound();
+  const where = { AND: [visibleToPlatform(caller), { id }] };
+  return (await prisma.webhookDelivery.findFirst({ where })) ?? notFound();
 }
 
 function notFound(): never {

@@ -116,8 +116,8 @@ async function firstOutcome(
   let pauseMs = pollMs;
   for (;;) {
     // The event is sequenced after the command, and its delivery is made after that.
-    const event = await prisma.event.findUnique({
-      where: { platformId_id: { platformId: caller.platformId, id: eventId } },
+    const event = await prisma.event.findFirst({
+      where: { platformId: caller.platformId, id: eventId },
       select: {
         deliveries: { where: { endpointId: id }, include: { attempts: { orderBy: { number: 'asc' }, take: 1 } } },
       },

@@ -30,7 +30,6 @@ export class Delivery {
   /** @throws Error where there is no answer within the limit */
   async send(probe: Probe): Promise<Outcome> {
     if (probe.transport === 'socket') return this.#frames(probe);
-    if (probe.transport === 'single connection') return this.#overOneStream(probe);
     return this.#request(probe);
   }
 
@@ -50,26 +49,6 @@ export class Delivery {
     const isStream = String(answer.headers['content-type']).startsWith('text/event-stream');
     const text = await (isStream ? firstOf(answer.body, leaving) : answer.body.text());
     return { status: answer.statusCode, retryAfter: 'retry-after' in answer.headers, text };
-  }
-
-  /** The single-connection mode: the stream is reserved and opened, then the operation is posted to it. */
-  async #overOneStream(probe: HttpProbe): Promise<Outcome> {
-    const authorization = probe.headers.authorization ?? '';
-    const reserve = await this.#request({ ...probe, method: 'PUT', headers: { authorization }, body: '' });
-    if (reserve.status !== 201) return reserve;
-    const token = { 'x-graphql-event-stream-token': reserve.text };
-    const leaving = new AbortController();
-    const stream = await this.#pool.request({
-      method: 'GET',
-      path: '/graphql/stream',
-      headers: sendable({ authorization, accept: 'text/event-stream', ...token }),
-      signal: leaving.signal,
-    });
-    const posted = await this.#request({ ...probe, headers: { ...probe.headers, ...token } });
-    const heard = posted.status === 202 ? await firstOf(stream.body, leaving) : '';
-    leaving.abort();
-    stream.body.on('error', () => undefined);
-    return { ...posted, text: `${posted.text}${heard}` };
   }
 
   async #frames({ authorization, frames }: SocketProbe): Promise<Outcome> {

@@ -9,7 +9,7 @@ import type { Things } from '../matrix/things.ts';
 
 /** A request, good or bad, of one transport. Its body is as it goes over the wire. */
 export interface HttpProbe {
-  readonly transport: 'JSON' | 'GET' | 'event stream' | 'single connection' | 'REST';
+  readonly transport: 'JSON' | 'GET' | 'event stream' | 'REST';
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -340,7 +340,7 @@ export function drawProbe(choices: Choices, hostility: Hostility): Probe {
     'socket',
     'GET',
     'event stream',
-    'single connection',
+    'event stream',
   ] as const);
   if (transport === 'REST') return drawRest(choices, hostility);
   const operation = drawOperation(choices, hostility);
@@ -358,18 +358,15 @@ export function drawProbe(choices: Choices, hostility: Hostility): Probe {
       headers: drawHeaders(choices, hostility, { accept: 'application/json', 'x-requested-with': 'x' }),
     };
   }
-  const isEvents = transport !== 'JSON';
+  const isEvents = transport === 'event stream';
   return {
     transport,
     method: 'POST',
     path: isEvents ? '/graphql/stream' : '/graphql',
     headers: drawHeaders(choices, hostility, {
-      accept: transport === 'event stream' ? 'text/event-stream' : 'application/json',
+      accept: isEvents ? 'text/event-stream' : 'application/json',
     }),
-    body: drawBody(
-      transport === 'single connection' ? { ...operation, extensions: { operationId: 'one' } } : operation,
-      choices,
-    ),
+    body: drawBody(operation, choices),
   };
 }
 

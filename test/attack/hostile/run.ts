@@ -83,10 +83,10 @@ export class HostileWorld {
   /** A platform with things, which the probes name and now and then end. */
   async #newHostility(): Promise<Hostility> {
     const platform = await this.#maker.newPlatform(fresh('hostile'));
-    const things = await makeThings(platform, this.#receiver.url, this.t.url);
+    const things = await makeThings(platform, this.#receiver.url);
     // Lists that do not fit into an answer.
     for (let more = 0; more < 30; more++) await newCustomer(platform);
-    const material = await readMaterial(platform, [['transferOut', 'never-used']]);
+    const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
     const { token } = await mint(platform, { customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
     const authorizations = [platform.authorization, `Bearer ${token}`, ''];
     return { things, material, operations: this.#operations, authorizations };
@@ -159,7 +159,7 @@ function boundOf(probe: Probe): number {
 /** The messages of a socket or a stream, each an answer of its own: a stream may repeat what happened since its cursor. */
 function answersIn({ transport }: Probe, text: string): string[] {
   if (transport === 'socket') return text.split('\n');
-  return transport === 'event stream' || transport === 'single connection' ? text.split('\n\n') : [text];
+  return transport === 'event stream' ? text.split('\n\n') : [text];
 }
 
 function isOverload({ transport }: Probe, { status, retryAfter }: Outcome): boolean {
@@ -178,7 +178,7 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   for (const [what, form] of internals) if (form.test(text)) return `the answer tells ${what}`;
   const bound = probe.transport === 'REST' ? Number.POSITIVE_INFINITY : boundOf(probe);
   if (answersIn(probe, text).some((answer) => Buffer.byteLength(answer) > bound)) return 'an answer is over its bound';
-  // Multipart and event streams have other forms.
+  // Event streams, and answers in parts, have other forms.
   if (probe.transport === 'JSON' && text.startsWith('{')) return wrongErrors(text);
   return undefined;
 }

@@ -167,7 +167,6 @@ const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = 
   'Query.transaction': [(own) => ({ id: own.Transaction })],
   'Query.node': [(own) => ({ id: own.Customer })],
   'Query.nodes': [(own) => ({ ids: [own.Customer] })],
-  'Query.requestTrace': [(own) => ({ requestId: own.request })],
   'Query.exchangeRates': [() => ({ source: 'USD', destinations: ['EUR'] })],
   'Query.mutationReceipt': [() => ({ operation: 'transferOut', idempotencyKey: 'never-used' })],
   'Customer.accounts': [(own) => ({ parent: own.Customer, filter: {} })],

@@ -51,7 +51,6 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   'Query.customer.id': ['Customer'],
   'Query.quote.id': ['Quote'],
   'Query.transaction.id': ['Transaction'],
-  'Query.requestTrace.requestId': ['request'],
   'Query.accounts.after': ['cursor:Account', 'cursor:ExternalAccount'],
   'Query.accounts.before': ['cursor:Account', 'cursor:ExternalAccount'],
   'Query.apiTokens.after': ['cursor:ApiToken'],

@@ -28,7 +28,6 @@ export const kinds = [
   'tokenName',
   'customerName',
   'url',
-  'request',
   'cursor:Account',
   'cursor:ExternalAccount',
   'cursor:Customer',
@@ -64,8 +63,8 @@ export function freshAccountNumber(): string {
   return `${40_000 + made}000`;
 }
 
-/** Makes a customer with one of everything. The webhook endpoint of its platform is at `url`, its request at an instance. */
-export async function makeThings(platform: TestPlatform, url: string, instance: string): Promise<Things> {
+/** Makes a customer with one of everything. The webhook endpoint of its platform is at `url`. */
+export async function makeThings(platform: TestPlatform, url: string): Promise<Things> {
   const scene = await makeScene(platform, 5_000_000n);
   const [platformAccountId, accountNumber, tokenName] = [fresh('account'), freshAccountNumber(), fresh('token')];
   const ExternalAccount = await externalAccount(platform, scene.customerId, 'USD', {
@@ -148,20 +147,8 @@ export async function makeThings(platform: TestPlatform, url: string, instance: 
     tokenName,
     customerName,
     url,
-    request: await requestTo(instance, platform),
   };
   return { ...names, ...(await cursorsOf(platform, names)) };
-}
-
-/** Sends a request to an instance, and returns its id. */
-async function requestTo(instance: string, { authorization }: TestPlatform): Promise<string> {
-  const { headers, body } = await fetch(`${instance}/graphql`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: '{"query":"{ viewer { kind } }"}',
-  });
-  await body?.cancel();
-  return headers.get('x-request-id') ?? '';
 }
 
 async function umaAddressOfNewCustomer(platform: TestPlatform): Promise<string> {

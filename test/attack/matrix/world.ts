@@ -53,16 +53,16 @@ const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const
 
 export async function openMatrix(): Promise<MatrixWorld> {
   const t = await startTestGateway({ ...still, ...unlimited });
-  const counting = await countedGateway(t, { ...unlimited, INSPECT_REQUESTS: 100_000 });
+  const counting = await countedGateway(t, { ...unlimited });
   // 202: they leave the approval of payments to the matrix.
   const receivers = [await startReceiver(answer(202)), await startReceiver(answer(202))] as const;
   const owner = t.platform;
   const other = await t.newPlatform('stranger');
-  const victim = await makeThings(owner, `${receivers[0].url}/victim`, counting.url);
-  const bystander = await makeThings(owner, `${receivers[0].url}/bystander`, counting.url);
-  const stranger = await makeThings(other, `${receivers[1].url}/stranger`, counting.url);
-  const granted = await makeThings(owner, `${receivers[0].url}/granted`, counting.url);
-  const spent = await makeThings(owner, `${receivers[0].url}/spent`, counting.url);
+  const victim = await makeThings(owner, `${receivers[0].url}/victim`);
+  const bystander = await makeThings(owner, `${receivers[0].url}/bystander`);
+  const stranger = await makeThings(other, `${receivers[1].url}/stranger`);
+  const granted = await makeThings(owner, `${receivers[0].url}/granted`);
+  const spent = await makeThings(owner, `${receivers[0].url}/spent`);
   const usedKeys = await useKeys(owner, spent);
   const app = async (bound: object): Promise<TestPlatform> => {
     const { token } = await mint(owner, { ...bound, permissions: ['VIEW', 'TRANSACT'] });
@@ -111,7 +111,7 @@ export async function openMatrix(): Promise<MatrixWorld> {
   const restStranger: Stranger = {
     name: 'another platform',
     platform: connect(counting.url, third.platformId, third.authorization),
-    own: await makeThings(third, `${receivers[1].url}/third`, counting.url),
+    own: await makeThings(third, `${receivers[1].url}/third`),
     isOfPlatform: false,
   };
   const rest = await restClient(t.url, third.authorization);

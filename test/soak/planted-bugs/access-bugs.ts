@@ -45,6 +45,26 @@ export const accessBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'the settings of two platforms are read by one statement, in the name of the first one',
+    file: 'src/payments/platforms/platform-config.ts',
+    find: 'return payments.database.prisma.platform.findFirstOrThrow({',
+    put: 'return payments.database.prisma.platform.findUniqueOrThrow({',
+    caughtBy: {
+      file: 'test/access/same-tick.test.ts',
+      title: 'every read of REST answers a platform the same, whoever else asks in the same tick',
+    },
+  },
+  {
+    bug: "a query of Prisma's client runs in the name of whoever awaits it",
+    file: 'src/database/connections/platform-scope.ts',
+    find: "=== '[object PrismaPromise]'",
+    put: "=== '[object Promise]'",
+    caughtBy: {
+      file: 'test/access/same-tick.test.ts',
+      title: 'runs for the platform in whose name it was made, wherever it is awaited',
+    },
+  },
+  {
     bug: 'requests run in the role that sees all platforms',
     file: 'src/gateway.ts',
     find: "const serving = openDatabase({ url, pooler, role: 'gateway_serving',",
@@ -232,5 +252,119 @@ export const accessBugs: readonly Bug[] = [
       file: 'test/graphql/connections.test.ts',
       title: 'a walk between two cursors ends before the second, in either direction',
     },
+  },
+  {
+    bug: 'a socket goes on with what the token that renews it may not do',
+    file: 'src/access/tokens/sessions.ts',
+    find: 'for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;',
+    put: '',
+    caughtBy: { file: 'test/access/rights-that-end.test.ts', title: 'ends when it is renewed by %s' },
+  },
+  {
+    bug: 'a stream opens though its socket was renewed with a lesser token meanwhile',
+    file: 'src/access/tokens/sessions.ts',
+    find: 'if (await couldBegin(open.viewer)) return',
+    put: 'if (open.underWay.size > 0) return',
+    caughtBy: {
+      file: 'test/access/rights-that-end.test.ts',
+      title: 'a stream that is still opening when a lesser token renews its socket does not open',
+    },
+  },
+  {
+    bug: 'a socket takes credentials that nobody has looked up',
+    file: 'src/graphql/transports/socket-sessions.ts',
+    find: 'if (viewer === null) return;',
+    put: 'if (viewer === null) extra.authorization = authorization;\n  if (viewer === null) return;',
+    caughtBy: {
+      file: 'test/access/rights-that-end.test.ts',
+      title: 'a socket takes no credentials that could not be looked up: it goes on with its own',
+    },
+  },
+  {
+    bug: 'a stream goes on with a document that its token may not send any more',
+    file: 'src/graphql/server/supervise-stream.ts',
+    find: '(!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document))',
+    put: 'sent !== undefined',
+    caughtBy: {
+      file: 'test/access/rights-that-end.test.ts',
+      title: 'streams of others end, and those of registered ones go on until they are deleted',
+    },
+  },
+  {
+    bug: 'a webhook endpoint outlives the token that made it',
+    file: 'src/access/tokens/revoke-tokens.ts',
+    find: "and token_id in (select id from family) and $5 and status <> 'DISABLED'",
+    put: "and token_id in (select id from family) and not $5 and status <> 'DISABLED'",
+    caughtBy: {
+      file: 'test/access/token-parents.test.ts',
+      title: 'a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made',
+    },
+  },
+  {
+    bug: 'what waits for an endpoint that ends with its token waits for ever',
+    file: 'src/access/tokens/revoke-tokens.ts',
+    find: 'for (const endpointId of endpoints) await dropPending(on, caller.platformId, endpointId);',
+    put: 'if (endpoints.length > 20) await dropPending(on, caller.platformId, id);',
+    caughtBy: {
+      file: 'test/access/token-parents.test.ts',
+      title: 'a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made',
+    },
+  },
+  {
+    bug: 'an endpoint does not end with the token that has redirected it',
+    file: 'src/webhooks/endpoints/endpoint-changes.ts',
+    find: '...((enables || changesUrl) && { tokenId }),',
+    put: '...(enables && { tokenId }),',
+    caughtBy: {
+      file: 'test/access/token-parents.test.ts',
+      title: 'a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made',
+    },
+  },
+  {
+    bug: 'a revoked token makes a webhook endpoint while a gateway remembers it',
+    file: 'src/webhooks/endpoints/endpoint-changes.ts',
+    find: 'await lockPlatform(client, caller);\n  const tokenId = await lockMaker(client, caller);',
+    put: 'await lockPlatform(client, caller);\n  const { tokenId } = caller;',
+    caughtBy: {
+      file: 'test/access/token-parents.test.ts',
+      title: 'a token makes no other once it is revoked, also while a gateway remembers it',
+    },
+  },
+  {
+    bug: 'a token that only manages reads events by a webhook endpoint',
+    file: 'src/access/operations.ts',
+    find: "if ('reads' in operation) requirePermission(caller, 'VIEW');",
+    put: '',
+    caughtBy: {
+      file: 'test/access/permissions.test.ts',
+      title: 'whoever lets events be read, or reads one by an endpoint, needs VIEW, on both APIs',
+    },
+  },
+  {
+    bug: 'functions with the rights of the owner are open to every login of the server',
+    file: 'prisma/migrations',
+    find: "execute format('revoke execute on function %s from public', v_function.name);",
+    put: 'null;',
+    caughtBy: {
+      file: 'test/database/closed-to-public.test.ts',
+      title: 'and not either where it may look into the schemas',
+    },
+  },
+  {
+    bug: 'a function that a later migration makes is open to every login of the server',
+    file: 'prisma/migrations',
+    find: 'alter default privileges revoke execute on functions from public;',
+    put: '',
+    caughtBy: {
+      file: 'test/database/closed-to-public.test.ts',
+      title: 'calls no function that a later migration makes, which the two roles may call',
+    },
+  },
+  {
+    bug: 'whatever the key of client tokens has signed is one',
+    file: 'src/access/tokens/client-tokens.ts',
+    find: "if (!('iss' in claims) || claims.iss !== issuer) return undefined;",
+    put: '',
+    caughtBy: { file: 'test/access/client-tokens.test.ts', title: 'a revoked or forged client token is like none' },
   },
 ];

@@ -9,6 +9,7 @@ const hostile = {
     '${probes} random requests, good and bad, over all transports meet no fault, no leak and no bound that does not hold',
 };
 
+const address = 'test/http/request-address.test.ts';
 const refusedBodies = 'test/http/refused-bodies.test.ts';
 const pace = 'test/access/refusal-pace.test.ts';
 
@@ -140,5 +141,40 @@ export const attackBugs: readonly Bug[] = [
     find: 'this.#ended.abort();',
     put: '',
     caughtBy: { file: pace, title: 'do not wait for an instance that stops' },
+  },
+  {
+    bug: 'a Host header may be more than a host and a port',
+    file: 'src/instruments/request-address.ts',
+    find: 'if (!authorityForm.test(host) ||',
+    put: 'if (',
+    caughtBy: { file: address, title: 'a document in it is not executed, and not its variables' },
+  },
+  {
+    bug: 'of several Host headers the first counts',
+    file: 'src/instruments/request-address.ts',
+    find: 'if (hosts > 1 || (hosts === 0',
+    put: 'if ((hosts === 0',
+    caughtBy: { file: address, title: 'the metrics' },
+  },
+  {
+    bug: 'a WebSocket is opened whatever its Host is',
+    file: 'src/instruments/request-address.ts',
+    find: 'request instanceof IncomingMessage ?',
+    put: 'answer instanceof ServerResponse && request instanceof IncomingMessage ?',
+    caughtBy: { file: address, title: '$name' },
+  },
+  {
+    bug: 'the metrics are answered whatever the Host is',
+    file: 'src/instruments/operator-server.ts',
+    find: '  refuseWrongAddresses(server);\n',
+    put: '',
+    caughtBy: { file: address, title: 'the metrics' },
+  },
+  {
+    bug: 'a target may name another host than its header',
+    file: 'src/instruments/request-address.ts',
+    find: 'if (named.toLowerCase() !== host?.toLowerCase())',
+    put: 'if (named === "")',
+    caughtBy: { file: address, title: 'is refused with %s' },
   },
 ];

@@ -1,13 +1,15 @@
 import { accessBugs } from './access-bugs.ts';
+import { accountBugs } from './account-bugs.ts';
 import { attackBugs } from './attack-bugs.ts';
-import { clusterBugs } from './cluster-bugs.ts';
+import { conditionBugs } from './condition-bugs.ts';
+import { edgeBugs } from './edge-bugs.ts';
 import { ledgerBugs } from './ledger-bugs.ts';
 import { listBugs } from './list-bugs.ts';
 import { operatorBugs } from './operator-bugs.ts';
+import { outerEdgeBugs } from './outer-edge-bugs.ts';
 import type { Bug } from './plant.ts';
 import { providerBugs } from './provider-bugs.ts';
 import { recordBugs } from './record-bugs.ts';
-import { relayBugs } from './relay-bugs.ts';
 import { serviceBugs } from './service-bugs.ts';
 import { statusBugs } from './status-bugs.ts';
 
@@ -19,9 +21,11 @@ export const bugs: readonly Bug[] = [
   ...serviceBugs,
   ...listBugs,
   ...attackBugs,
+  ...outerEdgeBugs,
   ...recordBugs,
   ...providerBugs,
   ...operatorBugs,
-  ...relayBugs,
-  ...clusterBugs,
+  ...accountBugs,
+  ...edgeBugs,
+  ...conditionBugs,
 ];

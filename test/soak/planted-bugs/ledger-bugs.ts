@@ -4,6 +4,7 @@ const freezing = 'test/payments/freezing.test.ts';
 const walls = 'test/ledger/locks.test.ts';
 const specified = 'test/ledger/specified.test.ts';
 const legs = 'test/ledger/journal-legs.test.ts';
+const leases = 'test/payments/leases.test.ts';
 const invariants = 'test/ledger/invariants.test.ts';
 
 /** Bugs in what decides about money: locks, idempotency keys, journals, balances and the feed. */
@@ -131,13 +132,135 @@ export const ledgerBugs: readonly Bug[] = [
     caughtBy: { file: 'test/payments/customer-deletion.test.ts', title: 'is not deleted, whether it pays or is paid' },
   },
   {
-    bug: 'a deposit comes to a deleted customer',
-    file: 'prisma/functions/check_undeleted.sql',
-    find: 'and c.is_deleted',
-    put: 'and false',
+    bug: 'money comes to a deleted customer',
+    file: 'prisma/functions/check_balances.sql',
+    find: 'v_change > 0 and v_account.owner_is_deleted',
+    put: 'false',
     caughtBy: {
       file: 'test/payments/customer-deletion.test.ts',
-      title: 'as a deposit that comes first is refused; a deposit that comes second is',
+      title: 'takes no deposit, also not a late one for a quote of its own',
+    },
+  },
+  {
+    bug: 'a return to a deleted customer is tried again for ever',
+    file: 'src/payments/settlement/refused-credit.ts',
+    find: "return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';",
+    put: "return refusal.code === 'AMOUNT_OUT_OF_RANGE';",
+    caughtBy: {
+      file: 'test/payments/customer-deletion.test.ts',
+      title: 'gets no money back: what a bank returns waits in suspense, and a person releases it to the platform',
+    },
+  },
+  {
+    bug: 'the refund of a deleted customer stays with it',
+    file: 'src/payments/settlement/suspense.ts',
+    find: 'mergePlans(paid, planOnward(suspended))',
+    put: 'paid',
+    caughtBy: {
+      file: 'test/payments/customer-deletion.test.ts',
+      title: 'gets no money back: what a bank returns waits in suspense, and a person releases it to the platform',
+    },
+  },
+  {
+    bug: 'a decision counts that waited until the time to decide was over',
+    file: 'src/payments/approvals/approvals.ts',
+    find: ", approval: 'before' as const, ...move",
+    put: ', ...move',
+    caughtBy: { file: walls, title: 'a decision that waits until the time to decide is over comes too late' },
+  },
+  {
+    bug: 'the time to decide is measured when the transaction of the database begins',
+    file: 'prisma/functions/check_transactions.sql',
+    find: 'clock_timestamp() >= v_approval_due_at',
+    put: 'now() >= v_approval_due_at',
+    caughtBy: { file: walls, title: 'a decision that waits until the time to decide is over comes too late' },
+  },
+  {
+    bug: 'a platform that answers "later" after the time to decide has answered',
+    file: 'src/payments/orders/orders.ts',
+    find: 'and t.approval_due_at > clock_timestamp())',
+    put: ')',
+    caughtBy: { file: walls, title: 'a platform that answers "later" after the time to decide has not answered' },
+  },
+  {
+    bug: 'a quote is made from a lookup that expired while it waited',
+    file: 'prisma/functions/check_lookups.sql',
+    find: 'clock_timestamp()',
+    put: 'now()',
+    caughtBy: { file: walls, title: 'a quote whose lookup expires while it waits is not made' },
+  },
+  {
+    bug: 'a change writes the name of a customer again, whatever it has become',
+    file: 'src/payments/customers/customer-changes.ts',
+    find: '...(columns.name === customer.name && { name: undefined }),',
+    put: '',
+    caughtBy: {
+      file: walls,
+      title: 'a change that repeats the name of a customer undoes no new name, whose identity check is another',
+    },
+  },
+  {
+    bug: 'the journal of an adjustment is dated before its account is locked',
+    file: 'prisma/functions/apply_plans.sql',
+    find: "'journals', '0', 'id'], to_jsonb(uuid_v7()));",
+    put: "'journals', '0', 'id'], to_jsonb(uuid_v7_from(now() - interval '1 second')));",
+    caughtBy: {
+      file: walls,
+      title: 'the journal of an adjustment that waited for its account is dated after the entries before it',
+    },
+  },
+  {
+    bug: 'the auditor takes entries in any order of their times',
+    file: 'src/ledger/ledger-rules.ts',
+    find: 'where s.created_at < s.created_before and not',
+    put: 'where false and not',
+    caughtBy: {
+      file: 'test/ledger/audit.test.ts',
+      title: 'an audit of all rows finds what was spoiled before the checkpoint: %s',
+    },
+  },
+  {
+    bug: 'a repeat that finds its own outcome contradicts it',
+    file: 'src/payments/settlement/cases.ts',
+    find: 'const settled = isPull(order) ? pulled : status',
+    put: 'const settled = isPull(order) ? false : status',
+    also: [
+      {
+        file: 'src/payments/settlement/cases.ts',
+        find: "const failed = !settled && ['FAILED', 'REJECTED', 'EXPIRED'].includes(status);",
+        put: 'const failed = !settled;',
+      },
+    ],
+    caughtBy: { file: leases, title: 'a round that was committed and whose answer was lost contradicts nothing' },
+  },
+  {
+    bug: 'a pull that has settled contradicts no failure',
+    file: 'src/payments/settlement/cases.ts',
+    find: 'isPull(order) ? pulled : status',
+    put: "isPull(order) ? pulled && status === 'COMPLETED' : status",
+    caughtBy: {
+      file: leases,
+      title: 'of two workers that conclude one pull, the second contradicts only where its rail says otherwise',
+    },
+  },
+  {
+    bug: 'an announcement waits for the slowest rail of its round',
+    file: 'src/payments/settlement/settlement.ts',
+    find: 'const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];',
+    put: 'const parts = [orders];',
+    caughtBy: {
+      file: leases,
+      title: 'a payment is announced to its receiver while the rail is slow to answer about another one',
+    },
+  },
+  {
+    bug: 'a quote that another process has expired is reported as one that cannot be expired',
+    file: 'src/payments/quotes/expiry.ts',
+    find: " || refusal?.code === 'QUOTE_EXPIRED'",
+    put: '',
+    caughtBy: {
+      file: leases,
+      title: 'quotes that expired in a commit whose answer was lost are expired, and nothing is wrong',
     },
   },
   {
@@ -153,8 +276,8 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'a transfer between accounts does not arrive as a payment of its receiver',
     file: 'src/payments/transfers/transfer-internal.ts',
-    find: 'return { ...mergePlans(sent, arrived), result: id };',
-    put: 'return { ...mergePlans(sent, { journals: arrived.journals ?? [] }), result: id };',
+    find: 'return mergePlans(sent, arrived);',
+    put: 'return mergePlans(sent, { journals: arrived.journals ?? [] });',
     caughtBy: {
       file: 'test/payments/transfer-internal.test.ts',
       title: 'from %s money moves at once, with a payment on each side',
@@ -224,7 +347,7 @@ export const ledgerBugs: readonly Bug[] = [
     bug: 'refusals with the statuses 403 and 404 are stored under a key',
     file: 'prisma/functions/conclude_plan.sql',
     find: `
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
     put: '',
     caughtBy: {
       file: specified,
@@ -235,7 +358,7 @@ export const ledgerBugs: readonly Bug[] = [
     bug: 'no refusal is stored under a key',
     file: 'prisma/functions/conclude_plan.sql',
     find: `
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND'))`,
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
     put: '\n     and p_refusal is null',
     caughtBy: {
       file: 'test/payments/concurrency.test.ts',

@@ -5,6 +5,10 @@ const anyPeriod = {
   title: 'the opening balance and the entries of any period make its closing balance, and periods join',
 };
 const anyPlan = { file: 'test/graphql/plans.test.ts', title: 'an index serves $name' };
+const flatBelow = {
+  file: 'test/graphql/plans.test.ts',
+  title: '$name reads rows of its parent alone, and no more than the page has',
+};
 const everyFilter = {
   file: 'test/graphql/paging.test.ts',
   title: 'every filter alone finds the rows that have its value, and no other',
@@ -35,6 +39,27 @@ export const listBugs: readonly Bug[] = [
       file: 'test/payments/statements.test.ts',
       title: "an app sees its own customer's statement, and no other; the token of a payment no balance",
     },
+  },
+  {
+    bug: 'the payments of an account are sought on both sides at once, which no index serves',
+    file: 'src/graphql/schema/customers/statement.ts',
+    find: "const onEitherSide = referringBy('source_account_id', 'destination_account_id');",
+    put: "const onEitherSide = ({ row }: Record<string, string>, x: string) => [[[x, '.platform_id = ', row, '.platform_id and (', x, '.source_account_id = ', row, '.id or ', x, '.destination_account_id = ', row, '.id)'].join('')]];",
+    caughtBy: flatBelow,
+  },
+  {
+    bug: "in the order of changes, the rows of a customer are sought among the platform's",
+    file: 'src/database/list-rows.ts',
+    find: 'rows} offset 0)',
+    put: 'rows})',
+    caughtBy: flatBelow,
+  },
+  {
+    bug: 'a table is read to its end for a customer with few rows, where most have many',
+    file: 'src/database/list-rows.ts',
+    find: ' and ${alias}.${column} between ${value} and ${value}`',
+    put: '`',
+    caughtBy: flatBelow,
   },
   {
     bug: 'in the order of changes, the row of the cursor comes again',
@@ -71,8 +96,8 @@ export const listBugs: readonly Bug[] = [
   {
     bug: 'no index has the reasons of failures',
     file: 'prisma/migrations',
-    find: 'CREATE INDEX "transaction_failure_reason" ON "transaction" ("platform_id", "failure_reason", "id")',
-    put: 'CREATE INDEX "transaction_failed" ON "transaction" ("platform_id", "created_at", "id")',
+    find: 'create index transaction_failure_reason on transaction (platform_id, failure_reason, id)',
+    put: 'create index transaction_failed on transaction (platform_id, created_at, id)',
     caughtBy: anyPlan,
   },
   {

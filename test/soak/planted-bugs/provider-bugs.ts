@@ -72,12 +72,18 @@ export const providerBugs: readonly Bug[] = [
     put: '\n',
     also: [
       {
-        file: 'src/payments/providers/credit-deposits.ts',
-        find: 'undeleted: customerId === null ? [] : [customerId]',
-        put: 'undeleted: []',
+        file: 'prisma/functions/check_balances.sql',
+        find: 'v_change > 0 and v_account.owner_is_deleted',
+        put: 'false',
       },
-      { file: 'prisma/functions/check_undeleted.sql', find: 'is_deleted', put: 'is_deleted and false' },
     ],
+    caughtBy: deposited(toAPerson),
+  },
+  {
+    bug: 'a person may give a deposit to a deleted customer',
+    file: 'src/payments/providers/decide-deposits.ts',
+    find: 'if (account.customer?.isDeleted)',
+    put: 'if (!id)',
     caughtBy: deposited(toAPerson),
   },
   {
@@ -202,8 +208,8 @@ export const providerBugs: readonly Bug[] = [
   {
     bug: 'the error of a provider that fails has the credentials',
     file: 'src/rails/upstream/upstream-client.ts',
-    find: 'const content = jsonIn(text);',
-    put: 'const content = jsonIn(text);\n    if (statusCode >= 500) throw new Error(credentials);',
+    find: 'const content = jsonIn(text, what);',
+    put: 'const content = jsonIn(text, what);\n    if (statusCode >= 500) throw new Error(credentials);',
     caughtBy: hidden,
   },
   {

@@ -75,8 +75,8 @@ export const recordBugs: readonly Bug[] = [
   {
     bug: 'an event of before is shown as its row is now',
     file: 'prisma/migrations',
-    find: 'WHEN e."snapshot" ? \'id\' THEN e."snapshot"',
-    put: 'WHEN e."snapshot" ? \'never\' THEN e."snapshot"',
+    find: "when e.snapshot ? 'id' then e.snapshot",
+    put: "when e.snapshot ? 'never' then e.snapshot",
     caughtBy: ofEvents('an event of before, which has the whole row, is shown as it is'),
   },
   {

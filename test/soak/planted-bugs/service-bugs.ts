@@ -378,42 +378,23 @@ export const serviceBugs: readonly Bug[] = [
   },
   {
     bug: 'idempotency keys are forgotten after 20 days',
-    file: 'prisma/functions/partitioned_tables.sql',
-    find: "('idempotency_record', 'month', interval '30 days')",
-    put: "('idempotency_record', 'month', interval '20 days')",
+    file: 'src/work/housekeeping.ts',
+    find: 'from idempotency_record where created_at < ${retentionStart}',
+    put: "from idempotency_record where created_at < ${retentionStart} + interval '10 days'",
     caughtBy: {
-      file: 'test/work/partitions.test.ts',
-      title: 'idempotency keys leave with their partition, 30 days after its end',
+      file: 'test/work/housekeeping.test.ts',
+      title: 'an idempotency key is remembered for 30 days and then forgotten',
     },
   },
   {
-    bug: 'an idempotency key is looked for in no other partition when its row is stored',
-    file: 'prisma/functions/claim_once.sql',
-    find: 'return null;',
-    put: 'return new;',
+    bug: 'webhook deliveries that wait are deleted when they are old',
+    file: 'src/work/housekeeping.ts',
+    find: "w.status <> 'PENDING' and ",
+    put: '',
     caughtBy: {
-      file: 'test/work/partitions.test.ts',
-      title: 'is not stored a second time, whatever the statement, and whoever forgets its lock',
-    },
-  },
-  {
-    bug: 'the row of an idempotency key is stored without the lock of the key',
-    file: 'prisma/functions/claim_once.sql',
-    find: "perform pg_advisory_xact_lock(claim_lock(new.platform_id, jsonb_build_object('operation', new.operation, 'key', new.key)));",
-    put: 'null;',
-    caughtBy: {
-      file: 'test/work/partitions.test.ts',
-      title: 'of two transactions at once is stored by one, also in different partitions',
-    },
-  },
-  {
-    bug: 'webhook deliveries that wait leave with their partition',
-    file: 'prisma/functions/drop_partition.sql',
-    find: "d.status = 'PENDING'",
-    put: 'false',
-    caughtBy: {
-      file: 'test/work/partitions.test.ts',
-      title: 'leave with their partitions and attempts; those that wait or were sent again since stay',
+      file: 'test/work/housekeeping.test.ts',
+      title:
+        'webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay',
     },
   },
   {

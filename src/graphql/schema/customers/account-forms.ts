@@ -1,8 +1,8 @@
+import type { AccountField } from '../../../core/account-fields.ts';
+import { type AccountType, accountTypes } from '../../../core/account-types.ts';
 import { currencyOf, requiredCurrency } from '../../../core/currencies.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { ExternalAccountType as AccountTypeName } from '../../../database/generated/client/client.ts';
-import type { AccountField } from '../../../payments/accounts/account-fields.ts';
-import { type AccountType, accountTypes } from '../../../payments/accounts/account-types.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
 import { CurrencyType } from '../values/money.ts';

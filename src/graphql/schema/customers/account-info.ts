@@ -1,6 +1,6 @@
+import type { AccountDetails, AccountField } from '../../../core/account-fields.ts';
+import { type AccountType, accountTypes } from '../../../core/account-types.ts';
 import type { ExternalAccountType as AccountTypeName } from '../../../database/generated/client/client.ts';
-import type { AccountField } from '../../../payments/accounts/account-fields.ts';
-import { type AccountDetails, type AccountType, accountTypes } from '../../../payments/accounts/account-types.ts';
 import { leaf, reads, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';

@@ -1,9 +1,9 @@
 import { visibleAccounts } from '../../../access/visible.ts';
+import type { AccountDetails } from '../../../core/account-fields.ts';
 import { requiredCurrency } from '../../../core/currencies.ts';
 import { accountPublicId } from '../../../core/ids.ts';
 import { trustedJson } from '../../../database/trusted-json.ts';
 import { displayName, maskedNumber } from '../../../payments/accounts/account-names.ts';
-import type { AccountDetails } from '../../../payments/accounts/account-types.ts';
 import { type Beneficiary, createExternalAccount } from '../../../payments/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../payments/filters.ts';
 import type { PaymentInstruction as PaymentInstructionShape } from '../../../rails/rail.ts';

@@ -5,13 +5,12 @@ import { planned } from '../../reading/planned.ts';
 import {
   type ArgumentsOf,
   byNumber,
-  type Env,
   leaf,
   type PageRead,
   type Piece,
   type Read,
   type Run,
-  type Sql,
+  referringBy,
   sql,
 } from '../../reading/reads.ts';
 import { Shared } from '../../reading/sql.ts';
@@ -27,14 +26,8 @@ import { MoneyType, moneyRead, moneyReadOf } from '../values/money.ts';
 
 /** Statements of accounts: payments, ledger entries with running balances, balances and totals of a period. Only plans read them. */
 
-/** Restricts payments to those from or to an account. */
-const onEitherSide = ({ row }: Env, alias: string): Sql => [
-  `${alias}.platform_id = ${row}.platform_id and (${alias}.source_account_id = ${row}.id or ${alias}.destination_account_id = ${row}.id)`,
-];
-
-const ofCustomer = ({ row }: Env, alias: string): Sql => [
-  `${alias}.platform_id = ${row}.platform_id and ${alias}.customer_id = ${row}.id`,
-];
+/** Finds the payments from and to an account. */
+const onEitherSide = referringBy('source_account_id', 'destination_account_id');
 
 const totalsArgs = { type: TransactionFilter, description: 'Which ones.' } as const;
 
@@ -58,7 +51,7 @@ builder.objectField(Customer, 'transactionTotals', (t) =>
   t.field({
     type: [TransactionTotal],
     description: 'How many payments it has and how much they are together, by status, direction and currency.',
-    ...planned(totalsOf(ofCustomer)),
+    ...planned(totalsOf(referringBy('customer_id'))),
     args: { filter: t.arg(totalsArgs) },
   }),
 );
@@ -95,7 +88,9 @@ const entriesRead: PageRead = {
         periodOf(args(run))[name] === undefined
           ? ''
           : ` and ${alias}.account_version ${operator} ${versionBefore(row, moment(args, name)(run))}`;
-    return sql`${alias}.platform_id = ${row}.platform_id and ${alias}.account_id = ${row}.id${within('>', 'from')}${within('<=', 'to')}`;
+    return [
+      sql`${alias}.platform_id = ${row}.platform_id and ${alias}.account_id = ${row}.id${within('>', 'from')}${within('<=', 'to')}`,
+    ];
   },
 };
 

@@ -29,7 +29,7 @@ mutation('sandboxFundAccount', {
 
 mutation('sandboxSend', {
   description:
-    'Sandbox only: lets the deposit for a real-time funded quote arrive (specification 4.7). Exactly what the quote asks for is converted and delivered at once. Less, more or too late: the payment fails, and the money is in the account that the customer has in that currency. A quote that is paid already: CONFLICT.',
+    'Sandbox only: lets the deposit for a real-time funded quote arrive (specification 4.7). Exactly what the quote asks for is converted and delivered at once. Less, more or too late: the payment fails, and the money is in the account that the customer has in that currency. A quote that is paid already: CONFLICT. A customer who is deleted: CUSTOMER_DELETED, and the money goes back to its payer.',
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'Quote:…' }),
     currencyCode: t.string({ required: true, description: 'The currency of the money sent: that of the quote.' }),

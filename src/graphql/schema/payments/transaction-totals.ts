@@ -1,7 +1,7 @@
-import { conditionsOf } from '../../../database/conditions.ts';
+import { listRows } from '../../../database/list-rows.ts';
 import { whereTransactions } from '../../../payments/filters.ts';
 import { planned } from '../../reading/planned.ts';
-import { type Env, leaf, type Read, type Sql, sql } from '../../reading/reads.ts';
+import { leaf, type PageRead, type Read, sql, textOfRun } from '../../reading/reads.ts';
 import { Shared } from '../../reading/sql.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus, TransactionType } from '../enums.ts';
@@ -30,16 +30,20 @@ export const TransactionTotal = builder.objectRef<never>('TransactionTotal').imp
 });
 
 /** Reads the totals of the payments that a filter matches, of those that belong to the parent. */
-export const totalsOf = (of: (env: Env, alias: string) => Sql = () => ['true']): Read => ({
+export const totalsOf = (of?: PageRead['of']): Read => ({
   kind: 'values',
   costs: 'sums',
   from: (env, alias, args) => ({
     from: sql`${new Shared(sql`select t.status, t.type, t.currency, count(*) as count, sum(t.amount) as amount
       from (select x.status, x.type, case x.type when 'OUTGOING' then coalesce(x.sent_currency, x.received_currency) else x.received_currency end as currency,
           case x.type when 'OUTGOING' then coalesce(x.sent_amount, x.received_amount, 0) else coalesce(x.received_amount, 0) end as amount
-        from "transaction" x where ${of(env, 'x')} and ${(run) => {
+        from ${(run) => {
           const filter = args(run).filter as Parameters<typeof whereTransactions>[1];
-          return conditionsOf('Transaction', 'x', whereTransactions(run.viewer, filter), run, true);
+          const below = of?.(env, 'x', args).map((way) => textOfRun(way, run));
+          return listRows(
+            { model: 'Transaction', alias: 'x', where: whereTransactions(run.viewer, filter), below },
+            run,
+          );
         }}) t
       group by t.status, t.type, t.currency`)} ${alias}`,
     orderBy: `${alias}.status, ${alias}.type, ${alias}.currency`,

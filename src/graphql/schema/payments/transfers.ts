@@ -73,7 +73,7 @@ mutation('transferInternal', {
     destinationAccountId: t.id({
       required: true,
       description:
-        "InternalAccount:… in the same currency. To the platform's own account, money also comes from a customer who may move none, or is deleted.",
+        "InternalAccount:… in the same currency. To the platform's own account, money also comes from a customer who may move none.",
     }),
     amount: t.field({
       type: 'BigInt',

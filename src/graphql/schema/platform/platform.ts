@@ -152,7 +152,7 @@ mutation('updatePlatform', {
   input: (t) => ({
     umaDomain: t.string({
       description:
-        "The domain of new customers' UMA addresses. In production the domain's owner must have published whose it is: the refusal (CONFLICT) says what and where (decision 61).",
+        "The domain of new customers' UMA addresses. In production the operator of the service gives a platform its domain; any other is refused (CONFLICT).",
     }),
     currencies: t.stringList({
       description: 'The codes of the currencies in which new customers get internal accounts: replaces the list.',

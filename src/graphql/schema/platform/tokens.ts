@@ -77,24 +77,26 @@ mutation('createApiToken', {
     },
   },
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
-    issueApiToken(payments, viewer, input, idempotencyKey),
+    issueApiToken(payments.database, viewer, input, idempotencyKey),
 });
 
 mutation('revokeApiToken', {
   description:
-    'Ends a token of a server, and by default all that it made. From now on they make no other; requests with them are refused within two seconds, and what they hold open is closed within seconds. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Ends a token of a server, and by default all that it made: tokens end, and webhook endpoints are disabled. From now on they make no other; requests with them are refused within two seconds, and what they hold open is closed within seconds. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'ApiToken:…' }),
     revokeDescendants: t.boolean({
       required: true,
       defaultValue: true,
-      description: 'Whether the tokens that it made end, too, of servers and of apps, and those that these made.',
+      description:
+        'Whether what it made ends, too: tokens of servers and of apps, webhook endpoints, and what these tokens made.',
     }),
   }),
   success: {
     revokedId: { type: 'ID', description: 'The token.' },
     endedApiTokens: { type: 'Int', description: 'How many other tokens of servers ended with it.' },
     endedClientTokens: { type: 'Int', description: 'How many tokens of apps ended with it.' },
+    disabledEndpoints: { type: 'Int', description: 'How many webhook endpoints were disabled with it.' },
   },
   refusals: ['NotFoundError'],
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>

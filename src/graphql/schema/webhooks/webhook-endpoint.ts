@@ -100,6 +100,13 @@ export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEnd
     }),
     disabledAt: t.expose('disabledAt', { type: 'DateTime', nullable: true, description: 'When it was disabled.' }),
     notice: t.exposeString('notice', { nullable: true, description: 'Why it was disabled.' }),
+    tokenId: t.id({
+      nullable: true,
+      description:
+        'The API token with which it ends: the one that made it, or that last changed its url or enabled it. Null where the operator did.',
+      ...reads(leaf.id('ApiToken', 'token_id')),
+      resolve: ({ tokenId }) => tokenId && publicId('ApiToken', tokenId),
+    }),
     deliveries: t.field({
       type: WebhookDeliveryConnection,
       description: 'What was and is being sent to it, newest first.',

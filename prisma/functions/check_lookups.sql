@@ -1,0 +1,16 @@
+-- The part of check_plan for lookups that a quote is made from: they must not have expired. They never change, so none is locked;
+-- the clock is read once all locks of the plan are held.
+create or replace function check_lookups(p_platform uuid, p_ids jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid;
+begin
+  select l.id into v_id from lookup l
+  where l.platform_id = p_platform and l.id = any (uuids(p_ids)) and l.expires_at <= clock_timestamp() limit 1;
+  if found then
+    return jsonb_build_object('code', 'LOOKUP_REQUEST_NOT_FOUND', 'id', v_id);
+  end if;
+  return null;
+end
+$$;

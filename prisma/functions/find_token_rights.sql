@@ -1,0 +1,22 @@
+-- Returns what the tokens of a list, of any platforms, may do now; nothing for those that are revoked or expired. For the open
+-- connections of an instance. Runs with the rights of the owner, since the serving role sees one platform at a time.
+create or replace function find_token_rights(p_platforms uuid[], p_ids uuid[]) returns table (
+  id uuid, permissions text[], grants text[], trusted_documents_only boolean
+)
+  language plpgsql stable
+  security definer set search_path = public, pg_temp
+as $$
+begin
+  return query
+  select t.id, t.permissions::text[], '{}'::text[], p.trusted_documents = 'ALL'
+  from unnest(p_platforms, p_ids) as s (platform_id, id)
+  join api_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
+  join platform p on p.id = t.platform_id
+  union all
+  select t.id, t.permissions::text[], t.grants::text[], t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL'
+  from unnest(p_platforms, p_ids) as s (platform_id, id)
+  join client_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
+    and t.expires_at > clock_timestamp()
+  join platform p on p.id = t.platform_id;
+end
+$$;

@@ -1,0 +1,141 @@
+import { visit } from 'jsonc-parser';
+import { dotted, type FieldPath } from './path.ts';
+
+/** The error for JSON that no value represents as it is written: a member that is given twice, a number that would become another. */
+export class InexactJson extends Error {
+  /** Where in the JSON; empty for all of it. */
+  readonly path: FieldPath;
+  readonly reason: string;
+
+  constructor(path: FieldPath, reason: string) {
+    super(`${path.length === 0 ? 'the JSON' : dotted(path) || '""'} ${reason}`);
+    this.name = 'InexactJson';
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+/** The most levels that JSON may have: what reads it afterwards calls itself for each. */
+const maxDepth = 64;
+
+/**
+ * Parses JSON from outside, exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1).
+ *
+ * `JSON.parse` alone takes the last of two members with one name, and the nearest number: who has signed, checked or passed on the
+ * text may have read another value. Most JSON has neither, which costs a look at it: as many names in the text as in what was parsed
+ * of it, and no number that is long or has a fraction or an exponent. Anything else is read once more, for the place.
+ * @throws SyntaxError for what is not JSON
+ * @throws InexactJson for a member that is given twice or named `__proto__`, for a number that JavaScript cannot represent, and for
+ *   more than 64 levels
+ */
+export function parseJson(text: string): unknown {
+  const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  const { names, isPlain } = look(json);
+  const value: unknown = JSON.parse(json);
+  if (!isPlain || namesIn(value) !== names) checkExact(json);
+  return value;
+}
+
+const code = {
+  quote: 34,
+  point: 46,
+  zero: 48,
+  nine: 57,
+  colon: 58,
+  E: 69,
+  backslash: 92,
+  e: 101,
+  open: 123,
+  close: 125,
+};
+/** All integers with so many digits are exact. */
+const exactDigits = 15;
+
+/**
+ * Counts the names in JSON, and says whether all its numbers are integers of few digits.
+ * @throws InexactJson for too many levels
+ */
+function look(json: string): { readonly names: number; readonly isPlain: boolean } {
+  let names = 0;
+  let depth = 0;
+  let digits = 0;
+  let isPlain = true;
+  for (let at = 0; at < json.length; at += 1) {
+    const char = json.charCodeAt(at);
+    if (char >= code.zero && char <= code.nine) {
+      digits += 1;
+      if (digits > exactDigits) isPlain = false;
+      continue;
+    }
+    // Outside of texts a point is in a number only, and so is an E; an e is in words, too, but after no digit.
+    if (char === code.point || char === code.E || (char === code.e && digits > 0)) isPlain = false;
+    digits = 0;
+    if (char === code.quote) at = endOfText(json, at);
+    else if (char === code.colon) names += 1;
+    // Brackets and braces differ by one bit.
+    else if ((char | 32) === code.open) depth += 1;
+    else if ((char | 32) === code.close) depth -= 1;
+    if (depth > maxDepth) throw new InexactJson([], `has more than ${maxDepth} levels`);
+  }
+  return { names, isPlain };
+}
+
+/** Returns where a text ends that begins at a quotation mark; the end of JSON that breaks off in it. */
+function endOfText(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (json.charCodeAt(before) === code.backslash) before -= 1;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return json.length;
+}
+
+/** Counts the names in a value. None is `__proto__`, whose count is never right. */
+function namesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let names = 0;
+  if (Array.isArray(value)) for (const item of value) names += namesIn(item);
+  else {
+    for (const name of Object.keys(value)) {
+      if (name === '__proto__') return Number.NaN;
+      names += 1 + namesIn((value as Readonly<Record<string, unknown>>)[name]);
+    }
+  }
+  return names;
+}
+
+/** @throws InexactJson for the first place that is not exact */
+function checkExact(json: string): void {
+  const names: Set<string>[] = [];
+  visit(
+    json,
+    {
+      onObjectBegin: () => void names.push(new Set()),
+      onObjectEnd: () => void names.pop(),
+      onObjectProperty(name, _offset, _length, _line, _column, pathOf) {
+        if (name === '__proto__') throw new InexactJson([...pathOf(), name], 'is no name that a member may have');
+        if (names.at(-1)?.has(name)) throw new InexactJson([...pathOf(), name], 'is given twice');
+        names.at(-1)?.add(name);
+      },
+      onLiteralValue(value, offset, length, _line, _column, pathOf) {
+        if (typeof value !== 'number') return;
+        const source = json.slice(offset, offset + length);
+        if (canonical(source) === canonical(String(value))) return;
+        const reason = `would be read as ${value}: integers are exact up to 2^53, other numbers with ${exactDigits} digits`;
+        throw new InexactJson([...pathOf()], reason);
+      },
+    },
+    { disallowComments: true },
+  );
+}
+
+/** Writes a number of JSON in one way for each value: its digits without zeros at either end, and a power of ten. */
+function canonical(source: string): string {
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
+  if (integer === '') return source;
+  const digits = `${integer}${fraction}`.replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '0';
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+}

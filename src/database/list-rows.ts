@@ -1,0 +1,213 @@
+import { type Binds, conditionsOf, fieldsOfModel, tableOf } from './conditions.ts';
+import { columnName, fieldName } from './rows.ts';
+
+// The rows of a list that belong to something (an account, a customer, a reference) are found by the index on that, however
+// many rows the platform has. Left to itself, Postgres reads another index where it expects a match soon, such as all payments
+// from the newest on: for an account with few payments, or with none, it reads them to the end. So no other index fits: what
+// else is asked of the rows stands in `(…) is true`, and an order that the index does not have behind `offset 0`.
+
+/** The fields that leave few rows of a platform, by model, and whether the index on each has the order of ids. */
+const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
+  Account: { customerId: true },
+  ClientToken: { ownerId: false },
+  Customer: { platformCustomerId: false, umaAddress: false },
+  Quote: {
+    customer: false,
+    customerId: true,
+    destinationAccountId: true,
+    destinationUmaAddress: true,
+    sourceAccountId: true,
+    transactionId: false,
+  },
+  Transaction: {
+    customer: false,
+    customerId: true,
+    destinationAccountId: true,
+    destinationUmaAddress: true,
+    reference: false,
+    sourceAccountId: true,
+    sourceUmaAddress: true,
+  },
+};
+
+type Where = Readonly<Record<string, unknown>>;
+/** One condition: the name of a field, `OR`, and what it is compared with. */
+type Condition = readonly [name: string, value: unknown];
+
+/** The rows of a list. */
+export interface ListRows {
+  readonly model: string;
+  /** The alias of a row. */
+  readonly alias: string;
+  readonly where: object;
+  /** SQL that finds the rows of a parent, in one or several ways, each by an index that has the order of the list. */
+  readonly below?: readonly string[] | undefined;
+  /** The order of a page, and how many rows it has at most. */
+  readonly order?:
+    | { readonly columns: readonly string[]; readonly read: 'asc' | 'desc'; readonly limit: number }
+    | undefined;
+}
+
+/** One way to find rows: what an index finds, and what is asked of those rows. */
+interface Way {
+  readonly found: string;
+  readonly rest: string;
+  /** Whether that index has the order of the list. */
+  readonly isOrdered: boolean;
+  /** The other rows that the rows refer to, where these are found first, and the column that refers to them. */
+  readonly through?: { readonly column: string; readonly ids: string } | undefined;
+}
+
+/**
+ * Writes that a column has a value. Postgres takes a range for the two hundredth part of the rows at most: it expects few rows
+ * with the value, even where most values have many, and reads the index of the column rather than the table.
+ */
+export function oneOfFew(alias: string, column: string, value: string): string {
+  return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
+}
+
+/** Writes the FROM clause, with all conditions, of the rows of a list. No row comes twice. */
+export function listRows(list: ListRows, binds: Binds): string {
+  const { model, alias, where, below = [] } = list;
+  const conditions = flattened(where as Where);
+  const platform = conditions.find(([name]) => name === 'platformId');
+  const { choices, used } = below.length > 0 || !platform ? nothingChosen : choose(model, conditions);
+  if (choices.length === 0 && (below.length === 0 || (below.length === 1 && !finders[model]))) {
+    const all = [...below, conditionsOf(model, alias, where, binds, below.length > 0)];
+    return `${tableOf(model)} ${alias} where ${all.join(' and ')}`;
+  }
+  const platformId = binds.bind(platform?.[1]);
+  const own = `${alias}.platform_id = ${platformId}`;
+  const ways = [
+    ...below.map((found): Way => ({ found, rest: 'true', isOrdered: true })),
+    ...choices.map((choice) => wayOf(model, alias, choice, platformId, binds)),
+  ];
+  const others = conditions.filter((one) => one !== platform && !used.has(one));
+  const isInIndex = ([name]: Condition) => name === keyFieldOf(list);
+  const range = textOf(model, alias, others.filter(isInIndex), binds);
+  const rest = textOf(
+    model,
+    alias,
+    others.filter((one) => !isInIndex(one)),
+    binds,
+  );
+  return fromWays(
+    list,
+    ways.map((way) => ({ ...way, found: `${own} and ${way.found} and ${range}`, rest: `${rest} and ${way.rest}` })),
+  );
+}
+
+/** Returns the one field that orders the rows, by which an index can be read from a cursor on. */
+function keyFieldOf({ order }: ListRows): string {
+  const [column = 'id', ...more] = order?.columns ?? [];
+  return more.length === 0 ? fieldName(column) : 'id';
+}
+
+function textOf(model: string, alias: string, conditions: readonly Condition[], binds: Binds): string {
+  return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, true);
+}
+
+/** Returns the conditions of a `where` one by one, without its ANDs. */
+function flattened(where: Where): Condition[] {
+  return Object.entries(where).flatMap(([name, value]): Condition[] => {
+    if (value === undefined) return [];
+    return name === 'AND' ? [value].flat().flatMap((part) => flattened(part as Where)) : [[name, value]];
+  });
+}
+
+interface Chosen {
+  /** The conditions of each way to find rows. */
+  readonly choices: readonly (readonly Condition[])[];
+  /** The conditions that they are made of. */
+  readonly used: ReadonlySet<Condition>;
+}
+
+const nothingChosen: Chosen = { choices: [], used: new Set() };
+
+/** Chooses the conditions by which rows are found: those on what leaves few, or a choice between such. */
+function choose(model: string, conditions: readonly Condition[]): Chosen {
+  const finds = ([name, value]: Condition) =>
+    finders[model]?.[name] !== undefined &&
+    (typeof value === 'string' || fieldsOfModel(model).get(name)?.kind === 'object');
+  if (conditions.some(([name, value]) => name === 'id' && typeof value === 'string')) return nothingChosen;
+  const finding = conditions.filter(finds);
+  if (finding.length > 0) {
+    const choice = [...finding, ...conditions.filter((one) => idOfNamed(model, one, finding) !== undefined)];
+    return { choices: [[...new Set(choice)]], used: new Set(choice) };
+  }
+  for (const condition of conditions) {
+    if (condition[0] !== 'OR') continue;
+    const choices = (condition[1] as Where[]).map(flattened);
+    if (choices.every((choice) => choice.some(finds))) return { choices, used: new Set([condition]) };
+  }
+  return nothingChosen;
+}
+
+/** Returns the id by which other conditions name the one row that this condition is on; undefined where they name none. */
+function idOfNamed(model: string, [name]: Condition, others: readonly Condition[]): string | undefined {
+  const idField = fieldsOfModel(model).get(name)?.relationFromFields?.at(-1);
+  const value = others.find(([other]) => other === idField)?.[1];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Writes the conditions of one way to find rows of a platform. */
+function wayOf(model: string, alias: string, choice: readonly Condition[], platformId: string, binds: Binds): Way {
+  const found: string[] = [];
+  const rest: string[] = [];
+  let isOrdered = false;
+  let through: Way['through'];
+  for (const condition of choice) {
+    const [name, value] = condition;
+    const field = fieldsOfModel(model).get(name);
+    if (field?.kind !== 'object') {
+      const isOrderedFinder = finders[model]?.[name];
+      if (isOrderedFinder === undefined) rest.push(textOf(model, alias, [condition], binds));
+      else found.push(oneOfFew(alias, columnName(name), binds.bind(value)));
+      isOrdered ||= isOrderedFinder === true;
+      continue;
+    }
+    // Of the other row, which does not depend on this one: it is sought once.
+    const related = binds.alias();
+    const id = idOfNamed(model, condition, choice);
+    const rows = `${tableOf(field.type)} ${related} where ${related}.platform_id = ${platformId} and ${conditionsOf(field.type, related, value as Where, binds, true)}`;
+    const column = columnName(field.relationFromFields?.at(-1) ?? '');
+    const ids = `select ${related}.id from ${rows}`;
+    if (id !== undefined) rest.push(`exists (${ids} and ${related}.id = ${binds.bind(id)})`);
+    else if (through || choice.some(([other]) => finders[model]?.[other] && other !== name)) {
+      rest.push(`${alias}.${column} = any (array(${ids}))`);
+    } else through = { column, ids };
+  }
+  return { found: found.join(' and ') || 'true', rest: rest.join(' and ') || 'true', isOrdered, through };
+}
+
+/** Writes the FROM clause of rows that are found in one or several ways, each in the order of the list where its index has it. */
+function fromWays({ model, alias, order }: ListRows, ways: readonly Way[]): string {
+  const [first, ...others] = ways;
+  if (first && others.length === 0) return fromWay(model, alias, order, first);
+  const by = order?.columns.map((column) => `${alias}.${column} ${order.read}`);
+  const page = order && by ? ` order by ${by.join(', ')} limit ${order.limit}` : '';
+  const parts = ways.map((way, at) => {
+    const before = ways.slice(0, at).map((one) => ` and (${isFoundBy(one, alias)}) is not true`);
+    const from = fromWay(model, alias, order, { ...way, rest: `${way.rest}${before.join('')}` });
+    return `(select ${alias}.* from ${from}${page})`;
+  });
+  return `(${parts.join(' union all ')}) ${alias} where true`;
+}
+
+function fromWay(model: string, alias: string, order: ListRows['order'], { found, rest, isOrdered, through }: Way) {
+  const rows = `${tableOf(model)} ${alias} where ${found}`;
+  if (through) {
+    const { column, ids } = through;
+    const referring = `select ${alias}.* from ${rows} and ${oneOfFew(alias, column, 'o.id')} offset 0`;
+    return `(select ${alias}.* from (${ids}) o cross join lateral (${referring}) ${alias} offset 0) ${alias} where ${rest}`;
+  }
+  return order === undefined || (isOrdered && order.columns.length === 1)
+    ? `${rows} and (${rest}) is true`
+    : `(select ${alias}.* from ${rows} offset 0) ${alias} where ${rest}`;
+}
+
+/** Writes the condition on a row that one way finds it. */
+function isFoundBy({ found, rest, through }: Way, alias: string): string {
+  const refers = through ? ` and ${alias}.${through.column} = any (array(${through.ids}))` : '';
+  return `${found}${refers} and ${rest}`;
+}

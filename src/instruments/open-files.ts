@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+
+/** What is taken where the system does not say. */
+const usual = 10_000;
+
+/** Returns how many files and connections this process may have open. Node has raised it to what the system allows. */
+export function maxOpenFiles(): number {
+  try {
+    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return soft === undefined ? usual : Number(soft);
+  } catch {
+    return usual;
+  }
+}

@@ -1,0 +1,72 @@
+import type { EventEmitter } from 'node:events';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** A host of the network and a port: a name, an IPv4 address, or an IPv6 address in brackets. URL checks the numbers. */
+const authorityForm = /^(?:[a-z\d._~-]+|\[[a-f\d:.]+\])(?::\d{0,5})?$/i;
+/** A target that names its host: what proxies are sent (RFC 9112, 3.2.2). */
+const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i;
+
+/**
+ * Makes an HTTP server answer 400 to what is sent to no address, before any listener of its requests and upgrades sees it: one
+ * Host, which names a host and nothing else (RFC 9112, 3.2), and a path. Paths that come with a host lose it here.
+ */
+export function refuseWrongAddresses(server: EventEmitter): void {
+  const emit = server.emit.bind(server);
+  server.emit = (event, ...args: unknown[]) => {
+    const [request, answer] = args;
+    const fault = request instanceof IncomingMessage ? takeAddress(request) : undefined;
+    if (fault === undefined) return emit(event, ...args);
+    if (answer instanceof ServerResponse) refuse(answer, fault);
+    else refuseUpgrade(answer as Duplex);
+    return true;
+  };
+  // What Node does without listeners, but after the check.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    response.writeContinue();
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (_request, response: ServerResponse) => response.writeHead(417).end());
+}
+
+/** Answers in a form that both APIs have. */
+function refuse(response: ServerResponse, message: string): void {
+  const code = 'BAD_REQUEST';
+  const body = { status: 400, code, message, errors: [{ message, extensions: { code } }] };
+  response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+}
+
+/** Answers on a socket that Node has left to the listeners of upgrades. A client that does not close it is not waited for. */
+function refuseUpgrade(socket: Duplex): void {
+  socket.on('error', () => undefined);
+  socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n', () => socket.destroy());
+}
+
+/** Leaves a request the path of its target alone. Returns what is wrong with its address. */
+function takeAddress(request: IncomingMessage): string | undefined {
+  const { rawHeaders, headers, httpVersion, method, url = '' } = request;
+  const { host } = headers;
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return 'a request has one Host header';
+  if (host !== undefined && !isAuthority(host)) return 'the Host header names no host';
+  if (url.includes('#')) return 'the path has a fragment';
+  if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return undefined;
+  const [, named, path = ''] = absoluteForm.exec(url) ?? [];
+  if (named === undefined) return 'the request names no path';
+  if (named.toLowerCase() !== host?.toLowerCase()) return 'the request and its Host header name different hosts';
+  request.url = path.startsWith('/') ? path : `/${path}`;
+  return undefined;
+}
+
+/** The last one that was right: most requests have the same. */
+let lastAuthority: string | undefined;
+
+function isAuthority(host: string): boolean {
+  if (host === lastAuthority) return true;
+  if (!authorityForm.test(host) || !URL.canParse(`http://${host}`)) return false;
+  lastAuthority = host;
+  return true;
+}

@@ -1,0 +1,247 @@
+import { hash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
+import { parseRange } from '../../src/http/client-address.ts';
+import { mint, quote, succeed } from '../setup/acts.ts';
+import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
+
+/** What an open connection does, it could begin with the token that it has now: whatever renewed it, and whatever became of it. */
+
+let t: TestGateway;
+let scene: Scene;
+let other: Scene;
+let stranger: TestPlatform;
+let paid: Data;
+beforeAll(async () => {
+  t = await startTestGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
+  scene = await makeScene(t.platform);
+  other = await makeScene(t.platform);
+  stranger = await t.newPlatform('stranger');
+  paid = await quote(t.platform, {
+    source: { account: { accountId: scene.usd } },
+    destination: { account: { accountId: scene.outsideEur } },
+    lockedCurrencyAmount: 10_000,
+  });
+});
+afterAll(() => t.stop());
+
+interface Token {
+  readonly id: string;
+  readonly authorization: string;
+}
+
+async function server(permissions: readonly string[], by = t.platform): Promise<Token> {
+  const input = { name: 'one of many', permissions };
+  const { apiToken, secret } = await succeed(by, 'createApiToken', input, 'secret apiToken { id clientId }');
+  return { id: apiToken.id, authorization: basicAuthorization({ clientId: apiToken.clientId, secret }) };
+}
+
+async function app(input: object): Promise<Token> {
+  const { token, tokenId } = await mint(t.platform, input);
+  return { id: tokenId, authorization: `Bearer ${token}` };
+}
+
+const balances = 'subscription { accountUpdates { account { id } newBalance { amount } } }';
+const subscribed = (count: number) =>
+  vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 10_000 });
+const released = () => subscribed(0);
+
+/** Opens a socket that follows balances. */
+async function following(authorization: string, query = balances): Promise<RawSocket> {
+  const before = t.gateway.feed.subscriptions;
+  const raw = await openRawSocket(t.url, authorization);
+  raw.send({ id: '1', type: 'subscribe', payload: { query } });
+  await subscribed(before + 1);
+  return raw;
+}
+
+/** Opens an event stream, and a multipart response, that follow balances. Returns how each ends: the last that it says. */
+async function followingOverHttp(authorization: string): Promise<readonly Promise<string>[]> {
+  const before = t.gateway.feed.subscriptions;
+  const opened = ['text/event-stream', 'multipart/mixed; subscriptionSpec=1.0'].map(async (accept) => {
+    const headers = { authorization, accept, 'content-type': 'application/json' };
+    const response = await fetch(`${t.url}/graphql`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ query: balances }),
+    });
+    expect(response.status).toBe(200);
+    return response;
+  });
+  const responses = await Promise.all(opened);
+  await subscribed(before + 2);
+  return responses.map(async ({ body }) => {
+    let said = '';
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of body ?? []) said += decoder.decode(chunk as Uint8Array, { stream: true });
+    } catch {
+      // It is cut.
+    }
+    return said;
+  });
+}
+
+const renew = (raw: RawSocket, { authorization }: { readonly authorization: string }) =>
+  raw.send({ type: 'ping', payload: { authorization } });
+
+describe('a socket that follows balances', () => {
+  const renewals: Readonly<Record<string, () => Promise<readonly [first: Token, newer: { authorization: string }]>>> = {
+    'a token that only pays': async () => [await server(['VIEW']), await server(['TRANSACT'])],
+    'a token that only manages': async () => [await server(['VIEW']), await server(['MANAGE'])],
+    'a token with fewer permissions': async () => [
+      await server(['VIEW', 'MANAGE']),
+      await server(['VIEW', 'TRANSACT']),
+    ],
+    'the token of another platform': async () => [await server(['VIEW']), stranger],
+    'the token of an app': async () => [await server(['VIEW']), await app({ customerId: scene.customerId })],
+    'the token of a server': async () => [await app({ customerId: scene.customerId }), await server(['VIEW'])],
+    'the token of another customer': async () => [
+      await app({ customerId: scene.customerId }),
+      await app({ customerId: other.customerId }),
+    ],
+    'the token of a quote': async () => [await app({ customerId: scene.customerId }), await app({ quoteId: paid.id })],
+    'the token of a transaction': async () => [
+      await app({ customerId: scene.customerId }),
+      await app({ transactionId: paid.transaction.id }),
+    ],
+    'a token without its grant': async () => [
+      await app({ customerId: scene.customerId, grants: ['LOOK_UP_RECEIVERS'] }),
+      await app({ customerId: scene.customerId }),
+    ],
+    'a token for registered documents, which this is not': async () => [
+      await app({ customerId: scene.customerId }),
+      await app({ customerId: scene.customerId, trustedDocumentsOnly: true }),
+    ],
+  };
+
+  test.each(Object.entries(renewals))('ends when it is renewed by %s', async (_name, tokens) => {
+    const [first, newer] = await tokens();
+    const raw = await following(first.authorization);
+    renew(raw, newer);
+    expect((await raw.closed).code).toBe(4403);
+    await released();
+  });
+});
+
+test('a socket that follows nothing takes a token that may do less, and does no more than that from then on', async () => {
+  const raw = await openRawSocket(t.url, (await server(['VIEW', 'TRANSACT'])).authorization);
+  renew(raw, await server(['TRANSACT']));
+  await raw.receive('pong');
+  for (const [id, query] of Object.entries({ 1: balances, 2: '{ customers { totalCount } }' })) {
+    raw.send({ id, type: 'subscribe', payload: { query } });
+    const { payload } = await Promise.race([raw.receive('error'), raw.receive('next')]);
+    expect((payload.errors ?? payload)[0].extensions.code).toBe('FORBIDDEN');
+  }
+  raw.socket.close();
+});
+
+test('a stream goes on with a token that may do as much or more, and then ends with that one', async () => {
+  const [first, newer] = [await server(['VIEW']), await server(['VIEW', 'TRANSACT'])];
+  const raw = await following(first.authorization);
+  renew(raw, newer);
+  await raw.receive('pong');
+  await succeed(t.platform, 'revokeApiToken', { tokenId: first.id });
+  const forgotten = connect(t.url, '', first.authorization);
+  await vi.waitFor(async () => expect((await forgotten.send('{ viewer { kind } }')).status).toBe(401), {
+    timeout: 5_000,
+  });
+  await fund(t.platform, scene.usd, 1n);
+  expect((await raw.receive('next')).payload.data.accountUpdates.account.id).toBe(scene.usd);
+  await succeed(t.platform, 'revokeApiToken', { tokenId: newer.id });
+  expect((await raw.closed).code).toBe(4403);
+  await released();
+});
+
+test('a stream that is still opening when a lesser token renews its socket does not open', async () => {
+  const raw = await openRawSocket(t.url, (await server(['VIEW'])).authorization);
+  const client = await t.owner.connect();
+  await client.query('begin; lock table feed_head in access exclusive mode');
+  raw.send({ id: '1', type: 'subscribe', payload: { query: balances } });
+  const blocked = `select from pg_locks where not granted and relation = 'feed_head'::regclass`;
+  await vi.waitFor(async () => expect((await client.query(blocked)).rowCount).toBeGreaterThan(0), { timeout: 5_000 });
+  renew(raw, await server(['TRANSACT']));
+  await raw.receive('pong');
+  await client.query('commit');
+  client.release();
+  const { payload } = await Promise.race([raw.receive('error'), raw.receive('next')]);
+  expect((payload.errors ?? payload)[0].extensions.code).toBe('FORBIDDEN');
+  raw.socket.close();
+  await released();
+});
+
+test('a socket takes no credentials that could not be looked up: it goes on with its own', async () => {
+  const address = { 'x-forwarded-for': '198.51.100.77' };
+  const raw = await openRawSocket(t.url, t.platform.authorization, { headers: address });
+  const wrong = { ...address, authorization: 'Basic bm9ib2R5Om5vdGhpbmc=', 'content-type': 'application/json' };
+  const guess = () => fetch(`${t.url}/graphql`, { method: 'POST', headers: wrong, body: '{"query":"{ __typename }"}' });
+  for (let sent = 0; sent < 6; sent += 1) await guess();
+  expect((await guess()).status).toBe(429);
+  // Another platform's token, which nobody has sent from anywhere yet.
+  renew(raw, await t.newPlatform('unseen'));
+  await raw.receive('pong');
+  raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });
+  expect((await raw.receive('next')).payload.data.customers.totalCount).toBeGreaterThan(1);
+  raw.socket.close();
+});
+
+describe('the streams of a token end within seconds', () => {
+  const endings: Readonly<Record<string, readonly [code: string, (token: Token) => Promise<unknown>]>> = {
+    'when it is revoked': [
+      'UNAUTHENTICATED',
+      ({ id }) => succeed(t.platform, 'revokeApiToken', { tokenId: id, revokeDescendants: false }),
+    ],
+    'when its permission to read is taken away': [
+      'FORBIDDEN',
+      ({ id }) => t.owner.query(`update api_token set permissions = '{TRANSACT}' where id = $1`, [id.split(':')[1]]),
+    ],
+  };
+
+  test.each(Object.entries(endings))('also %s', async (_name, [code, end]) => {
+    const token = await server(['VIEW']);
+    const raw = await following(token.authorization);
+    const said = await followingOverHttp(token.authorization);
+    await end(token);
+    expect((await raw.closed).code).toBe(4403);
+    for (const all of await Promise.all(said)) expect(all).toContain(code);
+    await released();
+  });
+
+  test('when it expires', async () => {
+    const token = await app({ customerId: scene.customerId });
+    const raw = await following(token.authorization);
+    const said = await followingOverHttp(token.authorization);
+    await t.owner.query('update client_token set expires_at = clock_ms() where id = $1', [token.id.split(':')[1]]);
+    expect((await raw.closed).code).toBe(4403);
+    for (const all of await Promise.all(said)) expect(all).toContain('UNAUTHENTICATED');
+    await released();
+  });
+});
+
+describe('of a platform that comes to allow registered documents only', () => {
+  const registered = 'subscription Own { accountUpdates { account { id } } }';
+
+  test('streams of others end, and those of registered ones go on until they are deleted', async () => {
+    const own = await t.newPlatform('strict');
+    const account = (await makeScene(own)).usd;
+    const settings = await restClient(t.url, own.authorization);
+    await settings.ask('POST', '/trusted-documents', { [hash('sha256', registered)]: registered });
+    const goesOn = await following(own.authorization, registered);
+    const ends = await following(own.authorization);
+    const overHttp = await openEventStream(`${t.url}/graphql`, own.authorization, { query: balances });
+    await subscribed(3);
+    const told = nextOf(overHttp.events);
+    await settings.ask('PATCH', '/config', { trustedDocuments: 'ALL' });
+    expect((await ends.closed).code).toBe(4403);
+    expect(await told).toMatchObject({ data: { errors: [{ extensions: { code: 'FORBIDDEN' } }] } });
+    await subscribed(1);
+    await settings.ask('POST', `/sandbox/internal-accounts/${account}/fund`, { amount: 7 });
+    expect((await goesOn.receive('next')).payload.data.accountUpdates.account.id).toBe(account);
+    await settings.ask('DELETE', `/trusted-documents/${hash('sha256', registered)}`, undefined, 204);
+    expect((await goesOn.closed).code).toBe(4403);
+    await released();
+  });
+});

@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { isRequiredArgument } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asPlatform } from '../../src/database/connections/platform-scope.ts';
+import { schema } from '../../src/graphql/server/schema.ts';
+import { ended, lookUp, mint, pay, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { base, restClient } from '../setup/rest.ts';
+import { makeScene } from '../setup/scene.ts';
+import { selection } from '../setup/selection.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+
+// What a request reads never depends on who else asks: two platforms, whose requests one server gets in one piece.
+
+/** Things of a platform: what paths and arguments name. */
+type Things = Readonly<Record<string, string>>;
+
+let t: TestGateway;
+let sides: readonly { readonly platform: TestPlatform; readonly things: Things }[];
+let paths: Data;
+beforeAll(async () => {
+  t = await startTestGateway();
+  const platforms = [t.platform, await t.newPlatform('other')];
+  sides = await Promise.all(platforms.map(async (platform) => ({ platform, things: await makeThings(platform) })));
+  paths = (await restClient(t.url, t.platform.authorization)).document.paths;
+});
+afterAll(() => t.stop());
+
+async function makeThings(platform: TestPlatform): Promise<Things> {
+  const scene = await makeScene(platform);
+  const { id: transactionId } = await ended(platform, (await pay(platform, scene)).id);
+  const receiverUmaAddress = await umaAddressOf(platform, scene.customerId);
+  const lookup = await lookUp(platform, '$success.usd@sandbox.uma.money');
+  await mint(platform, { customerId: scene.customerId });
+  const endpoint = await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
+  const token = { name: 'a reader', permissions: ['VIEW'], idempotencyKey: 'same-in-both' };
+  const { apiToken } = await succeed(platform, 'createApiToken', token, 'apiToken { id }');
+  await fetch(`${t.url}${base}/config`, {
+    method: 'PATCH',
+    headers: { authorization: platform.authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ webhookEndpoint: 'http://127.0.0.1:9/config' }),
+  });
+  return {
+    customerId: scene.customerId,
+    accountId: scene.usd,
+    externalAccountId: scene.outsideUsd,
+    transactionId,
+    quoteId: (await quote(platform, usdToEur(scene))).id,
+    lookupId: lookup.id,
+    endpointId: endpoint.id,
+    tokenId: apiToken.id,
+    receiverUmaAddress,
+  };
+}
+
+interface Exchange {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Sends requests in one piece over one connection, and returns their answers in the same order. */
+async function pipelined(requests: readonly string[]): Promise<Exchange[]> {
+  const { hostname, port } = new URL(t.url);
+  const socket = connect(Number(port), hostname);
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  const last = requests.at(-1) ?? '';
+  // With the answer to it the server ends the connection.
+  socket.write([...requests.slice(0, -1), last.replace('HTTP/1.1\r\n', 'HTTP/1.1\r\nConnection: close\r\n')].join(''));
+  await once(socket, 'close');
+  return answersIn(Buffer.concat(chunks));
+}
+
+/** Parses answers that follow each other, each with its length or in chunks. */
+function answersIn(bytes: Buffer): Exchange[] {
+  const answers: Exchange[] = [];
+  for (let rest = bytes; rest.length > 0; ) {
+    const headEnd = rest.indexOf('\r\n\r\n') + 4;
+    const head = rest.subarray(0, headEnd).toString('latin1');
+    rest = rest.subarray(headEnd);
+    const parts: Buffer[] = [];
+    const take = (length: number) => {
+      parts.push(rest.subarray(0, length));
+      rest = rest.subarray(length);
+    };
+    const length = /^content-length: (\d+)/im.exec(head)?.[1];
+    if (length !== undefined) take(Number(length));
+    while (length === undefined) {
+      const lineEnd = rest.indexOf('\r\n');
+      const size = Number.parseInt(rest.subarray(0, lineEnd).toString('latin1'), 16);
+      rest = rest.subarray(lineEnd + 2);
+      take(size);
+      rest = rest.subarray(2);
+      if (size === 0) break;
+    }
+    answers.push({ status: Number(head.slice(9, 12)), body: steady(Buffer.concat(parts).toString()) });
+  }
+  return answers;
+}
+
+/** Leaves out of an answer what is new each time: times, and the lookup that a look at a receiver makes. */
+function steady(body: string): string {
+  return body.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?|Lookup:[0-9a-f-]+|<MsgId>[^<]*|<Id>STMT[^<]*/g, '');
+}
+
+/** Asks for each platform alone, then for both at once, some times each; the answers must be the same, and no error. */
+async function sameAlone(requestOf: (authorization: string, things: Things) => string): Promise<void> {
+  const requests = sides.map(({ platform, things }) => requestOf(platform.authorization, things));
+  const alone = (await Promise.all(requests.map((request) => pipelined([request])))).flat();
+  const inTurn = Array.from({ length: 8 }, (_each, at) => at % 2);
+  const together = await pipelined(inTurn.map((side) => requests[side] ?? ''));
+  expect(alone).not.toContainEqual(expect.objectContaining({ body: expect.stringMatching(/"errors":|INTERNAL/) }));
+  expect(alone.map(({ status }) => status)).toEqual([200, 200]);
+  expect(together).toEqual(inTurn.map((side) => alone[side]));
+}
+
+const host = 'Host: localhost\r\n';
+
+const queries: Readonly<Record<string, string>> = {
+  listExchangeRates: '?sourceCurrency=USD',
+  getAccountStatement: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
+};
+
+test('every read of REST answers a platform the same, whoever else asks in the same tick', async () => {
+  const reads = Object.entries<Data>(paths).filter(([, { get }]) => get);
+  expect(reads.length).toBeGreaterThan(15);
+  for (const [path, { get }] of reads) {
+    await sameAlone((authorization, things) => {
+      const filled = path.replace(/\{(\w+)\}/g, (_whole, name) => encodeURIComponent(things[name] ?? name));
+      const query = queries[get.operationId] ?? '';
+      return `GET ${base}${filled}${query} HTTP/1.1\r\n${host}Authorization: ${authorization}\r\n\r\n`;
+    });
+  }
+});
+
+/** The arguments of fields of the query that must be given. */
+const neededArguments: Readonly<Record<string, (things: Things) => string>> = {
+  account: ({ accountId }) => `id: "${accountId}"`,
+  customer: ({ customerId }) => `id: "${customerId}"`,
+  quote: ({ quoteId }) => `id: "${quoteId}"`,
+  transaction: ({ transactionId }) => `id: "${transactionId}"`,
+  exchangeRates: () => 'source: "USD"',
+  mutationReceipt: () => 'operation: createApiToken, idempotencyKey: "same-in-both"',
+  node: ({ endpointId }) => `id: "${endpointId}"`,
+  nodes: ({ receiverUmaAddress: _address, tokenId: _token, ...named }) =>
+    `ids: ${JSON.stringify(Object.values(named))}`,
+};
+
+test('every field of the query answers a platform the same, whoever else asks in the same tick', async () => {
+  const fields = Object.values(schema.getQueryType()?.getFields() ?? {});
+  expect(
+    fields
+      .filter(({ args }) => args.some(isRequiredArgument))
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(Object.keys(neededArguments).sort());
+  for (const { name, type } of fields) {
+    await sameAlone((authorization, things) => {
+      const given = neededArguments[name]?.(things);
+      const field = `${name}${given ? `(${given})` : ''} ${selection(type, name.endsWith('s') ? 3 : 2)}`;
+      // The executor of graphql-js resolves a document with a field that no plan reads, such as that of the viewer.
+      const query = `{ ${field} viewer { kind } }`;
+      const body = JSON.stringify({ query });
+      const headers = `${host}Authorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+      return `POST /graphql HTTP/1.1\r\n${headers}\r\n${body}`;
+    });
+  }
+});
+
+describe("a query of Prisma's client", () => {
+  test('runs for the platform in whose name it was made, wherever it is awaited', async () => {
+    const { prisma } = t.gateway.serving;
+    const made = sides.map(({ platform: { platformId } }) =>
+      asPlatform(platformId, () => prisma.platform.findFirst({ select: { id: true } })),
+    );
+    const found = [];
+    for (const one of made) found.push(await one);
+    expect(found).toEqual(sides.map(({ platform }) => ({ id: platform.platformId })));
+  });
+});

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { actOn } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { openRawSocket } from '../setup/streams.ts';
+
+/** What a client writes in JSON is what is read, on every way in: never one of two values, never a number near it. */
+
+let t: TestGateway;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform, 100_000n);
+});
+afterAll(() => t.stop());
+
+const query =
+  'mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename ... on UserError { message } } }';
+
+/** A way to send GraphQL: its answer, as text. */
+type Send = (request: string) => Promise<string>;
+
+const post =
+  (path: string, headers: Readonly<Record<string, string>> = {}): Send =>
+  async (body) => {
+    const response = await fetch(`${t.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: t.platform.authorization, 'content-type': 'application/json', ...headers },
+      body,
+    });
+    const text = await response.text();
+    expect({ path, status: response.status, text }).toMatchObject({ status: 400 });
+    return text;
+  };
+
+const overSocket: Send = async (payload) => {
+  const raw = await openRawSocket(t.url, t.platform.authorization);
+  raw.socket.send(`{"id":"1","type":"subscribe","payload":${payload}}`);
+  const answer = await raw.receive('error');
+  raw.socket.close();
+  return JSON.stringify(answer);
+};
+
+const ways: readonly [string, Send][] = [
+  ['a POST', (request) => post('/graphql')(request)],
+  ['an event stream', (request) => post('/graphql', { accept: 'text/event-stream' })(request)],
+  ['a socket', overSocket],
+];
+
+/** The parts of a transfer, as JSON whose amount is written by the test. */
+function transfer(amounts: string): string {
+  const { usd, outsideUsd } = scene;
+  return `{"sourceAccountId":"${usd}","destinationAccountId":"${outsideUsd}","idempotencyKey":"exact",${amounts}}`;
+}
+
+const written: readonly [string, string, string][] = [
+  ['a member twice', '"amount":1,"amount":5000', 'is given twice'],
+  ['a member twice with one value', '"amount":1,"amount":1', 'is given twice'],
+  ['a member twice in other letters', '"amount":5000,"am\\u006funt":1', 'is given twice'],
+  ['more digits than a number has', '"amount":9007199254740993', 'would be read as 9007199254740992'],
+  ['a number beside an integer', '"amount":1.0000000000000000001', 'would be read as 1'],
+  ['a number without bound', '"amount":1e400', 'would be read as Infinity'],
+];
+
+describe.each(ways)('over GraphQL, by %s', (_name, send) => {
+  test.each(written)('%s moves nothing, and is named', async (_what, amounts, reason) => {
+    const answer = await send(`{"query":${JSON.stringify(query)},"variables":{"input":${transfer(amounts)}}}`);
+    expect(answer).toContain(`variables.input.amount`);
+    expect(answer).toContain(reason);
+  });
+
+  test('a member of the request itself counts once, and __proto__ is none', async () => {
+    expect(await send('{"query":"{ viewer { kind } }","query":"{ viewer { id } }"}')).toContain('query is given twice');
+    const polluted = `{"query":${JSON.stringify(query)},"variables":{"__proto__":{"input":${transfer('"amount":1')}}}}`;
+    expect(await send(polluted)).toContain('variables.__proto__ is no name');
+  });
+});
+
+test('a GET names the parameter, or the member in it, that is given twice', async () => {
+  const get = async (search: string) => {
+    const headers = { authorization: t.platform.authorization };
+    const response = await fetch(`${t.url}/graphql?query={viewer{kind}}&${search}`, { headers });
+    expect({ search, status: response.status }).toEqual({ search, status: 400 });
+    return response.text();
+  };
+  expect(await get('variables={"a":{"b":1,"b":2}}')).toContain('"field":"variables.a.b"');
+  expect(await get('extensions={"a":1,"\\u0061":1}')).toContain('"field":"extensions.a"');
+  expect(await get('query={viewer{id}}')).toContain('query is given twice');
+});
+
+describe('a message of a socket that is no operation', () => {
+  test.each([
+    ['{"type":"ping","type":"pong"}', 'type is given twice'],
+    ['{"type":"ping","payload":{"a":1,"a":1}}', 'payload.a is given twice'],
+    ['{"type":"ping","payload":{"a":1e400}}', 'payload.a would be read as Infinity'],
+    ['{"id":"1","id":"2","type":"complete"}', 'id is given twice'],
+  ])('%s ends it with 4400, and says why', async (message, reason) => {
+    const raw = await openRawSocket(t.url, t.platform.authorization);
+    raw.socket.send(message);
+    expect(await raw.closed).toEqual({ code: 4400, reason: expect.stringContaining(reason) });
+  });
+});
+
+describe('over REST', () => {
+  const send = async (raw: string) => {
+    const response = await fetch(`${t.url}/2025-10-13/transfer-out`, {
+      method: 'POST',
+      headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
+      body: raw,
+    });
+    return { status: response.status, body: await response.json() };
+  };
+  const of = (amounts: string) =>
+    `{"source":{"accountId":"${scene.usd}"},"destination":{"accountId":"${scene.outsideUsd}"},${amounts}}`;
+
+  test.each(written)('%s moves nothing, and is named', async (_what, amounts, reason) => {
+    expect(await send(of(amounts))).toMatchObject({
+      status: 400,
+      body: {
+        code: 'INVALID_AMOUNT',
+        details: { errors: [{ field: 'amount', constraint: 'exact', message: expect.stringContaining(reason) }] },
+      },
+    });
+  });
+
+  test.each([
+    ['"amount":1,"metadata":{"a":{"b":[{"c":1},{"c":1,"c":2}]}}', 'metadata.a.b.1.c'],
+    ['"amount":1,"__proto__":{"amount":5}', '__proto__'],
+    ['"amount":1,"metadata":{"\\u005f_proto__":"x"}', 'metadata.__proto__'],
+  ])('%s is refused where it stands', async (members, field) => {
+    const { status, body } = await send(of(members));
+    expect({ status, body }).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', details: { field } } });
+  });
+
+  test('more than 64 levels are refused, and no fault', async () => {
+    const deep = (levels: number) => send(of(`"amount":1,"metadata":${'['.repeat(levels)}${']'.repeat(levels)}`));
+    for (const levels of [65, 20_000]) {
+      expect(await deep(levels)).toMatchObject({ status: 400, body: { message: 'body: has more than 64 levels' } });
+    }
+  });
+});
+
+test('nothing of all this has moved money, and the same written exactly does', async () => {
+  expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n);
+  const { usd, outsideUsd } = scene;
+  await actOn(t.platform, 'transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 5000n });
+});

@@ -1,0 +1,363 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { parseRange } from '../../src/http/client-address.ts';
+import type { Bundle } from '../../src/pages/assets.ts';
+import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { connect as connectAs, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { openRawSocket } from '../setup/streams.ts';
+
+/** Whoever shows no credentials costs a refusal, and no more: connections, files, first messages, documents. */
+
+let t: TestGateway;
+beforeAll(async () => {
+  // At each look a second later: no refusal waits, and none is one too many.
+  let clock = 0;
+  const now = () => {
+    clock += 1_000;
+    return clock;
+  };
+  t = await startTestGateway({ INTROSPECTION: false, WRONG_CREDENTIALS_PER_MINUTE: 10_000 }, undefined, {
+    pace: { now },
+  });
+});
+afterAll(() => t.stop());
+
+interface Sent {
+  readonly url?: string;
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly agent?: Agent;
+  readonly localAddress?: string;
+}
+
+/** Sends a request as it is, also with headers that `fetch` would not send. */
+async function send({ url = t.url, method = 'POST', path, headers = {}, body = '', ...more }: Sent) {
+  const { hostname, port } = new URL(url);
+  const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const sent = request({ hostname, port, method, path, headers: { ...length, ...headers }, agent: false, ...more });
+  sent.on('error', () => undefined).end(body);
+  const [response] = await once(sent, 'response');
+  return { status: response.statusCode as number, text: await text(response) };
+}
+
+const json = { 'content-type': 'application/json' };
+const good = '{ viewer { kind } }';
+const posted = (query: string) => JSON.stringify({ query });
+
+describe('without credentials, what is asked for makes no difference', () => {
+  const documents: readonly [string, object][] = [
+    ['valid', { query: good }],
+    ['with a field that is none', { query: '{ nope }' }],
+    ['that is none', { query: '{' }],
+    ['of introspection', { query: '{ __schema { types { name } } }' }],
+    ['known by its hash', { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } }],
+    ['known by its id', { documentId: `sha256:${'a'.repeat(64)}` }],
+    ['that subscribes', { query: 'subscription { transactionUpdates { nope } }' }],
+    ['with a variable that is none', { query: good, variables: 1 }],
+    ['that is no request', []],
+  ];
+  const sha = 'application/graphql-response+json';
+
+  test.each(['application/json', sha, 'text/event-stream', 'multipart/mixed', 'text/csv'])(
+    'to a POST that accepts %s, and to a GET',
+    async (accept) => {
+      const answers = new Set<string>();
+      for (const authorization of ['', 'Basic x', `Basic ${btoa('a:b')}`, 'Bearer x']) {
+        const headers = { accept, authorization };
+        for (const [, document] of documents) {
+          const body = JSON.stringify(document);
+          const search = new URLSearchParams(
+            Object.entries(document).map(([name, value]) => [
+              name,
+              typeof value === 'string' ? value : JSON.stringify(value),
+            ]),
+          );
+          const sent = [
+            await send({ path: '/graphql', headers: { ...headers, ...json }, body }),
+            await send({ path: '/graphql/stream', headers: { ...headers, ...json }, body }),
+            await send({ method: 'GET', path: `/graphql?${search}`, headers }),
+          ];
+          expect(sent.map(({ status }) => status)).toEqual([401, 401, 401]);
+          for (const one of sent) answers.add(one.text);
+        }
+      }
+      expect([...answers]).toEqual([expect.stringContaining('"code":"UNAUTHENTICATED"')]);
+    },
+  );
+
+  test.each(documents)('over a socket, for a document %s', async (_what, payload) => {
+    const raw = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    raw.on('error', () => undefined);
+    await once(raw, 'open');
+    const query = 'query' in payload ? payload.query : '';
+    raw.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { ...payload, query, variables: {} } }));
+    const [code] = await once(raw, 'close');
+    expect(code).toBe(4401);
+  });
+});
+
+describe('a request that is wrong in two ways is refused for the earlier one: address, form, credentials, limits, content', () => {
+  /** An instance at which the platform may send nothing more. */
+  let full: TestGateway;
+  beforeAll(async () => {
+    // A clock that stands still: what is used up stays so.
+    const limits = { RATE_LIMIT_PLATFORM: { perSecond: 1, burst: 1 } };
+    full = await startTestGateway({ ROLE: 'serve', ...limits }, t.databaseUrl, { pace: { now: () => 0 } });
+    const used = connectAs(full.url, t.platform.platformId, t.platform.authorization);
+    expect((await used.send(good)).status).toBe(200);
+    expect((await used.send(good)).status).toBe(429);
+  });
+  afterAll(() => full.stop());
+
+  const long = 'x'.repeat(101 * 1024);
+  const paths: readonly [string, string, string][] = [
+    ['POST', '/graphql', posted(good)],
+    ['POST', '/graphql/stream', posted(good)],
+    ['POST', '/2025-10-13/quotes', '{}'],
+    ['PATCH', '/2025-10-13/config', '{}'],
+  ];
+  const headersOf = (authorization: string, more: object = {}) => ({ ...json, authorization, ...more });
+
+  test.each(paths)('%s %s', async (method, path, body) => {
+    const own = t.platform.authorization;
+    const at = async (sent: Omit<Sent, 'path'>) => (await send({ method, path, body, ...sent })).status;
+    // Address, before the form.
+    expect(await at({ headers: headersOf('', { host: 'a/b?c', 'content-type': 'text/plain' }) })).toBe(400);
+    // Form, before credentials.
+    expect(await at({ headers: headersOf('', { 'content-type': 'text/plain' }) })).toBe(415);
+    expect(await at({ headers: headersOf('', { 'content-encoding': 'gzip' }) })).toBe(415);
+    expect(await at({ headers: headersOf(''), body: long })).toBe(413);
+    // Form, before limits.
+    expect(await at({ url: full.url, headers: headersOf(own, { 'content-type': 'text/plain' }) })).toBe(415);
+    expect(await at({ url: full.url, headers: headersOf(own), body: long })).toBe(413);
+    // Credentials, before limits.
+    expect(await at({ url: full.url, headers: headersOf(`Basic ${btoa('a:b')}`) })).toBe(401);
+    // Credentials, before content.
+    expect(await at({ headers: headersOf(''), body: '{' })).toBe(401);
+    expect(await at({ headers: headersOf(''), body: '{"a":1,"a":1}' })).toBe(401);
+    // Limits, before content.
+    expect(await at({ url: full.url, headers: headersOf(own), body: '{' })).toBe(429);
+    // And last its content.
+    expect(await at({ headers: headersOf(own), body: '{' })).toBe(400);
+  });
+
+  test('a GET', async () => {
+    const at = async (path: string, authorization: string, url = t.url) =>
+      (await send({ url, method: 'GET', path, headers: { authorization } })).status;
+    for (const path of ['/graphql?query={', '/2025-10-13/quotes?nope=1']) {
+      expect(await at(path, '')).toBe(401);
+      expect(await at(path, `Basic ${btoa('a:b')}`, full.url)).toBe(401);
+      expect(await at(path, t.platform.authorization, full.url)).toBe(429);
+    }
+  });
+
+  test('a webhook of a provider', async () => {
+    const path = `/rails/${t.platform.platformId}/webhooks`;
+    expect((await send({ method: 'PUT', path, body: '{' })).status).toBe(405);
+    expect((await send({ path, body: long })).status).toBe(413);
+    expect((await send({ path, body: '{"a":1,"a":1}' })).status).toBe(401);
+  });
+
+  test('an operation on a socket', async () => {
+    const raw = await openRawSocket(t.url, t.platform.authorization);
+    raw.send({ id: '1', type: 'subscribe', payload: { query: '{' } });
+    expect(await raw.receive('error')).toMatchObject({ payload: [{ extensions: { code: 'GRAPHQL_PARSE_FAILED' } }] });
+    raw.socket.close();
+    // Limits, before content: the socket itself is one request too many.
+    const refused = await openRawSocket(full.url, t.platform.authorization);
+    expect((await refused.closed).code).toBe(1013);
+  });
+});
+
+describe('a socket whose client breaks the protocol', () => {
+  let database: ThrowawayDatabase;
+  /** In a process of its own, so that what it prints is seen. */
+  let gateway: ChildGateway;
+  beforeAll(async () => {
+    database = await freshDatabase();
+    gateway = await startChildGateway({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
+  });
+  afterAll(async () => {
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    await database.drop();
+  });
+
+  /** Sends messages on a socket without credentials. The service logs one line. Returns the code of its close. */
+  async function closeAfter(messages: readonly (string | Buffer)[]) {
+    const before = gateway.output().length;
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    socket.on('error', () => undefined);
+    await once(socket, 'open');
+    for (const message of messages) socket.send(message);
+    const [code] = await once(socket, 'close');
+    await vi.waitFor(() => expect(gateway.output().slice(before)).toContain('protocol of sockets'));
+    const lines = gateway.output().slice(before).trimEnd().split('\n');
+    expect(lines.filter((line) => /sockets|^\s+at |Internal error/.test(line))).toEqual([
+      expect.stringContaining('a client has broken the protocol of sockets'),
+    ]);
+    return code;
+  }
+
+  test.each([
+    ...['{"type":"next"}', '{"type":"next","id":"1","payload":{}}', '{"type":"error","id":"1","payload":[]}'],
+    ...['{"type":"connection_ack"}', '{"type":"nope"}', '{"type":1}', '{"type":"complete"}', '{"type":"subscribe"}'],
+    ...['{"type":"ping","payload":1}', '{"id":"1","type":"subscribe","payload":{}}', '{}', 'null', '1', '"ping"', '[]'],
+    ...['[{"type":"connection_init"}]', '', '{', '{"type":"ping","type":"ping"}', '\u0000'],
+  ])('is closed with 4400, with one line in the log: %j', async (message) => {
+    expect(await closeAfter([message])).toBe(4400);
+  });
+
+  test.each([
+    ['a message in bytes', 4400, [Buffer.from('{"type":"connection_init"}')]],
+    ['an operation before its credentials', 4401, ['{"id":"1","type":"subscribe","payload":{"query":"{nope}"}}']],
+    ['a message of many levels', 4400, ['['.repeat(60_000)]],
+    ['a message that is too long', 1009, ['x'.repeat(65 * 1024)]],
+    ['two first messages', 4429, ['{"type":"connection_init"}', '{"type":"connection_init"}']],
+    ['only what is wrong first counts', 4400, ['{"type":"next"}', '{"type":"nope"}', '{"type":"connection_init"}']],
+  ] as const)('%s: %i', async (_what, wanted, messages) => {
+    expect(await closeAfter(messages)).toBe(wanted);
+  });
+
+  test('is refused later where it goes on', async () => {
+    let closed = 0;
+    const fifty = Promise.withResolvers<void>();
+    const sockets = Array.from({ length: 200 }, () => {
+      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+      socket.on('error', () => undefined).on('open', () => socket.send('{"type":"next"}'));
+      return socket.on('close', () => {
+        closed += 1;
+        if (closed >= 20) fifty.resolve();
+      });
+    });
+    await fifty.promise;
+    // What was sent at once has arrived before the answer to a request that came after it.
+    expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
+    expect(closed).toBeLessThan(sockets.length);
+    for (const socket of sockets) socket.terminate();
+  });
+});
+
+describe('a file of a page', () => {
+  const { pages } = JSON.parse(readFileSync('dist/pages/bundle.json', 'utf8')) as Bundle;
+  const get = (url: string, name: string, encoding: string) =>
+    send({ url, method: 'GET', path: `/assets/${name}`, headers: { 'accept-encoding': encoding } });
+
+  test('is there only where a page is shown that uses it', async () => {
+    const names = [...new Set(Object.values(pages).flatMap(({ files }) => files))];
+    expect(names.length).toBeGreaterThan(20);
+    const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: false }, t.databaseUrl);
+    for (const name of names) expect([name, (await get(closed.url, name, 'gzip')).status]).toEqual([name, 404]);
+    await closed.stop();
+    const documents = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: true }, t.databaseUrl);
+    for (const name of names) {
+      const isUsed = pages.console?.files.includes(name);
+      expect([name, (await get(documents.url, name, 'gzip')).status]).toEqual([name, isUsed ? 200 : 404]);
+    }
+    await documents.stop();
+  });
+
+  test('is the same bytes for everybody, whatever they accept', async () => {
+    const shown = await startTestGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
+    const path = `/assets/${pages.lab?.scripts[0]}`;
+    for (const encoding of ['identity', 'gzip;q=0', 'br', 'gzip', '']) {
+      const response = await fetch(`${shown.url}${path}`, { headers: { 'accept-encoding': encoding } });
+      expect(response.headers.get('content-encoding')).toBe('gzip');
+      const length = Number(response.headers.get('content-length'));
+      expect(gunzipSync(readFileSync(`dist/pages/${pages.lab?.scripts[0]}.gz`)).toString()).toBe(await response.text());
+      expect(length).toBe(readFileSync(`dist/pages/${pages.lab?.scripts[0]}.gz`).length);
+    }
+    await shown.stop();
+  });
+});
+
+describe('connections', () => {
+  const most = 40;
+  const openAt = async (url: string, localAddress = '127.0.0.1'): Promise<Socket> => {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port), localAddress }).on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket.resume();
+  };
+  /** Opens idle connections from one address. Returns those that the service has not closed by the time that it answers another. */
+  async function idle(url: string, count: number): Promise<readonly Socket[]> {
+    const sockets: Socket[] = [];
+    for (let opened = 0; opened < count; opened += 1) sockets.push(await openAt(url));
+    const answer = { url, method: 'GET', path: '/health/live', localAddress: '127.0.0.2' };
+    for (let round = 0; round < 10; round += 1) expect((await send(answer)).status).toBe(200);
+    return sockets.filter((socket) => !socket.destroyed);
+  }
+
+  test('of strangers are a quarter of all from one address, and others are served', async () => {
+    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const left = await idle(gateway.url, 3 * most);
+    expect(left).toHaveLength(most / 4);
+    for (const socket of left) socket.destroy();
+    await gateway.stop();
+  });
+
+  test('of strangers give way, the oldest of the address that has the most, where all addresses have half of all', async () => {
+    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const sockets: Socket[] = [];
+    for (let address = 10; address < 16; address += 1) {
+      for (let opened = 0; opened < most / 4; opened += 1) {
+        sockets.push(await openAt(gateway.url, `127.0.0.${address}`));
+      }
+    }
+    expect((await send({ url: gateway.url, method: 'GET', path: '/health/live' })).status).toBe(200);
+    expect(sockets.filter((socket) => !socket.destroyed).length).toBeLessThanOrEqual(most / 2);
+    for (const socket of sockets) socket.destroy();
+    await gateway.stop();
+  });
+
+  test('of those who have shown credentials are not counted as strangers’, over HTTP and over sockets', async () => {
+    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const agents = Array.from({ length: most / 4 }, () => new Agent({ keepAlive: true }));
+    const { authorization } = t.platform;
+    for (const agent of agents) {
+      const sent = {
+        url: gateway.url,
+        path: '/graphql',
+        headers: { ...json, authorization },
+        body: posted(good),
+        agent,
+      };
+      expect((await send(sent)).status).toBe(200);
+    }
+    for (let opened = 0; opened < most / 4; opened += 1) await openRawSocket(gateway.url, authorization);
+    const path = '/health/live';
+    expect((await send({ url: gateway.url, method: 'GET', path })).status).toBe(200);
+    for (const agent of agents) agent.destroy();
+    await gateway.stop();
+  });
+
+  test('of a trusted proxy have clients of their own: it is not one address', async () => {
+    const gateway = await startTestGateway(
+      { ROLE: 'serve', TRUSTED_PROXIES: [parseRange('127.0.0.1')] },
+      t.databaseUrl,
+      { pace: { connections: most } },
+    );
+    const left = await idle(gateway.url, most - 5);
+    expect(left).toHaveLength(most - 5);
+    for (const socket of left) socket.destroy();
+    await gateway.stop();
+  });
+
+  test('that send nothing, or no whole request head, are closed', async () => {
+    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { headersMs: 200 } });
+    const silent = await openAt(gateway.url);
+    const slow = await openAt(gateway.url);
+    slow.write('POST /graphql HTTP/1.1\r\nhost: a\r\n');
+    await Promise.all([once(silent, 'close'), once(slow, 'close')]);
+    await gateway.stop();
+  });
+});

@@ -1,0 +1,270 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startOperatorServer } from '../../src/instruments/operator-server.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+
+/** What a request is sent to: one host, as RFC 9112 3.2 writes it, and a path. Nothing is made of it but a refusal. */
+
+let t: TestGateway;
+beforeAll(async () => {
+  t = await startTestGateway({ METRICS_PORT: 0, GRAPHIQL: true, OPENAPI: true, CORS_ORIGINS: ['*'] });
+});
+afterAll(() => t.stop());
+
+/** Sends bytes as they are. @returns all that comes until the server closes the connection */
+async function exchange(lines: readonly string[], url = t.url): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (data: string) => {
+    answer += data;
+  });
+  socket.write(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'));
+  await once(socket, 'close');
+  return answer;
+}
+
+const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
+const upgradeLines = [
+  ...['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
+  ...['Sec-WebSocket-Protocol: graphql-transport-ws', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='],
+];
+const stream = encodeURIComponent('subscription { transactionUpdates { status } }');
+
+/** A request: its first line, and what it sends besides Host. */
+interface Sent {
+  readonly name?: string;
+  readonly first: string;
+  readonly more?: readonly string[];
+}
+
+/** A request of each path and transport. */
+const requests: readonly Sent[] = [
+  { name: 'a query of GraphQL', first: 'GET /graphql?query={viewer{kind}} HTTP/1.1' },
+  {
+    name: 'a POST of GraphQL',
+    first: 'POST /graphql HTTP/1.1',
+    more: ['Content-Type: application/json', 'Content-Length: 5'],
+  },
+  {
+    name: 'a body that waits for leave',
+    first: 'POST /graphql HTTP/1.1',
+    more: ['Expect: 100-continue', 'Content-Length: 5'],
+  },
+  { name: 'an expectation', first: 'POST /graphql HTTP/1.1', more: ['Expect: wonders', 'Content-Length: 5'] },
+  { name: 'an event stream', first: `GET /graphql?query=${stream} HTTP/1.1`, more: ['Accept: text/event-stream'] },
+  { name: 'a WebSocket', first: 'GET /graphql HTTP/1.1', more: upgradeLines },
+  { name: 'a WebSocket elsewhere', first: 'GET /elsewhere HTTP/1.1', more: upgradeLines },
+  { name: 'a list of REST', first: 'GET /2025-10-13/customers HTTP/1.1' },
+  { name: 'a command of REST', first: 'POST /2025-10-13/customers HTTP/1.1', more: ['Content-Length: 5'] },
+  { name: 'the OpenAPI document', first: 'GET /2025-10-13/openapi.json HTTP/1.1' },
+  { name: 'the console', first: 'GET /2025-10-13/docs HTTP/1.1' },
+  { name: 'the front page', first: 'GET / HTTP/1.1', more: ['Accept: text/html'] },
+  { name: 'the lab', first: 'GET /lab HTTP/1.1' },
+  { name: 'GraphiQL', first: 'GET /graphql?query={viewer{kind}} HTTP/1.1', more: ['Accept: text/html'] },
+  { name: 'the wallet', first: 'POST /wallet/token HTTP/1.1', more: ['Content-Length: 0'] },
+  { name: 'a page of the documentation', first: 'GET /docs HTTP/1.1' },
+  { name: 'an asset', first: 'GET /assets/any.js HTTP/1.1' },
+  { name: 'liveness', first: 'GET /health/live HTTP/1.1' },
+  { name: 'readiness', first: 'HEAD /health/ready HTTP/1.1' },
+  { name: 'a webhook of a provider', first: 'POST /rails/Platform:1/webhooks HTTP/1.1', more: ['Content-Length: 5'] },
+  {
+    name: 'a preflight',
+    first: 'OPTIONS /graphql HTTP/1.1',
+    more: ['Origin: http://a', 'Access-Control-Request-Method: POST'],
+  },
+  { name: 'the whole server', first: 'OPTIONS * HTTP/1.1' },
+  { name: 'a wrong path', first: 'GET /nothing HTTP/1.1' },
+];
+
+/** Sends a request with these lines of Host. */
+function send({ first, more = [] }: Sent, hosts: readonly string[], url = t.url): Promise<string> {
+  const hostLines = hosts.map((host) => `Host: ${host}`);
+  const close = more.some((line) => line.startsWith('Connection')) ? [] : ['Connection: close'];
+  return exchange([first, ...hostLines, `Authorization: ${t.platform.authorization}`, ...close, ...more], url);
+}
+
+const noHosts: readonly (readonly string[])[] = [
+  [],
+  [''],
+  ['a', 'a'],
+  ['a', 'b'],
+  ...[
+    'a, b',
+    'a b',
+    'a/b',
+    'a/',
+    '/a',
+    'a?b',
+    'a#b',
+    'a\\b',
+    'u@a',
+    '@',
+    'u:p@a',
+    'http://a',
+    '%',
+    '%61',
+    'a|b',
+    '[',
+    '::1',
+  ],
+  ...[
+    '[::1',
+    '[::1]x',
+    '[:::::]',
+    ':80',
+    'a:b',
+    'a:-1',
+    'a:65536',
+    'a:80:80',
+    'a:8 0',
+    '256.1.1.1',
+    'ä',
+    '\u00ff',
+    "a'b",
+  ],
+].map((hosts) => (typeof hosts === 'string' ? [hosts] : hosts));
+
+describe('a Host that is no authority is refused before all else:', () => {
+  test.each(requests)('$name', async (request) => {
+    for (const hosts of noHosts) {
+      const answer = await send(request, hosts);
+      expect([hosts, statusOf(answer)]).toEqual([hosts, 400]);
+      // Node itself answers where there is none, without a body; so do refused upgrades.
+      if (hosts.length > 0 && !request.first.startsWith('HEAD') && request.more !== upgradeLines) {
+        expect(answer).toMatch(/Host/);
+      }
+      expect(answer).not.toMatch(/customers|currencies|allow-origin|100 Continue/i);
+    }
+  });
+
+  test('the metrics', async () => {
+    const metrics = t.gateway.metricsUrl ?? '';
+    for (const path of ['/metrics', '/nothing']) {
+      const request = { first: `GET ${path} HTTP/1.1` };
+      for (const hosts of noHosts) expect([hosts, statusOf(await send(request, hosts, metrics))]).toEqual([hosts, 400]);
+      expect(statusOf(await send(request, ['a:1'], metrics))).toBe(path === '/metrics' ? 200 : 404);
+    }
+  });
+
+  test('a document in it is not executed, and not its variables', async () => {
+    const query = encodeURIComponent('{ customers(first: 1) { totalCount } }');
+    for (const accept of ['application/json', 'text/event-stream', 'multipart/mixed', '*/*']) {
+      for (const path of ['/graphql?query={', '/graphql?query={viewer{kind}}']) {
+        const host = `x/graphql?query=${query}&z=`;
+        const answer = await send({ first: `GET ${path} HTTP/1.1`, more: [`Accept: ${accept}`] }, [host]);
+        expect(statusOf(answer)).toBe(400);
+        expect(answer).not.toContain('totalCount');
+      }
+    }
+  });
+
+  test('any authority with a character that none has', async () => {
+    const wrong = fc.constantFrom(...' /?#@\\%[]<>^|"{}\'`,;!$&()*+=\t');
+    await fc.assert(
+      fc.asyncProperty(authority, fc.nat(), wrong, async (host, at, character) => {
+        const cut = 1 + (at % (host.length - 1));
+        const spoilt = host.slice(0, cut) + character + host.slice(cut);
+        expect([spoilt, statusOf(await send({ first: 'GET /health/live HTTP/1.1' }, [spoilt]))]).toEqual([spoilt, 400]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const port = fc.nat(65_535);
+/** Hosts as the network has them: names, IPv4 and IPv6 addresses; with a port or without. */
+const authority = fc
+  .tuple(
+    fc.oneof(
+      fc.domain(),
+      fc.ipV4(),
+      fc
+        .ipV6()
+        .filter((address) => URL.canParse(`http://[${address}]`))
+        .map((address) => `[${address}]`),
+      fc.constantFrom('localhost', 'LOCALHOST', 'my_service', 'xn--bcher-kva.example', 'a.example.', 'a--b', '1a'),
+    ),
+    fc.oneof(
+      fc.constant(''),
+      port.map((one) => `:${one}`),
+    ),
+  )
+  .map((parts) => parts.join(''))
+  .filter((host) => host.length > 1);
+
+test('every host of the network is one, and no answer depends on which it is', async () => {
+  const dates = /^(date|x-request-id|ratelimit[a-z-]*): .*\r\n/gim;
+  const read = async (path: string, host: string) =>
+    (await send({ first: `GET ${path} HTTP/1.1`, more: ['Accept: application/json'] }, [host])).replace(dates, '');
+  const paths = [
+    '/',
+    '/lab',
+    '/wallet',
+    '/docs',
+    '/health/live',
+    '/graphql?query={viewer{kind}}',
+    '/2025-10-13/config',
+  ];
+  const usual = new Map(await Promise.all(paths.map(async (path) => [path, await read(path, 'localhost')] as const)));
+  for (const path of paths) expect(usual.get(path)).toMatch(/^HTTP\/1\.1 (200|404) /);
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...paths), authority, async (path, host) => {
+      expect(await read(path, host)).toBe(usual.get(path));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe('what a request is sent to', () => {
+  const hosted = (target: string, host: string, method = 'GET') =>
+    exchange([`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close']);
+
+  test('may name its host, as Host does', async () => {
+    for (const target of [
+      'http://a.example/health/live',
+      'HTTP://A.example/health/live?x',
+      'https://a.example/health/live',
+    ]) {
+      expect([target, statusOf(await hosted(target, 'a.example'))]).toEqual([target, 200]);
+    }
+    expect(await hosted('http://a.example', 'a.example')).toContain('"graphql":"/graphql"');
+    expect(await hosted('http://a.example?x', 'a.example')).toContain('"graphql":"/graphql"');
+    expect(await hosted('http://a.example/nothing', 'a.example')).toContain('there is nothing at /nothing');
+  });
+
+  test.each([
+    ['another host', 'http://b.example/health/live'],
+    ['another port', 'http://a.example:1/health/live'],
+    ['a user', 'http://u@a.example/health/live'],
+    ['no host', 'http:///health/live'],
+    ['another scheme', 'ftp://a.example/health/live'],
+    ['a fragment', '/health/live#x'],
+    ['a fragment that hides a query', '/graphql#?query={viewer{kind}}'],
+    ['no path', 'health/live'],
+    ['the whole server', '*'],
+  ])('is refused with %s', async (_name, target) => {
+    expect(statusOf(await hosted(target, 'a.example'))).toBe(400);
+    expect(statusOf(await exchange([`GET ${target} HTTP/1.1`, 'Host: a.example', ...upgradeLines]))).toBe(400);
+  });
+
+  test('needs no Host before HTTP/1.1, but a right one', async () => {
+    const old = (lines: readonly string[]) => exchange(['GET /health/live HTTP/1.0', ...lines]);
+    expect(statusOf(await old([]))).toBe(200);
+    expect(statusOf(await old(['Host: a/b']))).toBe(400);
+  });
+});
+
+test('another server that an operator reads refuses as well', async () => {
+  const server = await startOperatorServer(
+    { host: '127.0.0.1', port: 0 },
+    { '/metrics': async () => ({ type: 'text/plain', body: 'figures' }) },
+    pino({ level: 'silent' }),
+  );
+  expect(await send({ first: 'GET /metrics HTTP/1.1' }, ['a'], server.url)).toContain('figures');
+  expect(statusOf(await send({ first: 'GET /metrics HTTP/1.1' }, ['a@b'], server.url))).toBe(400);
+  server.close();
+});

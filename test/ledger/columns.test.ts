@@ -1,0 +1,213 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { proposeAdjustment } from '../../src/payments/adjustments.ts';
+import { actOn, quote as makeQuote, usdToEur } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
+import { edges, type Row } from './row-edges.ts';
+
+// What the database itself says of columns, whatever the service asks for: which may change, and what a row may hold.
+
+let t: TestGateway;
+let scene: Scene;
+let quote: Data;
+let incomingId: string;
+let adjustmentId: string;
+let sql: pg.Client;
+beforeAll(async () => {
+  t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
+  scene = await makeScene(t.platform, 10_000n);
+  quote = await makeQuote(t.platform, usdToEur(scene));
+  incomingId = (
+    await actOn(t.platform, 'sandboxReceiveUma', {
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      customerId: scene.customerId,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 500,
+    })
+  ).transaction.id;
+  const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
+  const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
+  if (proposed.kind === 'refused') throw new Error(proposed.reason);
+  adjustmentId = proposed.adjustment.id;
+  sql = new pg.Client({ connectionString: t.databaseUrl });
+  await sql.connect();
+});
+afterAll(async () => {
+  await sql.end();
+  await t.stop();
+});
+
+/** Each test is one transaction, which is rolled back. */
+beforeEach(() => sql.query('begin'));
+afterEach(() => sql.query('rollback'));
+
+const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
+
+/** Returns the SQLSTATE with which an update of a row is refused, or `done`. Nothing of it stays. */
+async function stateOf(table: string, id: string, change: string): Promise<string | undefined> {
+  await sql.query('savepoint here');
+  const state = await sql.query(`update ${table} set ${change} where id = $1`, [uuidOf(id)]).then(
+    ({ rowCount }) => (rowCount === 1 ? 'done' : 'no row'),
+    (error: unknown) => (error instanceof pg.DatabaseError ? error.code : String(error)),
+  );
+  await sql.query('rollback to here; release here');
+  return state;
+}
+
+/** Returns SQL of another value of a column than it has. */
+function otherValue(column: string, type: string, isEnum: boolean): string {
+  if (isEnum) return `(select v from unnest(enum_range(null::${type})) v where v is distinct from ${column} limit 1)`;
+  switch (type) {
+    case 'uuid':
+      return 'uuid_v7()';
+    case 'jsonb':
+      return `'{"other": "value"}'`;
+    case 'bool':
+      return `not ${column}`;
+    case 'timestamptz':
+      return `coalesce(${column}, now()) + interval '1 hour'`;
+    case 'text':
+      return `concat(${column}, 'x')`;
+    default:
+      return `coalesce(${column}, 0) + 1`;
+  }
+}
+
+/** Returns the columns of a row that can change, beside its status and what a trigger sets, while `move` does. */
+async function changeable(table: string, id: string, move = ''): Promise<string[]> {
+  const { rows } = await sql.query(
+    `select column_name as name, udt_name as type, data_type = 'USER-DEFINED' as is_enum from information_schema.columns
+     where table_schema = 'public' and table_name = $1 order by 1`,
+    [table],
+  );
+  const found: string[] = [];
+  for (const { name, type, is_enum: isEnum } of rows) {
+    if (['status', 'status_reason', 'version', 'updated_at'].includes(name)) continue;
+    const state = await stateOf(table, id, `${move} ${name} = ${otherValue(name, type, isEnum)}`);
+    if (state === undefined || !/^LG00[124]$/.test(state)) found.push(name);
+  }
+  return found;
+}
+
+describe('nothing changes', () => {
+  test('of a quote but its status', async () => {
+    expect(await changeable('quote', quote.id, `status = 'PROCESSING',`)).toEqual([]);
+  });
+
+  // Of a name and a number at its other end, a trigger keeps what was there (guard_transaction).
+  const kept = ['destination_name', 'destination_number'];
+  const outcome = [
+    'counterparty_information',
+    'expected_settlement_at',
+    'failure_reason',
+    'refund_amount',
+    'refund_initiated_at',
+    'refund_reference',
+    'refund_settled_at',
+    'settled_at',
+  ];
+
+  test('of an outgoing payment but what comes of it', async () => {
+    const columns = await changeable('transaction', quote.transaction.id, `status = 'PROCESSING',`);
+    expect(columns).toEqual([...outcome, ...kept].sort());
+  });
+
+  test('of an incoming payment but what comes of it, the question to its platform, and the account that it goes to', async () => {
+    const columns = await changeable('transaction', incomingId, `status = 'PROCESSING',`);
+    const asked = ['approval_due_at', 'destination_account_id', 'requested_information'];
+    expect(columns).toEqual([...outcome, ...kept, ...asked].sort());
+  });
+
+  test('of an account, here or outside, but what is noted on it, its checks, its freeze and its end', async () => {
+    const noted = [
+      'beneficiary_verification_status',
+      'beneficiary_verified_name',
+      'default_uma_deposit_account',
+      'frozen_at',
+      'is_deleted',
+      'metadata',
+      'platform_account_id',
+    ];
+    for (const id of [scene.usd, scene.outsideUsd]) expect(await changeable('account', id)).toEqual(noted);
+  });
+
+  test('of a proposed adjustment but its decision', async () => {
+    const columns = await changeable('adjustment', adjustmentId, `status = 'REJECTED',`);
+    expect(columns).toEqual(['decided_at', 'decided_by', 'decided_reason', 'journal_id']);
+  });
+});
+
+test('a name at the other end of a payment stays as it was, whatever an update says', async () => {
+  const id = uuidOf(quote.transaction.id);
+  const read = async () =>
+    (await sql.query('select destination_name, destination_number from transaction where id = $1', [id])).rows;
+  const before = await read();
+  await sql.query(
+    `update transaction set status = 'PROCESSING', destination_name = 'x', destination_number = 'x' where id = $1`,
+    [id],
+  );
+  expect(await read()).toEqual(before);
+});
+
+test('an adjustment is decided once, and its decision is not taken back', async () => {
+  const decided = (status: string) =>
+    `status = '${status}', decided_at = now(), decided_by = 'Ada', decided_reason = 'a test'`;
+  expect(await stateOf('adjustment', adjustmentId, `status = 'PROPOSED'`)).toBe('LG003');
+  await sql.query(`update adjustment set ${decided('REJECTED')} where id = $1`, [adjustmentId]);
+  for (const status of ['REJECTED', 'PROPOSED', 'APPROVED']) {
+    expect([status, await stateOf('adjustment', adjustmentId, decided(status))]).toEqual([status, 'LG003']);
+  }
+});
+
+test('a payment that keeps its status changes in nothing but a refund that waited and is paid now', async () => {
+  const id = quote.transaction.id;
+  const failed = `status = 'FAILED', failure_reason = 'QUOTE_EXECUTION_FAILED'`;
+  const paid = 'refund_settled_at = now()';
+  expect(await stateOf('transaction', id, `status = 'PENDING', expected_settlement_at = now()`)).toBe('LG003');
+  await sql.query(`update transaction set status = 'PROCESSING' where id = $1`, [uuidOf(id)]);
+  await sql.query('savepoint without');
+  await sql.query(`update transaction set ${failed} where id = $1`, [uuidOf(id)]);
+  // No refund has begun.
+  expect(await stateOf('transaction', id, paid)).toBe('LG003');
+  await sql.query('rollback to without');
+  await sql.query(`update transaction set ${failed}, refund_reference = 'R', refund_amount = 1 where id = $1`, [
+    uuidOf(id),
+  ]);
+  expect(await stateOf('transaction', id, `status_reason = 'x'`)).toBe('LG003');
+  expect(await stateOf('transaction', id, paid)).toBe('done');
+  await sql.query(`update transaction set ${paid} where id = $1`, [uuidOf(id)]);
+  expect(await stateOf('transaction', id, paid)).toBe('LG003');
+});
+
+test('when a payment was settled and its refund begun is what the clock of the database said', async () => {
+  const id = uuidOf(quote.transaction.id);
+  await sql.query(`update transaction set status = 'PROCESSING' where id = $1`, [id]);
+  await sql.query(`update transaction set status = 'COMPLETED', settled_at = '2001-01-01' where id = $1`, [id]);
+  await sql.query(
+    `update transaction set status = 'REFUNDED', refund_reference = 'R', refund_amount = 1,
+       refund_initiated_at = '2001-01-01', refund_settled_at = '2001-01-01' where id = $1`,
+    [id],
+  );
+  const { rows } = await sql.query(
+    `select settled_at > now() - interval '1 day' as settled, refund_initiated_at = updated_at as begun,
+       refund_settled_at = updated_at as paid from transaction where id = $1`,
+    [id],
+  );
+  expect(rows).toEqual([{ settled: true, begun: true, paid: true }]);
+});
+
+test.each(edges)('a row may be %s, and nothing beyond it', async (_what, [row, sound], [other, broken]) => {
+  const rows: Readonly<Record<Row, readonly [table: string, id: string]>> = {
+    here: ['account', scene.usd],
+    outside: ['account', scene.outsideUsd],
+    quote: ['quote', quote.id],
+    payment: ['transaction', quote.transaction.id],
+    incoming: ['transaction', incomingId],
+  };
+  // Without the triggers, which would refuse most of these changes for another reason.
+  await sql.query('set local session_replication_role = replica');
+  const states = [await stateOf(...rows[row], sound), await stateOf(...rows[other], broken)];
+  expect(states).toEqual(['done', '23514']);
+});

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { commitPlanOn } from '../../src/ledger/commit.ts';
+import type { AccountMove, Alternative, Plan } from '../../src/ledger/plan.ts';
+import { noteCase } from '../../src/payments/settlement/cases.ts';
+import { pay, quote, usdToEur } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// What the database accepts and refuses of a plan, right at the edge. Each test is one transaction, which is rolled back.
+
+let t: TestGateway;
+let scene: Scene;
+let client: pg.Client;
+beforeAll(async () => {
+  t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
+  scene = await makeScene(t.platform, 100_000n);
+  client = new pg.Client({ connectionString: t.databaseUrl });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await t.stop();
+});
+beforeEach(() => client.query('begin'));
+afterEach(() => client.query('rollback'));
+
+const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
+
+/** Answers the refusal of a plan, or `done`. */
+async function outcomeOf(plan: Plan): Promise<unknown> {
+  const outcome = await commitPlanOn(client, t.platform.platformId, plan);
+  return outcome.kind === 'refused' ? outcome.refusal : outcome.kind;
+}
+
+/** Answers the SQLSTATE of the error that a plan ends in. What was before it stays. */
+async function errorOf(plan: Plan): Promise<unknown> {
+  await client.query('savepoint before');
+  const state = await commitPlanOn(client, t.platform.platformId, plan).then(
+    ({ kind }) => kind,
+    (error: unknown) => (error instanceof pg.DatabaseError ? error.code : error),
+  );
+  await client.query('rollback to before');
+  return state;
+}
+
+test('a change of an external account that was made for an earlier version of it is refused', async () => {
+  const id = uuid(scene.outsideUsd);
+  const move = (version: number | undefined): Plan => {
+    const review: AccountMove = { id, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' };
+    return { accounts: [version === undefined ? review : { ...review, version }] };
+  };
+  await client.query(`update account set metadata = '{"a": "b"}' where id = $1`, [id]);
+  const conflict = { code: 'CONFLICT', type: 'ExternalAccount', id, status: 'ACTIVE' };
+  for (const other of [1, 3]) expect([other, await outcomeOf(move(other))]).toEqual([other, conflict]);
+  await client.query('savepoint before');
+  expect(await outcomeOf(move(2))).toBe('done');
+  await client.query('rollback to before');
+  // One that names none is made for any.
+  expect(await outcomeOf(move(undefined))).toBe('done');
+});
+
+test('a deposit is credited beside a quote that is EXPIRED, and for no other', async () => {
+  const { id } = await quote(t.platform, usdToEur(scene));
+  const beside = (quoteId: string): Alternative => ({ expired: [{ id: uuid(quoteId) }] });
+  const conflict = (status: string) => ({ code: 'CONFLICT', type: 'Quote', id: uuid(id), status });
+  expect(await outcomeOf(beside(id))).toEqual(conflict('PENDING'));
+  for (const status of ['PROCESSING', 'COMPLETED']) {
+    await client.query('update quote set status = $2 where id = $1', [uuid(id), status]);
+    expect(await outcomeOf(beside(id))).toEqual(conflict(status));
+  }
+  const other = await quote(t.platform, usdToEur(scene));
+  await client.query(`update quote set status = 'EXPIRED' where id = $1`, [uuid(other.id)]);
+  expect(await outcomeOf(beside(other.id))).toBe('done');
+  const unknown = randomUUID();
+  expect(await outcomeOf(beside(unknown))).toEqual({ code: 'QUOTE_NOT_FOUND', id: unknown });
+});
+
+describe('the difference of a payment that a person settles', () => {
+  const legs = [
+    { system: 'OUTSIDE', currency: 'USD', amount: 4n },
+    { system: 'DIFFERENCES', currency: 'USD', amount: -4n },
+  ] as const;
+
+  /** Makes a payment whose order has cases of these kinds, and the plan that settles it. */
+  async function settling(...kinds: readonly ('OTHER_AMOUNT' | 'OTHER_OUTCOME')[]) {
+    const { id } = await pay(t.platform, scene, 1_000);
+    const { platformId } = t.platform;
+    const transactionId = uuid(id);
+    const { rows } = await client.query('select id from rail_order where transaction_id = $1', [transactionId]);
+    const orderId: string = rows[0].id;
+    const order = { platformId, id: orderId, transaction: { id: transactionId } };
+    for (const kind of kinds) {
+      // It needs of the payment only the id.
+      const about = order as Parameters<typeof noteCase>[1];
+      await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });
+    }
+    const plan = {
+      orders: [{ id: orderId, dueInMs: null }],
+      cases: [{ orderId, by: 'Ada', reason: 'a test', movedOut: 1_004n, movedIn: null }],
+      journals: [{ kind: 'difference', transactionId, legs }],
+    } satisfies Plan;
+    const cases = async () =>
+      (
+        await client.query(
+          'select kind, closed_at is null as is_open from rail_case where order_id = $1 order by kind::text',
+          [orderId],
+        )
+      ).rows;
+    return { transactionId, orderId, plan, cases };
+  }
+
+  test('is booked for the case of another amount, and leaves a case of another outcome open', async () => {
+    const { plan, cases } = await settling('OTHER_AMOUNT', 'OTHER_OUTCOME');
+    expect(await outcomeOf(plan)).toBe('done');
+    expect(await cases()).toEqual([
+      { kind: 'OTHER_AMOUNT', is_open: false },
+      { kind: 'OTHER_OUTCOME', is_open: true },
+    ]);
+  });
+
+  test('is not booked for a case of another outcome', async () => {
+    const { plan } = await settling('OTHER_OUTCOME');
+    expect(await errorOf(plan)).toBe('LG014');
+  });
+
+  test('is not booked once its case is closed', async () => {
+    const { plan, orderId, transactionId } = await settling('OTHER_AMOUNT');
+    await client.query(
+      `update rail_case set closed_at = now(), closed_by = 'Grace', closed_reason = 'a test' where order_id = $1`,
+      [orderId],
+    );
+    expect(await outcomeOf(plan)).toEqual({ code: 'CONFLICT', id: transactionId, status: 'CLOSED' });
+  });
+
+  test('is booked with no other case beside it', async () => {
+    const [one, other] = [await settling('OTHER_AMOUNT'), await settling('OTHER_AMOUNT')];
+    const both = {
+      ...one.plan,
+      orders: [...one.plan.orders, ...other.plan.orders],
+      cases: [...one.plan.cases, ...other.plan.cases],
+    };
+    expect(await errorOf(both)).toBe('LG014');
+  });
+});

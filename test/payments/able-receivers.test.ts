@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freezeAccount, freezeCustomer } from '../../src/payments/freezing.ts';
+import { act, actOn, ended, execute, feedEnd, lookUp, seen, succeed, umaAddressOf, umaQuote } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
+
+// Who receives at a UMA address, and into which account: as it is when the money comes.
+
+let t: TestGateway;
+let payer: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  payer = await makeScene(t.platform, 1_000_000n);
+});
+afterAll(() => t.stop());
+
+const decide = (customerId: string, kycStatus: string) =>
+  succeed(t.platform, 'sandboxSetKycStatus', { customerId, kycStatus });
+const makeDefault = (accountId: string) =>
+  succeed(t.platform, 'updateExternalAccount', { accountId, defaultUmaDepositAccount: true });
+
+test.each([
+  ['APPROVED', true],
+  ['MANUALLY_APPROVED', true],
+  ['PENDING_REVIEW', false],
+  ['REJECTED', false],
+  ['EXPIRED', false],
+])('a customer whose identity is %s is found at its address: %s', async (status, isFound) => {
+  const { customerId } = await makeScene(t.platform, 0n);
+  await decide(customerId, status);
+  const found = await lookUp(t.platform, await umaAddressOf(t.platform, customerId));
+  if (isFound) expect(found.id).toMatch(/^Lookup:/);
+  else expect(found).toMatchObject({ code: 'UMA_NOT_FOUND' });
+});
+
+test('the currency of the default deposit account comes first in a lookup, while that account is ACTIVE', async () => {
+  const { customerId, outsideEur } = await makeScene(t.platform, 0n);
+  const umaAddress = await umaAddressOf(t.platform, customerId);
+  const first = async () => (await lookUp(t.platform, umaAddress)).supportedCurrencies[0].currency.code;
+  expect(await first()).toBe('USD');
+  await makeDefault(outsideEur);
+  expect(await first()).toBe('EUR');
+  await succeed(t.platform, 'sandboxSetExternalAccountStatus', { accountId: outsideEur, status: 'UNDER_REVIEW' });
+  expect(await first()).toBe('USD');
+});
+
+describe('a payment whose receiver cannot take it any more when it is sent', () => {
+  const freezing = { ...tester, frozen: true, reason: 'a test' };
+  const ways: Readonly<Record<string, (payee: Scene) => Promise<unknown>>> = {
+    'is not approved any more': ({ customerId }) => decide(customerId, 'REJECTED'),
+    'is frozen': ({ customerId }) => freezeCustomer(t.gateway.payments.database, customerId, freezing),
+    'has its account frozen': ({ usd }) => freezeAccount(t.gateway.payments.database, usd, freezing),
+    'is deleted': ({ customerId }) => act(t.platform, 'deleteCustomer', { customerId }),
+  };
+
+  test.each(Object.keys(ways))('is rejected, and its money is back: it %s', async (way) => {
+    const payee = await makeScene(t.platform, 0n);
+    const { id, transaction } = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
+    const before = await balanceOf(t.platform, payer.usd);
+    await ways[way]?.(payee);
+    await execute(t.platform, id);
+    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'REJECTED' });
+    expect(await balanceOf(t.platform, payer.usd)).toBe(before);
+    expect(await balanceOf(t.platform, payee.usd)).toBe(0n);
+  });
+});
+
+test('a default deposit account in another currency gets nothing: the money comes to the account in its own', async () => {
+  const payee = await makeScene(t.platform, 0n);
+  await makeDefault(payee.outsideEur);
+  const after = await feedEnd(t.platform);
+  const made = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
+  await execute(t.platform, made.id);
+  const incoming: Data = await seen(
+    t.platform,
+    after,
+    ({ type, status }) => type === 'INCOMING' && status === 'PENDING',
+  );
+  expect(incoming).toMatchObject({ destination: { accountId: payee.usd } });
+  await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
+  const done = await ended(t.platform, incoming.id);
+  expect(await balanceOf(t.platform, payee.usd)).toBe(BigInt(done.receivedAmount.amount));
+});

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { checkDueAccounts } from '../../src/payments/accounts/account-moves.ts';
+import type { AccountCheck } from '../../src/rails/rail.ts';
+import { succeed } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { newCustomer } from '../setup/scene.ts';
+
+// A rail checks an external account again, while others change it. The test is the rail, and does the background work itself.
+
+let t: TestGateway;
+/** What the rail answers, one after another, and the ages of accounts that it was told. */
+let answers: (() => Promise<AccountCheck>)[] = [];
+let ages: number[] = [];
+beforeAll(async () => {
+  t = await startTestGateway({ ROLE: 'serve' });
+  const checkAccount = async (_account: unknown, _name: unknown, ageMs: number) => {
+    ages.push(ageMs);
+    const answer = answers.shift();
+    if (!answer) throw new Error('nothing more was expected');
+    return answer();
+  };
+  Object.assign(t.gateway.payments.rails.SANDBOX ?? {}, { checkAccount });
+});
+beforeEach(() => {
+  ages = [];
+});
+afterAll(() => t.stop());
+
+const says = (rest: object = {}): AccountCheck => ({
+  ...{ accepted: true, status: 'ACTIVE', verification: 'PENDING', verifiedName: null },
+  ...rest,
+});
+const fields = 'id status version beneficiaryVerificationStatus';
+const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
+
+let made = 0;
+
+/** Registers an account that the rail is to check again at once. */
+async function register(rest: object = {}): Promise<string> {
+  made += 1;
+  answers = [async () => says({ checkInMs: 0, ...rest })];
+  const usAccount = { accountNumber: `${810_000 + made}`, routingNumber: '021000021', accountCategory: 'CHECKING' };
+  const input = {
+    ...{ customerId: await newCustomer(t.platform), currency: 'USD', accountInfo: { usAccount } },
+    beneficiary: { individual: { fullName: 'Grace Hopper' } },
+  };
+  return (await succeed(t.platform, 'createExternalAccount', input, 'account { id }')).account.id;
+}
+
+/** Has the rail check what is due, with these answers, and answers the account afterwards. */
+async function check(accountId: string, ...given: readonly (() => Promise<AccountCheck>)[]): Promise<Data> {
+  answers = [...given];
+  await t.owner.query('update account_check set due_at = clock_ms()');
+  expect(await checkDueAccounts(t.gateway.payments, 10)).toBe(given.length);
+  const query = `query ($id: ID!) { account(id: $id) { ... on ExternalAccount { ${fields} } } }`;
+  return (await t.platform.ask(query, { id: accountId })).account;
+}
+
+const checks = async (accountId: string) =>
+  t.gateway.payments.database.prisma.accountCheck.count({ where: { accountId: uuid(accountId) } });
+
+test('what the rail says of an account as it was before a change is forgotten, and the rail is asked again', async () => {
+  const accountId = await register();
+  const about = { status: 'ACTIVE', beneficiaryVerificationStatus: 'PENDING', version: 2 };
+  const changed = await check(accountId, async () => {
+    await succeed(t.platform, 'updateExternalAccount', { accountId, platformAccountId: 'ours' });
+    return says({ verification: 'NOT_MATCHED' });
+  });
+  expect(changed).toMatchObject(about);
+  expect(await checks(accountId)).toBe(1);
+  expect(await check(accountId, async () => says({ verification: 'MATCHED' }))).toMatchObject({
+    ...about,
+    beneficiaryVerificationStatus: 'MATCHED',
+    version: 3,
+  });
+  expect(await checks(accountId)).toBe(0);
+});
+
+test('what somebody has said of an owner while the rail was asked stands', async () => {
+  const accountId = await register();
+  const said = { accountId, beneficiaryVerificationStatus: 'MATCHED' };
+  const changed = await check(accountId, async () => {
+    await succeed(t.platform, 'sandboxSetExternalAccountStatus', said);
+    return says({ verification: 'NOT_MATCHED' });
+  });
+  expect(changed).toMatchObject({ beneficiaryVerificationStatus: 'MATCHED', version: 2 });
+  expect(await checks(accountId)).toBe(0);
+});
+
+test('a deleted account is checked no more', async () => {
+  const accountId = await register();
+  expect(await checks(accountId)).toBe(1);
+  await succeed(t.platform, 'deleteExternalAccount', { accountId });
+  expect(await checks(accountId)).toBe(0);
+});
+
+test('an account that the rail refuses is INACTIVE, and what is known of its owner stays', async () => {
+  const accountId = await register({ verification: 'MATCHED' });
+  const refused = await check(accountId, async () => ({ accepted: false, explanation: 'closed' }));
+  expect(refused).toMatchObject({ status: 'INACTIVE', beneficiaryVerificationStatus: 'MATCHED', version: 2 });
+});
+
+test('an account that the rail says is INACTIVE is not registered', async () => {
+  await expect(register({ status: 'INACTIVE', explanation: 'closed' })).rejects.toThrow('INVALID_BANK_ACCOUNT: closed');
+});
+
+test('an account does not go back to PENDING, whatever the rail says', async () => {
+  const accountId = await register();
+  expect(await check(accountId, async () => says({ status: 'PENDING' }))).toMatchObject({
+    status: 'ACTIVE',
+    version: 1,
+  });
+});
+
+test('an account of a time that has not come yet is as old as one can be for the rail', async () => {
+  const accountId = await register({ checkInMs: 0 });
+  const replica = `set session_replication_role = replica; update account set created_at = created_at + interval '1 hour' where id = '${uuid(accountId)}'; set session_replication_role = origin`;
+  await t.owner.query(replica);
+  await check(accountId, async () => says());
+  expect(ages.at(-1)).toBe(86_400_000);
+});

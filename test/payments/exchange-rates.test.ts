@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { succeed } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type RestClient, restClient } from '../setup/rest.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// An indicative rate is what a quote made at the same moment would say, with all fees.
+
+let t: TestGateway;
+let rest: RestClient;
+let scene: Scene;
+beforeAll(async () => {
+  t = await startTestGateway();
+  rest = await restClient(t.url, t.platform.authorization);
+  scene = await makeScene(t.platform);
+});
+afterAll(() => t.stop());
+
+async function chargeFees(fixedFee: bigint, variableFeeRate: string): Promise<void> {
+  const { platformFee } = t.gateway.payments.database.prisma;
+  const { platformId } = t.platform;
+  const key = { platformId, sendingCurrency: 'USD' };
+  await platformFee.upsert({
+    where: { platformId_sendingCurrency: key },
+    create: { ...key, fixedFee, variableFeeRate },
+    update: { fixedFee, variableFeeRate },
+  });
+}
+
+async function rateOf(sendingAmount: number): Promise<Data> {
+  const { exchangeRates } = await t.platform.ask(
+    `query ($sendingAmount: BigInt) { exchangeRates(source: "USD", destinations: ["EUR"], sendingAmount: $sendingAmount) {
+      rate sendingAmount { amount } receivingAmount { amount } fees { amount } } }`,
+    { sendingAmount },
+  );
+  return exchangeRates[0];
+}
+
+test.each([
+  ['no fee', 0n, '0'],
+  ['a fixed fee', 25n, '0'],
+  ['a share', 0n, '0.0125'],
+  ['a fixed fee and a share', 25n, '0.0125'],
+])('a rate is that of a quote, where the platform charges %s', async (_what, fixedFee, variableFeeRate) => {
+  await chargeFees(fixedFee, variableFeeRate);
+  for (const amount of [100, 9_999, 1_000_000]) {
+    const { quote } = await succeed(
+      t.platform,
+      'createQuote',
+      {
+        source: { account: { accountId: scene.usd } },
+        destination: { account: { accountId: scene.outsideEur } },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: amount,
+      },
+      'quote { exchangeRate totalSendingAmount { amount } totalReceivingAmount { amount } feesIncluded { amount } }',
+    );
+    expect(await rateOf(amount)).toEqual({
+      rate: quote.exchangeRate,
+      sendingAmount: quote.totalSendingAmount,
+      receivingAmount: quote.totalReceivingAmount,
+      fees: quote.feesIncluded,
+    });
+  }
+});
+
+test('the fixed fees of a rate are those that do not grow with the amount', async () => {
+  await chargeFees(25n, '0.0125');
+  const feesOf = async (sendingAmount: number) =>
+    (await rest.ask('GET', `/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&sendingAmount=${sendingAmount}`))
+      .data[0];
+  const [small, large] = [await feesOf(1_000), await feesOf(1_000_000)];
+  expect(small.fees.fixed).toBe(large.fees.fixed);
+  expect(small.fees.fixed).toBeGreaterThan(25);
+  // The fixed part is all that is charged of the least amount, but for a unit of each share.
+  const least = await feesOf(small.fees.fixed + 1);
+  expect(least.fees.fixed).toBe(small.fees.fixed);
+});

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { accountTypes } from '../../src/core/account-types.ts';
+import { act } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { newCustomer } from '../setup/scene.ts';
+
+// What identifies an external account (decision 37).
+
+let gateway: TestGateway;
+let platform: TestPlatform;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  platform = gateway.platform;
+});
+afterAll(() => gateway.stop());
+
+const beneficiary = { individual: { fullName: 'Grace Hopper' } };
+const evm = `0x${'aBcDeF0123'.repeat(4)}`;
+
+const register = (customerId: string, currency: string, accountInfo: object, isOwned = true) =>
+  act(
+    platform,
+    'createExternalAccount',
+    { customerId, currency, accountInfo, ...(isOwned && { beneficiary }) },
+    'account { id }',
+  );
+
+interface Kind {
+  readonly type: keyof typeof accountTypes;
+  /** The details of an account. */
+  readonly one: Readonly<Record<string, string>>;
+  /** The same number at other banks: what differs. */
+  readonly elsewhere?: readonly Readonly<Record<string, string>>[];
+  /** Other words for the same account: what differs. */
+  readonly same?: readonly Readonly<Record<string, string>>[];
+  /** Other accounts that look nearly the same: what differs. */
+  readonly other?: readonly Readonly<Record<string, string>>[];
+}
+
+const kinds: readonly Kind[] = [
+  {
+    type: 'US_ACCOUNT',
+    one: { accountNumber: '000123456789', routingNumber: '021000021', accountCategory: 'CHECKING', bankName: 'One' },
+    elsewhere: [{ routingNumber: '026009593' }],
+    same: [{ accountCategory: 'SAVINGS' }, { bankName: 'Another' }],
+    other: [{ accountNumber: '123456789' }],
+  },
+  {
+    type: 'CLABE',
+    one: { clabeNumber: '032180000118359719', bankName: 'One' },
+    same: [{ bankName: 'Another' }],
+    other: [{ clabeNumber: '002180000118359719' }],
+  },
+  {
+    type: 'PIX',
+    one: { pixKey: '52998224725', pixKeyType: 'CPF', taxId: '52998224725', bankName: 'One' },
+    same: [{ pixKey: '529.982.247-25' }, { taxId: '11122233396' }, { bankName: 'Another' }],
+    other: [{ pixKey: '52998224726' }],
+  },
+  {
+    type: 'PIX',
+    one: { pixKey: '12.345.678/0001-95', pixKeyType: 'CNPJ', taxId: '1' },
+    same: [{ pixKey: '12345678000195' }],
+  },
+  {
+    type: 'PIX',
+    one: { pixKey: 'grace.b@example.com', pixKeyType: 'EMAIL', taxId: '1' },
+    same: [{ pixKey: 'Grace.B@EXAMPLE.com' }],
+    other: [{ pixKey: 'graceb@example.com' }],
+  },
+  {
+    type: 'PIX',
+    one: { pixKey: '123e4567e89b12d3a456426655440000', pixKeyType: 'RANDOM', taxId: '1' },
+    same: [{ pixKey: '123E4567-E89B-12D3-A456-426655440000' }],
+  },
+  {
+    type: 'PIX',
+    one: { pixKey: '+5511999998888', pixKeyType: 'PHONE', taxId: '1' },
+    other: [{ pixKey: '+5511999998889' }],
+  },
+  {
+    type: 'IBAN',
+    one: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
+    same: [{ swiftBic: 'DEUTDEFF' }, { bankName: 'A Bank' }],
+    other: [{ iban: 'DE89370400440532013001' }],
+  },
+  { type: 'UPI', one: { vpa: 'grace@bank' }, same: [{ vpa: 'Grace@BANK' }], other: [{ vpa: 'grace@other' }] },
+  {
+    type: 'NGN_ACCOUNT',
+    one: { accountNumber: '0123456789', bankName: 'First Bank', purposeOfPayment: 'GIFT' },
+    elsewhere: [{ bankName: 'Second Bank' }],
+    same: [{ bankName: ' first  BANK' }, { bankName: 'First-Bank' }, { purposeOfPayment: 'SELF' }],
+  },
+  {
+    type: 'CAD_ACCOUNT',
+    one: { bankCode: '001', branchCode: '00012', accountNumber: '1234567', bankName: 'One' },
+    elsewhere: [{ bankCode: '002' }, { branchCode: '00013' }],
+    same: [{ bankName: 'Another' }],
+    other: [{ accountNumber: '01234567' }],
+  },
+  {
+    type: 'GBP_ACCOUNT',
+    one: { sortCode: '20-00-00', accountNumber: '12345678', bankName: 'One' },
+    elsewhere: [{ sortCode: '20-00-01' }],
+    same: [{ sortCode: '200000' }, { bankName: 'Another' }],
+  },
+  {
+    type: 'PHP_ACCOUNT',
+    one: { bankName: 'First Bank', accountNumber: '12-3456-7890' },
+    elsewhere: [{ bankName: 'Second Bank' }],
+    same: [{ bankName: 'FirstBank' }, { accountNumber: '1234567890' }],
+  },
+  {
+    type: 'SGD_ACCOUNT',
+    one: { bankName: 'First Bank', swiftCode: 'DBSSSGSG', accountNumber: '123-456789-a' },
+    elsewhere: [{ swiftCode: 'UOVBSGSG' }, { swiftCode: 'DBSSSGSG001' }],
+    same: [{ swiftCode: 'DBSSSGSGXXX' }, { bankName: 'Another' }, { accountNumber: '123456789A' }],
+  },
+  {
+    type: 'LAYER2_WALLET',
+    one: { address: `sp1${'q'.repeat(40)}` },
+    same: [{ address: `SP1${'Q'.repeat(40)}` }],
+    other: [{ address: `sp1${'Q'.repeat(40)}` }],
+  },
+  {
+    type: 'LIGHTNING',
+    one: { invoice: `lnbc${'q'.repeat(60)}` },
+    same: [{ invoice: `LNBC${'Q'.repeat(60)}` }],
+    other: [{ invoice: `lnbc${'q'.repeat(59)}p` }],
+  },
+  { type: 'LIGHTNING', one: { bolt12: `lno1${'q'.repeat(40)}` }, same: [{ bolt12: `LNO1${'Q'.repeat(40)}` }] },
+  {
+    type: 'LIGHTNING',
+    one: { lightningAddress: 'grace@example.com' },
+    same: [{ lightningAddress: 'GRACE@Example.com' }],
+    other: [{ lightningAddress: 'grace@example.org' }],
+  },
+  { type: 'SOLANA_WALLET', one: { address: 'S'.repeat(44) }, other: [{ address: 's'.repeat(44) }] },
+  { type: 'TRON_WALLET', one: { address: `T${'a'.repeat(33)}` }, other: [{ address: `T${'A'.repeat(33)}` }] },
+  { type: 'POLYGON_WALLET', one: { address: evm }, same: [{ address: evm.toLowerCase() }] },
+  // The same address as on Polygon: another network.
+  { type: 'BASE_WALLET', one: { address: evm }, same: [{ address: `0x${evm.slice(2).toUpperCase()}` }] },
+];
+
+test('every type of account is tried, and each field that names its bank', () => {
+  const tried = Object.keys(accountTypes).map((type) => [
+    type,
+    ...new Set(kinds.flatMap((kind) => (kind.type === type ? (kind.elsewhere ?? []).flatMap(Object.keys) : []))),
+  ]);
+  const declared = Object.entries(accountTypes).map(([type, rules]) => [type, ...('bank' in rules ? rules.bank : [])]);
+  expect(tried).toEqual(declared);
+  expect(new Set(kinds.map(({ type }) => type))).toEqual(new Set(Object.keys(accountTypes)));
+});
+
+describe.each(kinds)('$type $one', ({ type, one, elsewhere = [], same = [], other = [] }) => {
+  const { graphql, currencies, beneficiary: isOwned } = accountTypes[type];
+  const registerAs = (customerId: string, differs: object = {}) =>
+    register(customerId, currencies[0], { [graphql.input]: { ...one, ...differs } }, isOwned);
+
+  test('is one account in whatever spelling, and another one at each other bank', async () => {
+    const customerId = await newCustomer(platform, 'Grace Hopper');
+    const { account } = await registerAs(customerId);
+    for (const differs of [{}, ...same]) {
+      expect([differs, await registerAs(customerId, differs)]).toEqual([
+        differs,
+        expect.objectContaining({
+          __typename: 'ConflictError',
+          code: 'CONFLICT',
+          message: expect.stringContaining(account.id),
+        }),
+      ]);
+    }
+    const known = [account.id];
+    for (const differs of [...elsewhere, ...other]) {
+      const made = await registerAs(customerId, differs);
+      expect([differs, made]).toEqual([
+        differs,
+        {
+          __typename: 'CreateExternalAccountSuccess',
+          replayed: false,
+          account: { id: expect.not.stringMatching(known.join('|')) },
+        },
+      ]);
+      known.push(made.account.id);
+      const again = await registerAs(customerId, differs);
+      expect(again).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining(made.account.id) });
+    }
+  });
+});
+
+test('an account that becomes ACTIVE again conflicts with the same account, and not with that of another bank', async () => {
+  const customerId = await newCustomer(platform, 'Grace Hopper');
+  const registerAt = (sortCode: string) =>
+    register(customerId, 'GBP', { gbpAccount: { sortCode, accountNumber: '12345678' } });
+  const setStatus = (accountId: string, status: string) =>
+    act(platform, 'sandboxSetExternalAccountStatus', { accountId, status }, 'account { status }');
+  const { account } = await registerAt('20-00-00');
+  await setStatus(account.id, 'INACTIVE');
+  await registerAt('20-00-01');
+  expect(await setStatus(account.id, 'ACTIVE')).toMatchObject({ account: { status: 'ACTIVE' } });
+  await setStatus(account.id, 'INACTIVE');
+  const same = await registerAt('200000');
+  expect(await setStatus(account.id, 'ACTIVE')).toMatchObject({
+    code: 'CONFLICT',
+    message: expect.stringContaining(same.account.id),
+  });
+});

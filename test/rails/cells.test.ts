@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { reconcile } from '../../src/payments/reconciliation/differences.ts';
+import { actOn, ended, execute, succeed, umaQuote } from '../setup/acts.ts';
+import { freePort } from '../setup/free-port.ts';
+import { connect, type TestPlatform } from '../setup/gateway.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
+import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
+
+// docs/growing.md: two installations, each with a database of its own, behind one HAProxy that knows their host names.
+
+/** The host names of the example, and those that stand for them here: both lead to this machine. */
+const hosts = { 'north.pay.example': '127.0.0.1', 'south.pay.example': 'localhost' };
+const isInstalled = spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).status === 0;
+
+describe.runIf(isInstalled)('cells behind one address', () => {
+  let two: TwoGateways;
+  let port: number;
+  let folder: string;
+  let haproxy: ChildProcess;
+  beforeAll(async () => {
+    two = await startTwoGateways({ pollMs: 10 });
+    port = await freePort();
+    folder = await mkdtemp(path.join(tmpdir(), 'cells-'));
+    const file = path.join(folder, 'cells.cfg');
+    await writeFile(file, await configuration(port, { north: two.gateway.url, south: two.upstream.url }));
+    haproxy = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' });
+    await vi.waitFor(async () => expect((await fetch(`${at('north')}/health/ready`)).status).toBe(200), 10_000);
+  });
+  afterAll(async () => {
+    const gone = once(haproxy, 'exit');
+    haproxy.kill();
+    await gone;
+    await rm(folder, { recursive: true });
+    await two.stop();
+  });
+
+  const at = (cell: 'north' | 'south') => `http://${hosts[`${cell}.pay.example`]}:${port}`;
+  const through = (cell: 'north' | 'south', { platformId, authorization }: TestPlatform) =>
+    connect(at(cell), platformId, authorization);
+
+  test('a platform is known at the host name of its cell, and other names lead nowhere', async () => {
+    const platform = await two.upstream.newPlatform('known');
+    const ask = (url: string) =>
+      fetch(`${url}/2025-10-13/config`, { headers: { authorization: platform.authorization } });
+    expect((await ask(at('south'))).status).toBe(200);
+    expect((await ask(at('north'))).status).toBe(401);
+    const elsewhere = await ask(`http://127.0.0.2:${port}`);
+    expect([elsewhere.status, await elsewhere.json()]).toEqual([421, expect.objectContaining({ status: 421 })]);
+  });
+
+  test('a customer of one cell pays a customer of another: both see it, and both books agree', async () => {
+    const shop = await two.connected('shop');
+    await shop.connect({ baseUrl: `${at('south')}/2025-10-13` });
+    const north = through('north', shop.platform);
+    const south = through('south', await two.upstream.newPlatform('southern'));
+    const [payer, payee] = [await makeScene(north, 0n), await makeScene(south, 0n)];
+    const money = { sourceAccountId: payer.outsideUsd, destinationAccountId: payer.usd, amount: 50_000n };
+    await ended(north, (await actOn(north, 'transferIn', money)).transaction.id);
+
+    const { customer } = await south.ask('query ($id: ID!) { customer(id: $id) { umaAddress } }', {
+      id: payee.customerId,
+    });
+    const made = await umaQuote(north, payer.usd, customer.umaAddress, { lockedCurrencyAmount: 10_000 });
+    await execute(north, made.id);
+    const incoming = await arrival(south);
+    await succeed(south, 'approveTransaction', { transactionId: incoming }, 'transaction { id }');
+
+    expect(await ended(south, incoming)).toMatchObject({ status: 'COMPLETED' });
+    expect(await ended(north, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await balanceOf(north, payer.usd)).toBe(40_000n);
+    expect(await balanceOf(south, payee.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
+    const tenant = { platformId: shop.platform.platformId, environment: 'PRODUCTION' } as const;
+    const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+    expect((await reconcile(two.gateway.gateway.payments, tenant, period)).differences).toEqual([]);
+  });
+});
+
+/** The configuration of the example, on a port and in front of instances of this test. */
+async function configuration(port: number, cells: Readonly<Record<'north' | 'south', string>>): Promise<string> {
+  let text = await readFile('deploy/haproxy/cells.cfg', 'utf8');
+  for (const [name, here] of Object.entries(hosts)) {
+    expect(text).toContain(`str ${name} `);
+    text = text.replace(`str ${name} `, `str ${here} `);
+  }
+  text = text.replace('bind :80', `bind 127.0.0.1:${port},127.0.0.2:${port},::1:${port}`);
+  for (const [cell, url] of Object.entries(cells)) {
+    text = text.replaceAll(new RegExp(`(server ${cell}-\\d) \\S+`, 'g'), `$1 ${new URL(url).host}`);
+  }
+  return text;
+}
+
+/** Waits for a payment that asks for approval, and returns its id. */
+async function arrival(platform: TestPlatform): Promise<string> {
+  const list = '{ transactions(filter: { type: INCOMING, status: PENDING }) { edges { node { id } } } }';
+  return vi.waitFor(async () => {
+    const [edge] = (await platform.ask(list)).transactions.edges;
+    expect(edge).toBeDefined();
+    return edge.node.id;
+  }, 30_000);
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { maxAmount } from '../../src/core/checks.ts';
+import { publicId } from '../../src/core/ids.ts';
+import { attributeDeposit, listDeposits } from '../../src/payments/providers/decide-deposits.ts';
+import { findDeposits, wakeDeposits } from '../../src/payments/providers/find-deposits.ts';
+import type { DepositsPage, RailDeposit } from '../../src/rails/rail-deposits.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
+
+// What is stored of the deposits that a provider lists, and from where on it is asked. The test is the provider.
+
+let t: TestGateway;
+let scene: Scene;
+let page: (from: Date) => Promise<DepositsPage>;
+const minute = 60_000;
+const day = 1_440 * minute;
+/** From where on the provider is asked, before each test. */
+const start = new Date('2026-01-31T12:00:00.000Z');
+const after = (ms: number) => new Date(start.getTime() + ms);
+beforeAll(async () => {
+  t = await startTestGateway({ ROLE: 'serve' });
+  scene = await makeScene(t.platform, 0n);
+  const deposits = ({ from }: { from: Date }) => page(from);
+  Object.assign(t.gateway.payments.rails.SANDBOX ?? {}, { deposits });
+  await t.owner.query(`insert into rail_connection (platform_id, sealed) values ($1, '')`, [t.platform.platformId]);
+});
+beforeEach(async () => {
+  await t.owner.query('update rail_connection set deposits_due_at = clock_ms(), deposits_from = $1', [start]);
+});
+afterAll(() => t.stop());
+
+let made = 0;
+function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
+  made += 1;
+  return {
+    reference: `deposit ${made}`,
+    heldAt: 'an account there',
+    at: start,
+    state: 'SETTLED',
+    amount: 100n,
+    currency: 'USD',
+    customerId: scene.customerId.slice('Customer:'.length),
+    payer: undefined,
+    memo: undefined,
+    ...rest,
+  };
+}
+
+/** Has the provider list these, and answers from where on it was asked, and is asked next. */
+async function found(deposits: readonly RailDeposit[], meanwhile: () => Promise<unknown> = async () => undefined) {
+  let asked: Date | undefined;
+  page = async (from) => {
+    asked = from;
+    await meanwhile();
+    return { deposits, nextCursor: undefined };
+  };
+  expect(await findDeposits(t.gateway.payments, 10)).toBe(1);
+  const { rows } = await t.owner.query(
+    'select deposits_from as from, deposits_due_at > clock_timestamp() as waits from rail_connection',
+  );
+  return { asked, next: rows[0].from as Date, waits: rows[0].waits as boolean };
+}
+
+const stored = async (reference: string) =>
+  (await t.owner.query('select * from rail_deposit where reference = $1', [reference])).rows;
+
+const long = 'r'.repeat(197);
+test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
+  ['of a unit', { amount: 1n }, { amount: 0n }],
+  ['of the most that an account may hold', { amount: maxAmount }, { amount: maxAmount + 1n }],
+  ['whose reference has 200 characters', { reference: `${long}one` }, { reference: `${long}more` }],
+  ['whose account there has 200 characters', { heldAt: `${long}one` }, { heldAt: `${long}more` }],
+  ['whose account there has a name', { heldAt: 'a' }, { heldAt: '' }],
+])(
+  'a deposit %s is stored, one beyond it is not, and the provider is asked about it again',
+  async (_what, sound, broken) => {
+    const [one, other] = [deposit(sound), deposit({ ...broken, at: after(minute) })];
+    const { next } = await found([one, other, deposit({ at: after(2 * minute) })]);
+    expect(await stored(one.reference)).toMatchObject([{ status: 'RECEIVED', amount: String(one.amount) }]);
+    expect(await stored(other.reference)).toEqual([]);
+    expect(next).toEqual(after(minute));
+  },
+);
+
+test('a question begins two minutes before the last deposit that is known, and the next one at the latest', async () => {
+  const { asked, next, waits } = await found([deposit({ at: after(5 * minute) }), deposit({ at: after(minute) })]);
+  expect(asked).toEqual(after(-2 * minute));
+  expect([next, waits]).toEqual([after(5 * minute), true]);
+});
+
+test('a question does not begin before the one before, whatever is still under way', async () => {
+  const { next } = await found([deposit({ state: 'UNDER_WAY', at: after(-minute) }), deposit({ at: after(minute) })]);
+  expect(next).toEqual(start);
+});
+
+test.each([
+  [30, 30],
+  [32, 31],
+])('a deposit that is under way for %i days is asked about for %i of them', async (days, asked) => {
+  const underWay = deposit({ state: 'UNDER_WAY', at: after(day) });
+  const { next } = await found([underWay, deposit({ at: after((1 + days) * day) })]);
+  expect(next).toEqual(after((1 + days - asked) * day));
+});
+
+test('news of a deposit that comes while the provider is asked makes it be asked again at once', async () => {
+  const wake = () => wakeDeposits(t.gateway.payments.database.pool, t.platform.platformId);
+  expect((await found([], wake)).waits).toBe(false);
+});
+
+test('of what a payer writes 1,000 characters are stored', async () => {
+  const [one, other] = [deposit({ memo: 'm'.repeat(1_000) }), deposit({ memo: `${'m'.repeat(1_000)}!` })];
+  await found([one, other]);
+  for (const { reference } of [one, other]) {
+    expect(await stored(reference)).toMatchObject([{ memo: 'm'.repeat(1_000) }]);
+  }
+});
+
+test('a deposit is credited to no account of another platform, and to none outside', async () => {
+  const other = await makeScene(await t.newPlatform('another'), 0n);
+  const { reference } = deposit();
+  await found([deposit({ reference, customerId: undefined })]);
+  const { database } = t.gateway.payments;
+  const [waiting] = (await listDeposits(database)).filter((one) => one.reference === reference);
+  const id = publicId('Deposit', waiting?.id ?? '');
+  for (const account of [other.usd, scene.outsideUsd, scene.outsideUsd.replace('External', 'Internal')]) {
+    expect(await attributeDeposit(database, id, account, tester)).toEqual({
+      kind: 'refused',
+      reason: `the platform of the deposit has no internal account ${account}`,
+    });
+  }
+  expect(await attributeDeposit(database, id, scene.eur, tester)).toMatchObject({ kind: 'refused' });
+  expect(await attributeDeposit(database, id, scene.usd, tester)).toEqual({ kind: 'done' });
+});

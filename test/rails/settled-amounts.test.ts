@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { settleCase } from '../../src/payments/settlement/settle-case.ts';
+import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
+import { pay, quote, usdToEur } from '../setup/acts.ts';
+import { freshDatabase } from '../setup/database.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+import { tester } from '../setup/tester.ts';
+import { DeviatingProvider } from './deviating-provider.ts';
+
+// What a person settles is an amount that a provider can have moved.
+
+let database: ThrowawayDatabase;
+/** Serves only: the test does the background work itself. */
+let t: TestGateway;
+let platform: TestPlatform;
+let scene: Scene;
+const provider = new DeviatingProvider();
+beforeAll(async () => {
+  database = await freshDatabase();
+  t = await startTestGateway({ ROLE: 'serve' }, database.url);
+  platform = await t.newPlatform('amounts');
+  scene = await makeScene(platform, 100_000n);
+  Object.assign(t.gateway.payments.rails.SANDBOX ?? {}, provider.parts());
+});
+afterAll(async () => {
+  await t.stop();
+  await database.drop();
+});
+
+/** Lets a payout of 1,000 take so much, and settles it. */
+async function settled(taken: bigint) {
+  provider.deviation = { taken: taken - 1_000n, arrived: 0n };
+  return settle((await pay(platform, scene, 1_000)).id);
+}
+
+async function settle(id: string) {
+  await t.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  await settleDueOrders(t.gateway.payments, 100);
+  return settleCase(t.gateway.payments, id, { ...tester, reason: 'a test' });
+}
+
+test.each([
+  ['nothing', 0n, 1_000n],
+  ['the most that an account may hold', 9_000_000_000_000_000n, -8_999_999_999_999_000n],
+])('a payout that took %s is settled, and its difference booked', async (_what, taken, amount) => {
+  expect(await settled(taken)).toMatchObject({ kind: 'settled', differences: [{ currency: 'USD', amount }] });
+});
+
+test.each([
+  ['a unit less than nothing', -1n],
+  ['a unit more than an account may hold', 9_000_000_000_000_001n],
+])('a payout that took %s waits for a person to find out more', async (_what, taken) => {
+  expect(await settled(taken)).toEqual({
+    kind: 'refused',
+    reason: expect.stringContaining('That is not what it can have moved'),
+  });
+});
+
+test.each([
+  ['outside lacks it, and a person is told', 'outsideEur', { currency: 'EUR', amount: 5n }],
+  ['here has what was promised', 'eur', undefined],
+] as const)('where less arrives than was promised, a receiver %s', async (_what, to, short) => {
+  provider.deviation = { taken: 0n, arrived: -5n };
+  const input = { destination: { account: { accountId: scene[to] } }, immediatelyExecute: true };
+  const { transaction } = await quote(platform, usdToEur(scene, input));
+  const { short: told, ...result } = { short: undefined, ...(await settle(transaction.id)) };
+  expect(result).toMatchObject({ kind: 'settled' });
+  expect(told).toEqual(short);
+});

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { UpstreamClient } from '../../src/rails/upstream/upstream-client.ts';
+import { quoteRecord } from '../../src/rails/upstream/upstream-records.ts';
+
+/** Answers of an upstream service that say two things: nothing is known then, and nothing ends by them. */
+
+let answer = { status: 200, text: '' };
+const server = createServer((_request, response) => response.writeHead(answer.status).end(answer.text));
+let client: UpstreamClient;
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  client = new UpstreamClient(async () => ({ baseUrl, clientId: 'a', secret: 'b' }));
+});
+afterAll(async () => {
+  await client.close();
+  server.close();
+});
+
+test.each([
+  ['an amount twice', 200, '{"totalSendingAmount":1,"totalSendingAmount":5000}'],
+  ['a rate with more digits than are read', 200, '{"exchangeRate":1.08695652173913043478}'],
+  ['a code twice, of a refusal that would be final', 400, '{"code":"QUOTE_EXPIRED","c\\u006fde":"OK","message":"no"}'],
+])('an answer with %s says nothing', async (_name, status, text) => {
+  answer = { status, text };
+  await expect(client.post('/quotes', quoteRecord, { key: 'k' })).rejects.toMatchObject({
+    name: 'UpstreamFault',
+    code: 'UNREADABLE',
+    message: 'upstream answered JSON that is not exact to POST /quotes',
+  });
+});

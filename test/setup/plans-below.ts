@@ -1,0 +1,187 @@
+import {
+  type GraphQLArgument,
+  type GraphQLInputField,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isObjectType,
+} from 'graphql';
+import { schema } from '../../src/graphql/server/schema.ts';
+import type { TestGateway } from './gateway.ts';
+import { type FilledTable, manyOf, type Parents, planOf, type Size, type Templates } from './plans.ts';
+
+/** A list of the schema below a type of parents. */
+export interface ListBelow {
+  readonly name: string;
+  readonly parent: keyof Parents;
+  readonly field: string;
+  readonly args: readonly GraphQLArgument[];
+  /** Whether it comes in pages: what else takes a filter sums its rows. */
+  readonly isPaged: boolean;
+  readonly table: FilledTable;
+}
+
+const tables: Readonly<Record<string, FilledTable>> = {
+  accounts: 'account',
+  deliveries: 'webhook_delivery',
+  ledgerEntries: 'posting',
+  quotes: 'quote',
+  transactions: 'transaction',
+  transactionTotals: 'transaction',
+};
+
+/** Every list of the schema below a parent: its fields that come in pages, or take a filter. */
+export const listsBelow: readonly ListBelow[] = Object.values(schema.getTypeMap())
+  .filter((type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node'))
+  .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()).map((field) => ({ type, field })) : []))
+  .filter(({ field: { args } }) => args.some(({ name }) => name === 'first' || name === 'filter'))
+  .map(({ type, field: { name, args } }) => {
+    const table = tables[name];
+    if (!table) throw new Error(`test/setup/plans-below.ts knows no table of ${type.name}.${name}`);
+    const isPaged = args.some(({ name: arg }) => arg === 'first');
+    // A parent of another type is found missing when it is asked for.
+    return { name: `${type.name}.${name}`, parent: type.name as keyof Parents, field: name, args, isPaged, table };
+  });
+
+/** The fields of the filter that a list takes. */
+function filterFieldsOf(args: readonly GraphQLArgument[]): readonly GraphQLInputField[] {
+  const type = getNamedType(args.find(({ name }) => name === 'filter')?.type);
+  return isInputObjectType(type) ? Object.values(type.getFields()) : [];
+}
+
+/** For each field of the filters whose values are no enum's, a value that few rows have, or none. */
+const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<string, string>> => ({
+  accountId: `"${InternalAccount}"`,
+  amount: '{ currency: "USD", min: 500, max: 503 }',
+  createdAfter: '"2001-01-01T00:00:00Z"',
+  createdBefore: '"1999-01-01T00:00:00Z"',
+  currency: '"JPY"',
+  customerId: `"${Customer}"`,
+  executed: 'true',
+  isIncludingDeleted: 'true',
+  platformCustomerId: '"filler-17"',
+  platformOwned: 'true',
+  receiverAccountIdentifier: '"$nobody@nobody.example"',
+  receivingAccountId: `"${InternalAccount}"`,
+  receivingUmaAddress: '"$nobody@nobody.example"',
+  reference: '"filler-17"',
+  senderAccountIdentifier: `"${InternalAccount}"`,
+  sendingAccountId: `"${InternalAccount}"`,
+  sendingUmaAddress: '"$nobody@nobody.example"',
+  updatedAfter: '"2001-01-01T00:00:00Z"',
+  updatedBefore: '"2001-01-01T00:00:00Z"',
+});
+
+/** The arguments that are tried of a list; `isWhole`: what they ask of a page may need a look at all rows of the parent. */
+function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: string | undefined) {
+  const has = (name: string) => args.some((arg) => arg.name === name);
+  const inPages = isPaged ? ['first: 5', 'last: 5', 'first: 5, sortOrder: ASC', 'last: 5, sortOrder: ASC'] : [];
+  const sorted = inPages.filter((one) => has('sortOrder') || !one.includes('sortOrder'));
+  const after = cursor === undefined ? [] : [`first: 5, after: "${cursor}"`, `last: 5, before: "${cursor}"`];
+  const byChange = has('orderBy') ? ['first: 5, orderBy: UPDATED', 'last: 5, orderBy: UPDATED'] : [];
+  const ofPeriod = has('from') ? ['first: 5, from: "2001-01-01T00:00:00Z", to: "2002-01-01T00:00:00Z"'] : [];
+  const values = filterValues(other);
+  const filtered = filterFieldsOf(args).flatMap((field) =>
+    (enumValuesOf(field) ?? [values[field.name]]).map((value) => {
+      if (value === undefined) throw new Error(`test/setup/plans-below.ts has no value of the filter ${field.name}`);
+      return `${isPaged ? 'first: 5, ' : ''}filter: { ${field.name}: ${value} }`;
+    }),
+  );
+  return [
+    ...[...sorted, ...after].map((text) => ({ text, isWhole: false })),
+    ...[...(isPaged ? [] : ['']), ...byChange, ...ofPeriod, ...filtered].map((text) => ({ text, isWhole: true })),
+  ];
+}
+
+/** Returns two values of the field's enum, of which one is rare, each in a list where the field takes one. */
+function enumValuesOf({ type }: GraphQLInputField): readonly string[] | undefined {
+  const named = getNamedType(type);
+  if (!isEnumType(named)) return undefined;
+  const names = named.getValues().map(({ name }) => name);
+  return [names.at(0), names.at(-1)].map((name) => (isListType(type) ? `[${name}]` : `${name}`));
+}
+
+const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousPage } }';
+
+/** Returns for which arguments a list reads more rows than its page has or, where it must look at them, than its parent has. */
+export async function readsTooMuch(
+  t: TestGateway,
+  list: ListBelow,
+  { parents }: Templates,
+  size: Exclude<Size, 'most'>,
+  rows: number,
+): Promise<string[]> {
+  const { parent, field, isPaged, table } = list;
+  const id = parents[size][parent];
+  const documentOf = (args: string) =>
+    `query ($id: ID!) { node(id: $id) { ... on ${parent} { ${field}${args && `(${args})`} ${isPaged ? page : '{ count }'} } } }`;
+  const { node } = isPaged ? await t.platform.ask(documentOf('first: 3'), { id }) : {};
+  const found: string[] = [];
+  const known = { many: manyOf(rows), few: 3, none: 0 }[size];
+  for (const { text, isWhole } of argumentsOf(list, parents.most, node?.[field].edges.at(-1)?.cursor)) {
+    const { rowsRead } = await planOf(t, { query: documentOf(text), table }, { id }, true);
+    // Two ways to find rows, each with a page of 5, one more, and a look at the other side of the cursor; the parent's own accounts.
+    const most = 30 + (isWhole ? 2 * known : 0);
+    if (rowsRead === undefined || rowsRead > most) found.push(`${size}, ${text}: ${rowsRead} rows`);
+  }
+  return found;
+}
+
+/** For each field of a filter that names what rows belong to, which parent has that name, or the name of nobody. */
+const naming: Readonly<Record<string, keyof Parents | 'filler-17' | '$nobody@nobody.example'>> = {
+  accountId: 'InternalAccount',
+  customerId: 'Customer',
+  platformCustomerId: 'filler-17',
+  receiverAccountIdentifier: 'ExternalAccount',
+  receivingAccountId: 'ExternalAccount',
+  receivingUmaAddress: '$nobody@nobody.example',
+  reference: 'filler-17',
+  senderAccountIdentifier: 'InternalAccount',
+  sendingAccountId: 'InternalAccount',
+  sendingUmaAddress: '$nobody@nobody.example',
+  umaAddress: '$nobody@nobody.example',
+};
+
+/** The lists of the query whose filters name what rows belong to, and those of REST with the same. */
+const rootLists = [
+  { field: 'transactions', table: 'transaction', rest: '/transactions' },
+  { field: 'quotes', table: 'quote', rest: '/quotes' },
+  { field: 'customers', table: 'customer', rest: '/customers' },
+  { field: 'accounts', table: 'account', rest: '/customers/external-accounts' },
+] as const;
+
+/** Returns which lists read more rows than those of what their filter names. */
+export async function readsTooMuchByName(
+  t: TestGateway,
+  { parents }: Templates,
+  size: Exclude<Size, 'most'>,
+  rows: number,
+): Promise<string[]> {
+  const found: string[] = [];
+  const known = { many: manyOf(rows), few: 3, none: 0 }[size];
+  const look = async (query: string, table: FilledTable, most: number) => {
+    const { rowsRead } = await planOf(t, { query, table }, {}, true);
+    if (rowsRead === undefined || rowsRead > most) found.push(`${size}, ${query}: ${rowsRead} rows`);
+  };
+  for (const { field, table, rest } of rootLists) {
+    const args = schema.getQueryType()?.getFields()[field]?.args ?? [];
+    const fields = filterFieldsOf(args);
+    const status = fields.find(({ name }) => name === 'status');
+    for (const { name } of fields.filter((one) => naming[one.name])) {
+      const named = naming[name] ?? '';
+      const value = named in parents[size] ? parents[size][named as keyof Parents] : named;
+      const byName = `${name}: "${value}"`;
+      const list = (given: string) => `{ ${field}(first: 5, ${given}) ${page} }`;
+      await look(list(`filter: { ${byName} }`), table, 30);
+      if (args.some((arg) => arg.name === 'orderBy'))
+        await look(list(`orderBy: UPDATED, filter: { ${byName} }`), table, 30 + 2 * known);
+      for (const value of (status && enumValuesOf(status)) ?? []) {
+        await look(list(`filter: { ${byName}, status: ${value} }`), table, 30 + 2 * known);
+      }
+      if (field === 'transactions' || name === 'customerId')
+        await look(`${rest}?limit=5&${name}=${encodeURIComponent(value)}`, table, 30);
+    }
+  }
+  return found;
+}
