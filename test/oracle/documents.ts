@@ -80,11 +80,12 @@ export function drawDocument(schema: GraphQLSchema, choices: Choices, material: 
   return isTooCostly ? tooCostly : drawn;
 }
 
-/** What the service takes for a field: the oracle's own schema does not say how it is read. */
+/** What the service takes for a field that reads all rows: the oracle's own schema does not say how it is read. */
 function priceIn(owner: string, { name }: Field): number {
   const type = served.getType(owner);
   const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
-  return field?.extensions.price ?? 1;
+  const { price = 1 } = field?.extensions ?? {};
+  return price >= 1_000 ? price : 0;
 }
 
 /** In the place of a document that filters by what no index has, and so is refused. */

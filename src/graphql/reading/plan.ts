@@ -20,11 +20,12 @@ import {
 } from 'graphql';
 import { columnOf, conditionsOf, tableOf } from '../../database/conditions.ts';
 import { notSequencedPlaceholder } from './finish.ts';
+import { concatenate, type JsonPart } from './json-text.ts';
 import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
 import { type Env, exposedRead, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
 import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
-import { concatenate, inScope, type JsonPart, joinSql, Part, type Run, type Sql, sql } from './sql.ts';
+import { inScope, joinSql, Part, type Run, type Sql, sql } from './sql.ts';
 
 /** What a planner needs beside the selections of a document. */
 export interface PlannerOptions {

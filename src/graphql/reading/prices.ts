@@ -9,7 +9,7 @@ import type { Read } from './reads.ts';
  */
 const prices: Readonly<Record<Costs, number>> & { readonly read: number } = {
   /** What is in other rows, for each query that finds some, or what functions of Postgres make: for each row that has the field. */
-  rows: 8,
+  rows: 10,
   /** A row as it was at a change, which Postgres makes of what has changed since. */
   past: 80,
   /** A read of its own, with its own plan: a field of the query, or one whose resolver sends statements. */
