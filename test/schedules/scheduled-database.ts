@@ -23,6 +23,8 @@ export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${s
 
 const schema = `
   create schema schedules;
+  -- Functions of this owner are closed to PUBLIC elsewhere.
+  alter default privileges in schema schedules grant execute on functions to public;
   create table schedules.clock (ahead interval not null);
   insert into schedules.clock values ('0');
   create function schedules.clock_timestamp() returns timestamptz language sql volatile as

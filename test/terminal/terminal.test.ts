@@ -287,7 +287,7 @@ describe('tail and follow', () => {
   test('tail shows the latest events and each new one, of the types that are wanted', async () => {
     const platform = await t.newPlatform('watches');
     const { usd, customerId } = await makeScene(platform, 0n);
-    const all = start(['tail', '--last', '100'], platform);
+    const all = start(['tail', '--last', '50'], platform);
     await all.line(/KYC_STATUS +Customer:\S+ {2}APPROVED/);
     const after = await feedEnd(platform);
     const ofType = ['--type', 'ACCOUNT_STATUS', '--customer', customerId];
