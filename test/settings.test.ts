@@ -35,8 +35,7 @@ describe('a secret can be a file that a setting names', () => {
   });
 
   test.each(secretSettings)('%s', (name) => {
-    // The address of a server behind a pooler needs that of the pooler, and that of a replica that of the primary. The key of
-    // clusters needs their other settings, and credentials need the address of a server.
+    // The address of a server behind a pooler needs that of the pooler, and that of a replica that of the primary.
     const beside = {
       ...((name === 'DATABASE_DIRECT_URL' || name === 'DATABASE_READ_URL') && { DATABASE_URL: values.DATABASE_URL }),
     };
