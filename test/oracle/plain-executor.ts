@@ -125,7 +125,8 @@ function plainSchema(): GraphQLSchema {
   for (const [name, type] of Object.entries(schema.getTypeMap())) {
     if (isScalarType(type) && scalars[name]) Object.assign(type, scalar(scalars[name]));
     if (isAbstractType(type)) type.resolveType = ({ __typename }) => __typename;
-    if (!isObjectType(type)) continue;
+    // The types of introspection are shared by all schemas.
+    if (!isObjectType(type) || name.startsWith('__')) continue;
     for (const [fieldName, resolver] of Object.entries(resolvers[name] ?? {})) {
       const field = type.getFields()[fieldName];
       if (!field) throw new Error(`the schema has no ${name}.${fieldName}`);
