@@ -347,7 +347,8 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
   ];
   for (const [currency, accountInfo] of kinds) {
     const beneficiary = /Wallet|lightning/.test(Object.keys(accountInfo)[0] ?? '') ? undefined : owner;
-    const input = { customerId: one.customerId, currency, accountInfo, beneficiary };
+    const own = { platformAccountId: `own-${Object.keys(accountInfo)[0]}`, metadata: [noted('ledger', currency)] };
+    const input = { customerId: one.customerId, currency, accountInfo, beneficiary, ...own };
     const { account } = await act(platform, 'createExternalAccount', input, 'account { id }');
     if (!account) throw new Error(`no account of kind ${Object.keys(accountInfo)[0]}`);
   }
@@ -453,7 +454,7 @@ async function callersOf(
       name: `platform ${platform + 1}, app of customer ${at}`,
       authorization,
       platform,
-      viewer: { kind: 'CLIENT', platformId, permissions, bound, tokenId, subject: customerId },
+      viewer: { kind: 'CLIENT', platformId, permissions, bound, tokenId, subject: customerId, looksUp: at === 0 },
     });
     if (at > 0) continue;
     const app = connect(url, platformId, authorization);
@@ -494,15 +495,14 @@ async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }
   const [, , business = '', person = ''] = all;
   const freezing = { reason: 'under investigation', by: 'Ada', frozen: true };
   const { database } = gateway.payments;
-  const frozen = [
-    await freezeCustomer(database, person, freezing),
-    await freezeAccount(database, await internalAccount(platform, business, 'USD'), freezing),
-  ];
-  const { accounts } = await platform.ask(
-    'query ($id: ID!) { accounts(filter: { kind: EXTERNAL, customerId: $id }, first: 1) { edges { node { id } } } }',
-    { id: business },
-  );
-  frozen.push(await freezeAccount(database, accounts.edges[0].node.id, freezing));
+  const frozen = [await freezeCustomer(database, person, freezing)];
+  for (const kind of ['INTERNAL', 'EXTERNAL']) {
+    const { accounts } = await platform.ask(
+      'query ($filter: AccountFilter) { accounts(filter: $filter, first: 50) { edges { node { id } } } }',
+      { filter: { kind, customerId: business } },
+    );
+    for (const { node } of accounts.edges) frozen.push(await freezeAccount(database, node.id, freezing));
+  }
   if (frozen.some(({ kind }) => kind !== 'changed')) throw new Error(JSON.stringify(frozen));
 
   const { tokenId } = await mint(platform, { customerId: business, permissions: ['VIEW'] });

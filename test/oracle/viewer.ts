@@ -15,4 +15,6 @@ export interface PlainViewer {
   /** Of a client token its id and the public id of what it is bound to. */
   readonly tokenId: string | null;
   readonly subject: string | null;
+  /** Whether the app of a customer may look receivers up; a server always may. */
+  readonly looksUp?: boolean;
 }

@@ -34,11 +34,13 @@ export function eventsSeenBy({ platformId, bound }: PlainViewer): Prisma.EventWh
   return bound.kind === 'CUSTOMER' ? { platformId, customerId: bound.customerId } : { platformId };
 }
 
-/** Lookups and webhook endpoints are the business of servers. */
-export function lookupsSeenBy({ platformId, kind }: PlainViewer): Prisma.LookupWhereInput {
+/** Lookups are the business of servers; an app that may look receivers up sees those for its customer's payments. */
+export function lookupsSeenBy({ platformId, kind, bound, looksUp }: PlainViewer): Prisma.LookupWhereInput {
+  if (bound.kind === 'CUSTOMER' && looksUp) return { platformId, senderCustomerId: bound.customerId };
   return kind === 'PLATFORM' ? { platformId } : nothing;
 }
 
+/** Webhook endpoints are the business of servers. */
 export function endpointsSeenBy({ platformId, kind }: PlainViewer): Prisma.WebhookEndpointWhereInput {
   return kind === 'PLATFORM' ? { platformId } : nothing;
 }

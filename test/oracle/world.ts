@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import { publicId } from '../../src/core/ids.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { unlimited } from '../attack/limits.ts';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { Statements } from '../setup/statements.ts';
 import { type Material, readMaterial } from './material.ts';
@@ -42,7 +43,7 @@ export class OracleWorld {
   static async open(): Promise<OracleWorld> {
     const scene = await makeQuietScene();
     // It serves and does nothing else, so nothing changes.
-    const gateway = await startTestGateway({ ROLE: 'serve' }, scene.databaseUrl);
+    const gateway = await startTestGateway({ ROLE: 'serve', ...unlimited }, scene.databaseUrl);
     const database = openDatabase({ url: scene.databaseUrl, role: 'gateway_work', poolSize: 4 });
     const reader = async (platform: number) => {
       const caller = scene.callers.find((one) => one.platform === platform);
