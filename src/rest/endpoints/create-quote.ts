@@ -92,7 +92,7 @@ export const CreateQuoteBody = z
     }),
     senderCustomerInfo: information.optional().openapi({
       description:
-        "Information about the sender by name, to a UMA address: the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too.",
+        "Information about the sender by name, for a UMA address: the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too.",
     }),
     senderUserInfo: information.optional().openapi({ description: 'Another name of senderCustomerInfo.' }),
     immediatelyExecute: z

@@ -21,9 +21,11 @@ export const metadata = map
   .openapi({ description: 'What the platform has noted on it; absent when there is nothing.' });
 
 /** The metadata of a new record. */
-export const newMetadata = sentMap.optional().openapi({ description: `What the platform notes on it. ${bounds}` });
+export const newMetadata = sentMap
+  .optional()
+  .openapi({ description: `The metadata that the platform keeps with it. ${bounds}` });
 
 /** The metadata of a changed record. */
 export const changedMetadata = sentMap.optional().openapi({
-  description: `What the platform notes on it: replaces all that was noted, {} takes it away. ${bounds}`,
+  description: `The metadata that the platform keeps with it: replaces all of it, {} removes it. ${bounds}`,
 });

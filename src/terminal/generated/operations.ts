@@ -68,9 +68,9 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** Lookup:…, of the receiver; required for a UMA destination. */
   lookupId?: string | null | undefined;
-  /** What the platform notes on it (decision 69). Not for client tokens. Its transaction has it, too. At most 100. */
+  /** The metadata that the platform keeps with it (decision 69). Not for client tokens. The transaction has the same. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** What the sender tells of itself, to a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too (decision 48). At most 100. */
+  /** Information about the sender, for a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too (decision 48). At most 100. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from. */
   source: PaymentSourceInput;
@@ -573,7 +573,7 @@ export type TransferInInput = {
   destinationAccountId: string;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
-  /** What the platform notes on it (decision 69). Not for client tokens. At most 100. */
+  /** The metadata that the platform keeps with it (decision 69). Not for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** ExternalAccount:… */
   sourceAccountId: string;
@@ -591,7 +591,7 @@ export type TransferOutInput = {
   destinationAccountId: string;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
-  /** What the platform notes on it (decision 69). Not for client tokens. At most 100. */
+  /** The metadata that the platform keeps with it (decision 69). Not for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** InternalAccount:… */
   sourceAccountId: string;

@@ -83,9 +83,9 @@ mutation('createQuote', {
     senderCustomerInfo: t.field({
       type: [InformationFieldInput],
       description:
-        "What the sender tells of itself, to a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT, which an external account takes, too (decision 48).",
+        "Information about the sender, for a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too (decision 48).",
     }),
-    metadata: t.field({ type: [MetadataInput], description: `${newMetadata} Its transaction has it, too.` }),
+    metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The transaction has the same.` }),
   }),
   scenario: 'what shall happen to the payment once it is executed.',
   success: { quote: { type: Quote, description: 'The new quote.' } },

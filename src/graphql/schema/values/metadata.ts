@@ -52,11 +52,11 @@ export const MetadataInput = builder.inputType('MetadataInput', {
 });
 
 /** Describes the input of metadata where a record is made. */
-export const newMetadata = 'What the platform notes on it (decision 69). Not for client tokens.';
+export const newMetadata = 'The metadata that the platform keeps with it (decision 69). Not for client tokens.';
 
 /** Describes the input of metadata where a record changes. */
 export const changedMetadata =
-  'What the platform notes on it: replaces all that was noted. An empty list takes it away, and it stays when left out or null.';
+  'The metadata that the platform keeps with it: replaces all of it. An empty list removes it; left out or null, it stays.';
 
 /**
  * Converts the list of an input to a map.
