@@ -27,7 +27,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Every setting, with its default. The README's table describes them, and a test compares it with this list.
+ * Every setting, with its default. docs/settings.md describes them, and a test compares it with this list.
  */
 export const settings = {
   NODE_ENV: z

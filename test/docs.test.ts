@@ -179,9 +179,9 @@ function headingsOf(page: string): ReadonlySet<string> {
   );
 }
 
-describe('the picture of imports in the README', () => {
+describe('the picture of imports', () => {
   /** The columns of the picture: the lines of each, every line a list of folders. `''` is the folder that they are in. */
-  const picture = (/^### Who may import whom\?\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('README.md'))?.[1] ?? '')
+  const picture = (/^## Imports\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
     .split('\n')
     .map((line) => line.slice(4));
   const [titles = ''] = picture;

@@ -1,11 +1,76 @@
 import { open, quoteAndTransaction, type Step } from './step.ts';
 
-/** A first payment, from the accounts to its timeline. */
+/** A first payment in one request, what happened to it, and then the same in steps. */
 export const firstSteps: readonly Step[] = [
+  {
+    operation: 'Pay',
+    title: 'First payment',
+    about: 'Pays 100.00 USD to a euro account: one request locks the rate and executes. Press the button ▶ to send it.',
+    docs: 'docs/guides/concepts.md',
+    query: `mutation Pay($source: ID!, $destination: ID!) {
+  createQuote(input: {
+    source: { account: { accountId: $source } }
+    destination: { account: { accountId: $destination } }
+    lockedCurrencySide: SENDING
+    lockedCurrencyAmountDecimal: "100.00"
+    immediatelyExecute: true
+  }) {
+    ... on CreateQuoteSuccess {
+      quote {
+        exchangeRate
+        feesIncluded { formatted }
+        totalReceivingAmount { formatted }
+        transaction { id status }
+      }
+    }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { source: open.source, destination: open.destination },
+    gives: ({ createQuote: { quote } }) => ({ transaction: quote?.transaction.id }),
+  },
+  {
+    operation: 'Watch',
+    title: 'Watch',
+    about:
+      'Follows the payment: its present state first, then every change, until nothing can follow. It goes on while you are in other tabs.',
+    docs: 'docs/streams.md',
+    query: `subscription Watch($transaction: ID!) {
+  transactionUpdates(transactionId: $transaction, until: FINAL) {
+    previousStatus
+    status
+    terminal
+    final
+    occurredAt
+    cursor
+  }
+}
+`,
+    variables: { transaction: open.transaction },
+    gives: ({ transactionUpdates }) => ({ cursor: transactionUpdates.cursor }),
+  },
+  {
+    operation: 'Timeline',
+    title: 'Timeline',
+    about: 'What happened to the payment and why, and the double-entry legs behind it.',
+    query: `query Timeline($transaction: ID!) {
+  transaction(id: $transaction) {
+    status
+    failureReason
+    sentAmount { formatted }
+    receivedAmount { formatted }
+    timeline { status reason occurredAt }
+    ledgerEntries { kind system account { id } amount { formatted } balanceAfter { formatted } }
+  }
+}
+`,
+    variables: { transaction: open.transaction },
+  },
   {
     operation: 'LookAround',
     title: 'Look around',
-    about: 'Who you are, and the accounts that can pay and be paid. Press the button to send it.',
+    about: 'Who you are, and the accounts that can pay and be paid.',
     query: `query LookAround {
   viewer { kind serverTime }
   internal: accounts(first: 10, filter: { kind: INTERNAL, currency: "USD", platformOwned: false }) {
@@ -87,42 +152,5 @@ export const firstSteps: readonly Step[] = [
 `,
     variables: { quote: open.quote },
     gives: ({ executeQuote: { quote } }) => ({ transaction: quote?.transaction.id }),
-  },
-  {
-    operation: 'Watch',
-    title: 'Watch',
-    about:
-      'Follows the payment: its present state first, then every change, until nothing can follow. It goes on while you are in other tabs.',
-    docs: 'docs/streams.md',
-    query: `subscription Watch($transaction: ID!) {
-  transactionUpdates(transactionId: $transaction, until: FINAL) {
-    previousStatus
-    status
-    terminal
-    final
-    occurredAt
-    cursor
-  }
-}
-`,
-    variables: { transaction: open.transaction },
-    gives: ({ transactionUpdates }) => ({ cursor: transactionUpdates.cursor }),
-  },
-  {
-    operation: 'Timeline',
-    title: 'Timeline',
-    about: 'What happened to the payment and why, and the double-entry legs behind it.',
-    query: `query Timeline($transaction: ID!) {
-  transaction(id: $transaction) {
-    status
-    failureReason
-    sentAmount { formatted }
-    receivedAmount { formatted }
-    timeline { status reason occurredAt }
-    ledgerEntries { kind system account { id } amount { formatted } balanceAfter { formatted } }
-  }
-}
-`,
-    variables: { transaction: open.transaction },
   },
 ];

@@ -183,11 +183,9 @@ function useOpenTab(tab: Tab | undefined, { carried, operations }: Opened): void
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when another tab is opened, or the editors are there
   useEffect(() => {
     if (!tab || !variableEditor || !responseEditor || !queryEditor) return;
-    // Editors begin with the first tab, also where another one was opened while they were loaded.
-    if (queryEditor.getValue() !== (tab.query ?? '')) {
-      queryEditor.setValue(tab.query ?? '');
-      variableEditor.setValue(tab.variables ?? '');
-    }
+    // Editors begin with the first tab, without its variables, also where another one was opened while they were loaded.
+    if (queryEditor.getValue() !== (tab.query ?? '')) queryEditor.setValue(tab.query ?? '');
+    if (variableEditor.getValue() !== (tab.variables ?? '')) variableEditor.setValue(tab.variables ?? '');
     const variables = carried.fill(tab.id, variableEditor.getValue());
     if (variables !== undefined) {
       variableEditor.setValue(variables);

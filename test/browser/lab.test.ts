@@ -36,6 +36,14 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
 
+    // The first payment is one press of the button, and the next tab follows it to its end.
+    await lab.eventOf(await lab.run('Transaction:'), 'COMPLETED').waitFor();
+    await screenshot(page, 'first-payment');
+    await page.getByRole('button', { name: 'Next: Watch' }).click();
+    await lab.isOpen('Watch');
+    await lab.run('"COMPLETED"');
+
+    await lab.open('Look around');
     expect(await lab.run('"PLATFORM"')).toContain('InternalAccount:');
     await lab.open('Add a beneficiary');
     expect(await lab.run('displayName')).toContain('New Payee');

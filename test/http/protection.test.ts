@@ -83,7 +83,7 @@ test('the documentation is readable in a browser, and its links lead somewhere',
       if (!wanted.includes(to.pathname)) wanted.push(to.pathname);
     }
   }
-  expect(seen.get('/docs/README.md')).toContain('<h2 id="how-do-i-start-it">');
+  expect(seen.get('/docs/README.md')).toContain('<h2 id="start">');
   for (const [path, text] of seen) {
     for (const [, link = ''] of text.matchAll(/href="([^"]*#[^"]+)"/g)) {
       const to = new URL(link, `${t.url}${path}`);
