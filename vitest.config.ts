@@ -25,21 +25,39 @@ export const memoryDisk = (() => {
 })();
 if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
 
+/**
+ * The long checks, for `npm run test:deep`: searches of random documents, orders and faults, proofs, walks over all of an API, and the
+ * browser. What they find, a test of `npm test` keeps.
+ */
+export const deep = [
+  'attack/*',
+  'browser/lab',
+  'browser/wallet',
+  'database/embedded-supervision',
+  'events/torture',
+  'faults/**/*',
+  'graphql/oracle',
+  'ledger/together',
+  'payments/model',
+  'planted-bugs',
+  'proof/*',
+  'rest/both-apis*',
+  'schedules/*',
+].map((name) => `test/${name}.test.ts`);
+
 /** The test files that take longest, longest first. */
 const long = [
   'graphql/oracle',
   'attack/matrix',
+  'faults/faults',
+  'browser/lab',
   'start',
-  'database/embedded-supervision',
   'database/embedded',
   'http/stopping',
   'rest/contract',
-  'faults/faults',
-  'browser/lab',
   'access/token-parents',
   'payments/suspense',
   'webhooks/health',
-  'payments/model',
 ].map((name) => path.join(import.meta.dirname, `test/${name}.test.ts`));
 
 /** Begins with the longest files, so that no worker has one of them left when the others have nothing to do any more. */
@@ -66,7 +84,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/soak/**', ...mocking],
+          exclude: ['test/soak/**', ...mocking, ...deep],
           // Node loads the modules itself, as in production: a seventh less CPU for the whole run than through Vitest.
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },
