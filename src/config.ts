@@ -1,22 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { serversOf } from './database/connections/address.ts';
-import { parseRailSettings } from './rails/rail-settings.ts';
-import { parseRateOverrides } from './rails/sandbox/rates.ts';
-import {
-  address,
-  addressRanges,
-  headers,
-  key,
-  listOf,
-  onOff,
-  rate,
-  textKey,
-  type Unsafe,
-  unsafe,
-  unsafeThings,
-  wholeNumber,
-} from './setting-kinds.ts';
+import { type Unsafe, unsafeThings } from './setting-kinds.ts';
+import { settings } from './settings.ts';
 
 /** The error for invalid settings: the message names each and says what it should be. */
 export class ConfigError extends Error {
@@ -25,108 +10,6 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
   }
 }
-
-/**
- * Every setting, with its default. docs/settings.md describes them, and a test compares it with this list.
- */
-export const settings = {
-  NODE_ENV: z
-    .enum(['development', 'production', 'test'], { error: 'must be development, production or test' })
-    .default('development'),
-  HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: wholeNumber(0, 65_535).default(4000),
-  METRICS_PORT: wholeNumber(0, 65_535).optional(),
-  METRICS_HOST: z.string().min(1).default('127.0.0.1'),
-  DATABASE_URL: address.optional(),
-  DATABASE_DIRECT_URL: address.optional(),
-  DATABASE_READ_URL: listOf(
-    address.refine((url) => serversOf(url).length === 1, 'must name one host each: separate replicas by semicolons'),
-  ).default([]),
-  DATABASE_READ_LAG_MS: wholeNumber(100, 3_600_000).default(10_000),
-  DATA_DIR: z.string().min(1).default('.data'),
-  DATABASE_OWNER_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://owner:password@host:5432/database')
-    .optional(),
-  MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional(),
-  ALLOW_UNSAFE: unsafe.optional(),
-  DATABASE_POOL: wholeNumber(1, 200).default(10),
-  MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256),
-  MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000).default(8_388_608),
-  RATE_LIMIT_PLATFORM: rate.default({ perSecond: 20_000, burst: 40_000 }),
-  RATE_LIMIT_API_TOKEN: rate.default({ perSecond: 20_000, burst: 40_000 }),
-  RATE_LIMIT_CLIENT_TOKEN: rate.default({ perSecond: 100, burst: 500 }),
-  WRONG_CREDENTIALS_PER_MINUTE: wholeNumber(1, 1_000_000).default(100),
-  TRUSTED_PROXIES: addressRanges.default([]),
-  SOCKETS_PER_API_TOKEN: wholeNumber(1, 1_000_000).default(20_000),
-  SOCKETS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(20),
-  STREAMS_PER_API_TOKEN: wholeNumber(1, 1_000_000).default(50_000),
-  STREAMS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000).default(100),
-  COMPRESS_SOCKETS: onOff.default(false),
-  COMPRESS_EVENT_STREAMS: onOff.default(false),
-  KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000),
-  SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional(),
-  ROLE: z.enum(['all', 'serve', 'work'], { error: 'must be all, serve or work' }).default('all'),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
-      error: 'must be fatal, error, warn, info, debug or silent',
-    })
-    .default('info'),
-  ACCESS_LOG: onOff.default(false),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
-  OTEL_EXPORTER_OTLP_HEADERS: headers.optional(),
-  OTEL_SERVICE_NAME: z.string().min(1).default('payments-graphql-gateway'),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
-  GRAPHIQL: onOff.optional(),
-  CORS_ORIGINS: z
-    .string()
-    .default('')
-    .transform((list) =>
-      list
-        .split(',')
-        .map((origin) => origin.trim())
-        .filter((origin) => origin !== ''),
-    )
-    .refine((list) => list.every((origin) => origin === '*' || /^https?:\/\/[^\s/]+$/.test(origin)), {
-      error: 'must be origins such as https://app.example.com, parted by commas, or *',
-    }),
-  CLIENT_TOKEN_KEY: textKey.optional(),
-  CLIENT_TOKEN_KEY_FALLBACKS: listOf(textKey).default([]),
-  EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
-  INTROSPECTION: onOff.optional(),
-  OPENAPI: onOff.optional(),
-  AUTOMATIC_PERSISTED_QUERIES: onOff.optional(),
-  PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000).default(5_000),
-  RECONCILE_HOUR: wholeNumber(0, 23).default(2),
-  RAILS: z
-    .string()
-    .transform((text, context) => {
-      try {
-        return parseRailSettings(text);
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-        return z.NEVER;
-      }
-    })
-    .optional(),
-  SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400).default(300),
-  SANDBOX_PACE_MS: wholeNumber(0, 600_000).default(500),
-  SANDBOX_RATES: z
-    .string()
-    .default('{}')
-    .transform((json, context) => {
-      try {
-        return parseRateOverrides(json);
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-        return z.NEVER;
-      }
-    }),
-  SECRET_KEY: key.optional(),
-  SECRET_KEY_FALLBACKS: listOf(key).default([]),
-  WEBHOOK_LOOPBACK: onOff.optional(),
-  WEBHOOK_TIME_SCALE: wholeNumber(1, 1_000_000).default(1),
-} as const;
 
 const schema = z.object(settings);
 

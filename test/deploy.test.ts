@@ -3,8 +3,9 @@ import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, r
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { readConfig, secretSettings, settings } from '../src/config.ts';
+import { readConfig, secretSettings } from '../src/config.ts';
 import { openDocs } from '../src/pages/docs.ts';
+import { settings } from '../src/settings.ts';
 import { isWeakKey } from '../src/start/weak-key.ts';
 
 // The files that run the service elsewhere are not run here: what they name must be there.

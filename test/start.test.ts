@@ -1,11 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { settings } from '../src/config.ts';
 import { startEmbeddedPostgres } from '../src/database/embedded/embedded.ts';
 import { execute } from '../src/database/migrations/throwaway.ts';
 import { startChildGateway, temporaryDataDirectory } from './setup/child-gateway.ts';
@@ -176,10 +174,4 @@ describe('npm run ops -- platform', () => {
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('0 is no rate')]);
     await database.drop();
   });
-});
-
-test('the page of settings has every setting, and no other', () => {
-  const page = readFileSync(path.join(root, 'docs/settings.md'), 'utf8');
-  const documented = [...page.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1]);
-  expect(documented).toEqual(Object.keys(settings));
 });

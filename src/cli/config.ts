@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { type Config, secretSettings, settings } from '../config.ts';
+import { type Config, secretSettings } from '../config.ts';
 import { keyId } from '../core/key-id.ts';
+import { settings } from '../settings.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { withSettings } from './command-line.ts';
 

@@ -6,9 +6,11 @@ import { Command, CommanderError } from 'commander';
 import { buildSchema, findBreakingChanges } from 'graphql';
 import { printedSchema, schema } from '../graphql/server/schema.ts';
 import { CommandError } from '../print-error.ts';
+import { settingsPage } from '../start/settings-page.ts';
 import { actionOf, answered } from './command-line.ts';
 
-const file = new URL('../../schema.graphql', import.meta.url);
+/** What `npm run schema` writes, by its place in the project. */
+const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsPage };
 
 interface Options {
   readonly check?: true;
@@ -17,12 +19,12 @@ interface Options {
 
 /**
  * Runs the command line of the schema: prints it, or compares it with an earlier one.
- * @returns the exit code: 1 when schema.graphql is stale, or the schema breaks clients of the earlier one
+ * @returns the exit code: 1 when a file is stale, or the schema breaks clients of the earlier one
  */
 export async function runSchemaCommand(args: readonly string[]): Promise<number> {
   const program = new Command('npm run schema --')
-    .description('Writes schema.graphql, or lists what a change of it breaks.')
-    .option('--check', 'say whether schema.graphql is what the code prints')
+    .description('Writes schema.graphql and docs/settings.md, or lists what a change of the schema breaks.')
+    .option('--check', 'say whether both are what the code prints')
     .option(
       '--breaks <revision>',
       'list the breaking changes since the schema.graphql of a git revision, or since a file',
@@ -44,11 +46,14 @@ export async function runSchemaCommand(args: readonly string[]): Promise<number>
 }
 
 async function writeOrCheck({ check }: Options): Promise<void> {
-  const printed = printedSchema();
-  if (!check) return writeFile(file, printed);
-  if ((await readFile(file, 'utf8')) === printed) return;
-  console.error('schema.graphql is stale: run `npm run schema` and commit it');
-  throw new CommanderError(1, answered, '');
+  for (const [place, print] of Object.entries(printed)) {
+    const file = new URL(`../../${place}`, import.meta.url);
+    if (!check) await writeFile(file, print());
+    else if ((await readFile(file, 'utf8')) !== print()) {
+      console.error(`${place} is stale: run \`npm run schema\` and commit it`);
+      throw new CommanderError(1, answered, '');
+    }
+  }
 }
 
 async function listBreakingChanges(revision: string) {
