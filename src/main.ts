@@ -9,7 +9,7 @@ import { openLog } from './observe/log.ts';
 import type { SandboxPlatform } from './pages/shown.ts';
 import { printError } from './print-error.ts';
 import { closeRails } from './rails/load-rails.ts';
-import { letHeapGrow } from './start/heap-growth.ts';
+import { collectStart, setMemoryFlags } from './start/memory.ts';
 import { checkKeys, idsOfKeys } from './start/keys-in-use.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './start/sandbox-platform.ts';
@@ -20,7 +20,7 @@ import { refuseUnsafe } from './start/unsafe-settings.ts';
 
 /** Runs `npm start`: settings, database, migrations, sandbox, gateway. Ctrl-C or SIGTERM stops them in reverse. */
 async function main(): Promise<void> {
-  letHeapGrow();
+  setMemoryFlags();
   const settings = readConfig(process.env);
   refuseUnsafe(settings);
   const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
@@ -72,6 +72,7 @@ async function main(): Promise<void> {
     }
     if (!config.CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
     gateway = await startGateway({ databaseUrl, pooler, config, log, sandbox });
+    collectStart();
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
     await stop('failed start');
