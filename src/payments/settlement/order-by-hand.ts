@@ -34,7 +34,7 @@ export async function withOrder<Done>(
     return await work(order);
   } finally {
     await leases.end();
-    await postponeOrders(payments.database.pool, [{ order, dueInMs: 0 }]);
+    await postponeOrders(payments.database.pool, [{ lease: order, dueInMs: 0 }]);
   }
 }
 

@@ -58,7 +58,8 @@ export class Deliverer {
     if (!this.#webhooks.box) return idleMs;
     const capacity = Math.min(batchSize, maxAttempts - this.#attempts.size);
     if (capacity <= 0) return idleMs;
-    const deliveries = await leaseDeliveries(this.#webhooks, capacity);
+    const { payments, pace } = this.#webhooks;
+    const deliveries = await leaseDeliveries(payments.database.pool, capacity, pace.leaseMs);
     for (const delivery of deliveries) {
       const attempt = inSpan('deliver webhook', { isRoot: true, attributes: attributesOf(delivery) }, () =>
         asRequest({ requestId: requestIdOf(delivery) }, () => this.#attempt(delivery)),

@@ -171,8 +171,8 @@ export const conditionBugs: readonly Bug[] = [
   {
     bug: 'a question for deposits goes back before the one before',
     file: deposits,
-    find: 'deposits_from = greatest(deposits_from, $3)',
-    put: 'deposits_from = $3',
+    find: 'deposits_from = greatest(deposits_from, $2)',
+    put: 'deposits_from = $2',
     caughtBy: found('a question does not begin before the one before, whatever is still under way'),
   },
   {
@@ -184,9 +184,9 @@ export const conditionBugs: readonly Bug[] = [
   },
   {
     bug: 'news of a deposit that comes during a question is forgotten',
-    file: deposits,
-    find: 'case when deposits_due_at = $2::timestamptz then',
-    put: 'case when $2::timestamptz is not null then',
+    file: 'src/database/leases.ts',
+    find: ' and l.${dueAt} = d.leased_until',
+    put: '',
     caughtBy: found('news of a deposit that comes while the provider is asked makes it be asked again at once'),
   },
   {

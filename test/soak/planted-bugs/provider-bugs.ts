@@ -46,10 +46,20 @@ export const providerBugs: readonly Bug[] = [
   },
   {
     bug: 'a webhook whose process died waits for ever',
-    file: 'src/payments/providers/work-on-webhooks.ts',
-    find: "set due_at = clock_ms() + interval '30 seconds', attempts = w.attempts + 1",
-    put: 'set due_at = null, attempts = w.attempts + 1',
+    file: 'src/database/leases.ts',
+    find: "set ${until} = clock_ms() + $2::float8 * interval '1 millisecond'",
+    put: 'set ${until} = case when $2::float8 < 0 then clock_ms() end',
     caughtBy: reported('a webhook that is worked on is not done before its work is'),
+  },
+  {
+    bug: 'what is due last is leased first',
+    file: 'src/database/leases.ts',
+    find: 'order by ${dueAt} limit $1',
+    put: 'order by ${dueAt} desc limit $1',
+    caughtBy: {
+      file: 'test/database/leases.test.ts',
+      title: 'rows of $table are leased in the order in which they are due, each to one worker, until its lease ends',
+    },
   },
   {
     bug: 'one deposit that cannot be stored keeps all others out',

@@ -92,14 +92,20 @@ export const statusBugs: readonly Bug[] = [
     file: 'prisma/functions/lease_rail_orders.sql',
     find: "set due_at = clock_ms() + p_lease_ms * interval '1 millisecond',",
     put: 'set due_at = clock_ms(),',
-    caughtBy: { file: 'test/payments/leases.test.ts', title: 'an order is leased to one worker at a time' },
+    caughtBy: {
+      file: 'test/database/leases.test.ts',
+      title: 'rows of $table are leased in the order in which they are due, each to one worker, until its lease ends',
+    },
   },
   {
     bug: 'no order is leased',
     file: 'prisma/functions/lease_rail_orders.sql',
     find: 'order by d.due_at limit p_limit for update skip locked',
     put: 'order by d.due_at limit 0 for update skip locked',
-    caughtBy: { file: 'test/payments/leases.test.ts', title: 'an order is leased to one worker at a time' },
+    caughtBy: {
+      file: 'test/database/leases.test.ts',
+      title: 'rows of $table are leased in the order in which they are due, each to one worker, until its lease ends',
+    },
   },
   {
     bug: 'an order that has its outcome is settled again',
