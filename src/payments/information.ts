@@ -70,12 +70,12 @@ const forms: ReadonlyMap<string, Form> = new Map([
  */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath): Information {
   const fields = given ?? [];
-  if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, { path });
+  if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, path);
   checkAll(
     ...fields.map((field, position) => () => {
       const isRepeated = fields.findIndex(({ name }) => name === field.name) < position;
       const reason = factFault(field, isRepeated);
-      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, { path: [...path, position] });
+      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, [...path, position]);
     }),
   );
   return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
@@ -116,7 +116,7 @@ export function checkApplicable(
   checkAll(
     ...(given ?? []).map(({ name }, position) => () => {
       const reason = faultOf(name);
-      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, { path: [...path, position] });
+      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, [...path, position]);
     }),
   );
 }

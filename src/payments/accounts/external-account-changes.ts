@@ -49,9 +49,11 @@ export function updateExternalAccount(
       );
       const account = await readExternal(payments, caller, input.accountId, at('accountId'));
       if (defaultUmaDepositAccount && account.customerId === null) {
-        throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
-          path: at('defaultUmaDepositAccount'),
-        });
+        throw new Refusal(
+          'INVALID_INPUT',
+          "a platform's own account receives no UMA payments",
+          at('defaultUmaDepositAccount'),
+        );
       }
       const set: AccountMove['set'] = {
         ...(platformAccountId !== undefined && { platformAccountId }),

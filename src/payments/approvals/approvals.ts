@@ -159,7 +159,7 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   if (decision.kind === 'reject') checkText(decision.reason, at('reason'));
   const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
   const path = at('transactionId');
-  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path });
+  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', path);
   const { transaction } = found;
   if (!transaction.approvalDueAt) {
     throw new Refusal(

@@ -46,9 +46,11 @@ export function updateCustomer(
       const { customer, umaDomain } = await readCustomer(payments, caller, input.customerId);
       const details = input.details ?? undefined;
       if (details && details.customerType !== customer.customerType) {
-        throw new Refusal('INVALID_INPUT', `the customer is a ${customer.customerType}: its type cannot change`, {
-          path: at('details'),
-        });
+        throw new Refusal(
+          'INVALID_INPUT',
+          `the customer is a ${customer.customerType}: its type cannot change`,
+          at('details'),
+        );
       }
       const [columns, umaAddress, metadata] = checkAll(
         () => (details ? detailColumns(details) : {}),

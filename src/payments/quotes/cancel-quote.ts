@@ -38,7 +38,7 @@ export function cancelQuote(
     plan: async () => {
       const uuid = uuidOf(quoteId, 'Quote');
       const [quote] = uuid ? await cancellableStatement(payments.database.pool, caller, uuid) : [];
-      if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: at('quoteId') });
+      if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
       return { ...quoteEnd(quote, 'cancelled before it was executed or funded', 'before'), result: quote.id };
     },
     paths: { QUOTE_EXPIRED: at('quoteId'), CONFLICT: at('quoteId') },

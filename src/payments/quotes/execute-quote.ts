@@ -67,13 +67,13 @@ async function planExecution(
   const scenario = checkScenario(payments, caller, sandboxScenario, { step: 'PULL' });
   const uuid = uuidOf(id, 'Quote');
   const [found] = uuid ? await executableStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: at('quoteId') });
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
   const { quote, source } = found;
   if (!source) {
     throw new Refusal(
       'INVALID_INPUT',
       'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference',
-      { path: at('quoteId') },
+      at('quoteId'),
     );
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);

@@ -239,16 +239,16 @@ export async function readLookup(
 ): Promise<Lookup> {
   const path: FieldPath = ['lookupId'];
   if (!lookupId) {
-    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookup of its receiver', { path });
+    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookup of its receiver', path);
   }
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path });
+  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
   // The database decides it once the quote has its locks. This keeps the rail from being asked in vain.
-  if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, { path });
+  if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
-    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { path });
+    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, path);
   }
   return lookup;
 }

@@ -54,9 +54,7 @@ export function fundAccount(
       });
       if (!source) accountNotFound(fundingPath('accountId'));
       if (source.kind !== 'INTERNAL')
-        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', {
-          path: fundingPath('accountId'),
-        });
+        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', fundingPath('accountId'));
       const currency = currencyOfAccount(source);
       const amount = smallestUnits(input.amount, currency, fundingPath('amount'));
       if (amount > maxFunding) {
@@ -189,12 +187,14 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
 async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {
   const uuid = uuidOf(input.quoteId, 'Quote');
   const [found] = uuid ? await fundableStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: depositPath('quoteId') });
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', depositPath('quoteId'));
   const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
-    throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', {
-      path: depositPath('quoteId'),
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      'this quote is paid from an account: execute it instead',
+      depositPath('quoteId'),
+    );
   }
   const currency = currencyOf(input.currencyCode);
   if (currency?.code !== quote.sendingCurrency) {

@@ -56,7 +56,7 @@ async function planTransfer(
   const rail = railOf(payments, caller, 'collect');
   const currency = currencyOfAccount(to);
   const given = input.amount ?? rail.collectionAmount?.(currency);
-  if (given === undefined) throw new Refusal('INVALID_INPUT', 'this needs an amount', { path: at('amount') });
+  if (given === undefined) throw new Refusal('INVALID_INPUT', 'this needs an amount', at('amount'));
   const amount = smallestUnits(given, currency, at('amount'));
   const transaction = newTransaction(caller, input, parties, {
     from,

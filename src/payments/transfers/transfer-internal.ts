@@ -49,9 +49,11 @@ async function planTransfer(
     destination: 'INTERNAL',
   });
   if (from.id === to.id) {
-    throw new Refusal('SELF_PAYMENT', 'the source and the destination are the same account', {
-      path: at('destinationAccountId'),
-    });
+    throw new Refusal(
+      'SELF_PAYMENT',
+      'the source and the destination are the same account',
+      at('destinationAccountId'),
+    );
   }
   const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
   const transaction = newTransaction(caller, input, parties, {

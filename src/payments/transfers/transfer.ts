@@ -54,9 +54,7 @@ export async function readAccounts(
     throw new Refusal(
       'INVALID_CURRENCY',
       `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`,
-      {
-        path: destinationPath,
-      },
+      destinationPath,
     );
   }
   return { from, to, parties, metadata };
@@ -67,7 +65,7 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
   if (!account) accountNotFound(path);
   if (account.kind !== kind) {
     const words = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
-    throw new Refusal('INVALID_INPUT', `the ${side} must be ${words[kind]}`, { path });
+    throw new Refusal('INVALID_INPUT', `the ${side} must be ${words[kind]}`, path);
   }
   return account;
 }
