@@ -62,7 +62,7 @@ export function updateExternalAccount(
       };
       return { accounts: [{ id: account.id, from: anyStatus, set }], result: account.id };
     },
-    paths: { CONFLICT: at('accountId'), ACCOUNT_FROZEN: at('accountId') },
+    path: at('accountId'),
     conflict,
   });
 }
@@ -93,7 +93,7 @@ export function deleteExternalAccount(
         result: id,
       };
     },
-    paths: { CONFLICT: at('accountId'), ACCOUNT_FROZEN: at('accountId') },
+    path: at('accountId'),
     conflict,
   });
 }

@@ -135,7 +135,7 @@ async function decide(
     ...call,
     type: 'Transaction',
     plan: () => planDecision(payments, caller, id, decision),
-    paths: { CONFLICT: at('transactionId') },
+    path: at('transactionId'),
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
   if (!result.replayed) wakeOrder(payments, caller, result.row.id);

@@ -110,11 +110,7 @@ export function deleteCustomer(
       const { id } = (await readCustomer(payments, caller, customerId)).customer;
       return { customers: [{ id, set: { isDeleted: true } }], result: id };
     },
-    paths: {
-      CUSTOMER_DELETED: at('customerId'),
-      CUSTOMER_IN_USE: at('customerId'),
-      CUSTOMER_FROZEN: at('customerId'),
-    },
+    path: at('customerId'),
   });
 }
 

@@ -67,25 +67,19 @@ export interface Incoming {
 const leaseMs = 2_000;
 const renewMs = 600;
 
-type SharedFields =
-  | 'platformId'
-  | 'id'
-  | 'kind'
-  | 'attempts'
-  | 'ageMs'
-  | 'leasedUntil'
-  | 'scenario'
-  | 'environment'
-  | 'newId'
-  | 'transaction'
-  | 'approvalDeferred';
-
-/** A row of the function `lease_rail_orders`: flat, with null for what is absent. */
-interface LeasedRow extends Pick<DueOrder, SharedFields> {
+/** What a row has with null where it is absent. */
+interface Nullable {
   readonly source: Party | null;
   readonly destination: Party | null;
   readonly fundingAccountId: string | null;
   readonly platformFee: bigint | null;
+  readonly incoming: Transaction | null;
+}
+
+/** A row of the function `lease_rail_orders`: flat. */
+interface LeasedRow
+  extends Omit<DueOrder, keyof Nullable | 'lock' | 'platformAccount' | 'sender' | 'receiver'>,
+    Nullable {
   readonly platformAccountId: string | null;
   readonly canReturnFee: boolean | null;
   readonly senderInformation: Record<string, string> | null;
@@ -94,7 +88,6 @@ interface LeasedRow extends Pick<DueOrder, SharedFields> {
   readonly receiverCustomerId: string | null;
   readonly receiverIsActive: boolean | null;
   readonly depositAccountId: string | null;
-  readonly incoming: Transaction | null;
   readonly incomingDestination: Party | null;
   readonly approvalLeftMs: number | null;
   readonly rateLock: Prisma.JsonValue;

@@ -41,7 +41,7 @@ export function cancelQuote(
       if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
       return { ...quoteEnd(quote, 'cancelled before it was executed or funded', 'before'), result: quote.id };
     },
-    paths: { QUOTE_EXPIRED: at('quoteId'), CONFLICT: at('quoteId') },
+    path: at('quoteId'),
     conflict: { reason: 'only a quote that is PENDING can be cancelled' },
   });
 }

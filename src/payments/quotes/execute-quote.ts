@@ -35,15 +35,7 @@ export function executeQuote(
     input: { quoteId, sandboxScenario },
     idempotencyKey,
     plan: () => planExecution(payments, caller, quoteId, sandboxScenario),
-    paths: {
-      QUOTE_EXPIRED: at('quoteId'),
-      CONFLICT: at('quoteId'),
-      INSUFFICIENT_BALANCE: at('quoteId'),
-      USER_NOT_READY: at('quoteId'),
-      INVALID_BANK_ACCOUNT: at('quoteId'),
-      ACCOUNT_FROZEN: at('quoteId'),
-      AMOUNT_OUT_OF_RANGE: at('quoteId'),
-    },
+    path: at('quoteId'),
   });
 }
 

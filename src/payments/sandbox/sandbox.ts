@@ -121,17 +121,8 @@ export function sandboxSend(
     input,
     idempotencyKey,
     plan: () => planDeposit(payments, caller, input),
-    paths: {
-      CONFLICT: depositPath('quoteId'),
-      USER_NOT_READY: depositPath('quoteId'),
-      CUSTOMER_DELETED: depositPath('quoteId'),
-      INVALID_BANK_ACCOUNT: depositPath('quoteId'),
-      ACCOUNT_FROZEN: depositPath('quoteId'),
-      AMOUNT_OUT_OF_RANGE:
-        input.currencyAmount === undefined || input.currencyAmount === null
-          ? depositPath('quoteId')
-          : depositPath('currencyAmount'),
-    },
+    path: depositPath('quoteId'),
+    paths: { AMOUNT_OUT_OF_RANGE: depositPath(input.currencyAmount == null ? 'quoteId' : 'currencyAmount') },
     conflict: { reason: 'a deposit for this quote has arrived before' },
   });
 }

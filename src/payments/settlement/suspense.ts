@@ -9,7 +9,7 @@ import { type Transaction as DatabaseTransaction, inTransaction } from '../../da
 import { commitPlanOn, type PlanRefusal } from '../../ledger/commit.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Plan } from '../../ledger/plan.ts';
-import { type Flow, refund, resumption } from '../movements.ts';
+import { flowOf, refund, resumption } from '../movements.ts';
 import { idAt } from '../parties.ts';
 import { fullAccount } from '../plan-refusals.ts';
 import { lockOf } from '../rate-locks.ts';
@@ -131,7 +131,7 @@ async function payRefund(
   operator: Operator,
 ): Promise<PlanRefusal | undefined> {
   const { platformId, transaction, refundAccountId, onward } = suspended;
-  const flow = flowOf(suspended);
+  const flow = flowOf(transaction, refundAccountId, lockOf(suspended.rateLock));
   const paid: Plan = {
     transactions: [
       {
@@ -178,25 +178,4 @@ function planOnward({ platformId, transaction, refundAccountId, onward }: Suspen
 async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund | undefined> {
   const [row] = await refundStatement(on, uuid);
   return row;
-}
-
-/** Returns the amounts and accounts of the payment that was debited and then suspended. */
-function flowOf({ transaction, rateLock, refundAccountId }: SuspendedRefund): Flow {
-  const { id, sentAmount, sentCurrency, receivedAmount, receivedCurrency, fees } = transaction;
-  if (sentAmount === null || sentCurrency === null || receivedAmount === null) {
-    throw new Error(`transaction ${id} lacks one of its sides`);
-  }
-  return {
-    transactionId: id,
-    sourceAccountId: refundAccountId,
-    sendingCurrency: sentCurrency,
-    sent: sentAmount,
-    fees: fees ?? 0n,
-    platformFee: 0n,
-    platformAccountId: undefined,
-    receivingCurrency: receivedCurrency,
-    received: receivedAmount,
-    destinationAccountId: undefined,
-    lockedSent: lockOf(rateLock)?.sent,
-  };
 }
