@@ -3,7 +3,7 @@ import { retryLostRaces } from '../../database/retry.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { commitGroupsOn } from '../../ledger/commit.ts';
+import { commitPlanOn } from '../../ledger/commit.ts';
 import type { IdentityCheck } from '../../rails/identity-request.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
@@ -87,8 +87,8 @@ async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | unde
 
 async function commitStatus(client: Queryable, { platformId, customer }: DueCheck, { status }: IdentityCheck) {
   const plan = { customers: [{ id: customer.id, set: { kycStatus: status } }] };
-  const [outcome] = await commitGroupsOn(client, [[{ platformId, plan }]]);
-  if (outcome?.kind !== 'done') throw new Error(`the identity of customer ${customer.id} could not be written`);
+  const outcome = await commitPlanOn(client, platformId, plan);
+  if (outcome.kind !== 'done') throw new Error(`the identity of customer ${customer.id} could not be written`);
 }
 
 /** Makes the check of a customer due now, also of one whose last answer was final: its provider has news of it. */

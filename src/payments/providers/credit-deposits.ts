@@ -5,7 +5,7 @@ import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '..
 import { retryLostRaces } from '../../database/retry.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { commitGroupsOn } from '../../ledger/commit.ts';
+import { commitPlanOn } from '../../ledger/commit.ts';
 import type { Plan } from '../../ledger/plan.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { deposit as depositJournal } from '../movements.ts';
@@ -73,15 +73,12 @@ async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
       const locked = await lockStatement(client, platformId, id);
       // Another process has credited it, or a person has it.
       if (locked.length === 0) return;
-      const [outcome] = await commitGroupsOn(client, [[{ platformId, plan: planCredit(deposit) }]]);
-      if (outcome?.kind === 'done') await creditedStatement(client, platformId, id, deposit.newId);
-      else await leaveToPerson(payments, client, deposit, `the account cannot take it: ${codeOf(outcome)}`);
+      const outcome = await commitPlanOn(client, platformId, planCredit(deposit));
+      if (outcome.kind === 'done') return void (await creditedStatement(client, platformId, id, deposit.newId));
+      const code = outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind;
+      await leaveToPerson(payments, client, deposit, `the account cannot take it: ${code}`);
     }),
   );
-}
-
-function codeOf(outcome: Awaited<ReturnType<typeof commitGroupsOn>>[number] | undefined): string {
-  return outcome?.kind === 'refused' ? outcome.refusal.code : 'unknown';
 }
 
 /** Leaves a deposit to a person, who says whose it is (docs/rails.md). */

@@ -5,8 +5,8 @@ import { inSpan } from '../../instruments/spans.ts';
 import type { OrderNews, RailNews } from '../../rails/rail-webhooks.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { wakeIdentityCheck } from '../customers/identity-checks.ts';
+import { wakeOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { wakeOrder } from '../orders/wake-order.ts';
 import { wakeDeposits } from './find-deposits.ts';
 
 /** How long the work pauses when no webhook waits, in milliseconds. One that this process has stored ends the pause. */

@@ -4,9 +4,17 @@ import { trustedJson } from '../../database/trusted-json.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Journal, Plan, PlanGroup, TransactionMove } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { arrivalJournals, directArrival, receiverMove } from '../approvals/incoming.ts';
+import {
+  announcedTransaction,
+  arrivalJournals,
+  directArrival,
+  receivedAmount,
+  receiverFields,
+  receiverMove,
+} from '../approvals/incoming.ts';
+import type { Payments } from '../command.ts';
 import { bankReturn, delivery, deposit, type Flow, flowOf, refund, suspension } from '../movements.ts';
-import { type DueOrder, isPull } from '../orders/orders.ts';
+import { type DueOrder, isPull, type Receiver } from '../orders/orders.ts';
 import { planPayout, planPullFailure, quoteEnd } from '../quotes/pull.ts';
 
 /** The plans for the outcomes of an order: statuses and money of both sides of its payment, in one commit. */
@@ -133,6 +141,50 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
     transactions: [{ id: transaction.id, from: ['COMPLETED'], to: 'REFUNDED', reason, set: refundOf(order) }],
     journals: [bankReturn(flow), refund(flow)],
   });
+}
+
+/**
+ * Plans the announcement of a payment to the receiver's platform, when the receiver is a customer of this installation.
+ * The sender's order waits for the decision of that platform.
+ */
+export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
+  const { transaction, sender } = order;
+  const { depositAccountId } = receiver;
+  if (!receiver.isReceiverActive || depositAccountId === undefined || sender.umaAddress === undefined) {
+    return planFailure(order, { to: 'REJECTED', reason: 'the receiver cannot take this payment' });
+  }
+  const incoming = announcedTransaction(
+    {
+      platformId: receiver.platformId,
+      id: order.newId,
+      customerId: receiver.customerId,
+      senderUmaAddress: sender.umaAddress,
+      information: sender.information,
+      requested: receiverFields,
+      depositAccountId,
+      currency: transaction.receivedCurrency,
+      amount: receivedAmount(transaction),
+      description: transaction.description,
+    },
+    payments.approvalMs,
+  );
+  const arrival = {
+    platformId: receiver.platformId,
+    transactionId: incoming.id,
+    senderPlatformId: order.platformId,
+    senderTransactionId: transaction.id,
+  };
+  return [
+    {
+      platformId: receiver.platformId,
+      plan: {
+        // It may have been deleted or frozen since the order was read.
+        requireActive: { customers: [receiver.customerId], unfrozen: [depositAccountId] },
+        insert: { transaction: [incoming], arrival: [arrival] },
+      },
+    },
+    { platformId: order.platformId, plan: { orders: [{ id: order.id, dueInMs: payments.approvalMs }] } },
+  ];
 }
 
 /** Closes an order that has its outcome, or needs none any more. */

@@ -18,7 +18,6 @@ import {
 } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
-import { planAnnouncement } from './announcement.ts';
 import {
   type Contradiction,
   type CredibleOutcome,
@@ -27,7 +26,7 @@ import {
   otherAmount,
   otherOutcome,
 } from './cases.ts';
-import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
+import { planAnnouncement, planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
 import { performOrder } from './perform.ts';
 import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';

@@ -28,7 +28,7 @@ export const serviceBugs: readonly Bug[] = [
   },
   {
     bug: "a provider's late news of a delivery ends the watch for its return",
-    file: 'src/payments/orders/wake-order.ts',
+    file: 'src/payments/orders/orders.ts',
     find: "($3 or t.status <> 'COMPLETED')",
     put: '($3 or true)',
     caughtBy: {
