@@ -29,8 +29,7 @@ export const secretSettings = [
 export type Config = Readonly<Omit<z.infer<typeof schema>, 'ALLOW_UNSAFE'>> & {
   readonly SHUTDOWN_DELAY_MS: number;
   readonly GRAPHIQL: boolean;
-  readonly INTROSPECTION: boolean;
-  readonly OPENAPI: boolean;
+  readonly PUBLIC_CONTRACT: boolean;
   readonly AUTOMATIC_PERSISTED_QUERIES: boolean;
   readonly WEBHOOK_LOOPBACK: boolean;
   readonly MIGRATE: 'on' | 'off' | 'verify';
@@ -78,8 +77,7 @@ export function readConfig(environment: Environment): Config {
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
     // With a database of its own it is no sandbox: whoever reaches the port would get the page.
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
-    INTROSPECTION: config.INTROSPECTION ?? !production,
-    OPENAPI: config.OPENAPI ?? !production,
+    PUBLIC_CONTRACT: config.PUBLIC_CONTRACT ?? !production,
     AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,
     WEBHOOK_LOOPBACK: config.WEBHOOK_LOOPBACK ?? !production,
     MIGRATE: config.MIGRATE ?? (production ? 'verify' : 'on'),

@@ -97,7 +97,7 @@ export async function startServing(
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
-    introspection: config.INTROSPECTION,
+    introspection: config.PUBLIC_CONTRACT,
     reportsCost: config.NODE_ENV !== 'production',
   });
   const { operations } = graphql;
@@ -109,12 +109,12 @@ export async function startServing(
     port: config.PORT,
     graphql,
     distinctConnections: createDistinctConnections({
-      ...{ operations, keepAliveMs, compresses: config.COMPRESS_EVENT_STREAMS },
+      ...{ operations, keepAliveMs, compresses: config.COMPRESS_STREAMS },
     }),
     origins,
     rest: createRestServer({
       ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
-      ...{ bodyBytes, log, openapi: config.OPENAPI },
+      ...{ bodyBytes, log, openapi: config.PUBLIC_CONTRACT },
     }),
     providers: providerWebhooks(payments, callers, { config, log, pace }),
     pages: await openPages(shownPages(config, sandbox, metricsUrl)),
@@ -130,7 +130,7 @@ export async function startServing(
     noteKnown: (socket) => http.noteKnown(socket),
     ...{ operations, sessions, takeTurn, keepAliveMs, log, sockets: caps.sockets, streams: caps.streams },
     resumePoints: new ResumePoints(database, log),
-    compresses: config.COMPRESS_SOCKETS,
+    compresses: config.COMPRESS_STREAMS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
   });
   return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
@@ -151,7 +151,7 @@ function shownPages(
   return {
     sandbox,
     lab: config.GRAPHIQL,
-    documents: config.OPENAPI,
+    documents: config.PUBLIC_CONTRACT,
     // Whoever may read them knows the address, except on the machine of a developer.
     metricsUrl: sandbox && metricsUrl,
   };

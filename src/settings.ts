@@ -118,13 +118,10 @@ export const settings = {
   STREAMS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000)
     .default(100)
     .meta({ description: 'the same for each client token' }),
-  COMPRESS_SOCKETS: onOff.default(false).meta({
+  COMPRESS_STREAMS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether messages on WebSockets are compressed (permessage-deflate) for clients that take it. [docs/streams.md](streams.md#what-does-compression-cost) has what it costs',
+      '`on` or `off`: whether messages on WebSockets (permessage-deflate) and of event streams (gzip) are compressed for clients that take it. [docs/streams.md](streams.md#what-does-compression-cost) has what it costs',
   }),
-  COMPRESS_EVENT_STREAMS: onOff
-    .default(false)
-    .meta({ description: 'the same for event streams (gzip, flushed after each message)' }),
   KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000).meta({
     description:
       'how often an open socket gets a ping, and an event stream a sign of life, 1000 to 120000. A socket that does not answer before the next ping is closed. Less often spares the batteries of phones, [docs/mobile.md](mobile.md) says what to watch',
@@ -199,10 +196,9 @@ export const settings = {
     description:
       'how far back a stream replays, 1 to 36500 days. A cursor after which there is something older gets CURSOR_EXPIRED. The events themselves are never deleted',
   }),
-  INTROSPECTION: onOff.optional().meta({ description: '`on` or `off`', shownDefault: 'on, in production off' }),
-  OPENAPI: onOff.optional().meta({
+  PUBLIC_CONTRACT: onOff.optional().meta({
     description:
-      '`on` or `off`: whether strangers may read the OpenAPI document, its console, and the documentation at `/docs`',
+      '`on` or `off`: whether the service shows its contract: the schema by introspection; to strangers the OpenAPI document with its console, and the documentation at `/docs`',
     shownDefault: 'on, in production off',
   }),
   AUTOMATIC_PERSISTED_QUERIES: onOff.optional().meta({

@@ -34,7 +34,7 @@ beforeAll(async () => {
         DATABASE_READ_URL: [proxy.url],
         DATABASE_READ_LAG_MS: 60_000,
         METRICS_PORT: 0,
-        OPENAPI: true,
+        PUBLIC_CONTRACT: true,
       },
       servers.primary.url,
       { pace: { replicas: { everyMs: 50 } } },

@@ -24,7 +24,7 @@ beforeAll(async () => {
     clock += 1_000;
     return clock;
   };
-  t = await startTestGateway({ INTROSPECTION: false, WRONG_CREDENTIALS_PER_MINUTE: 10_000 }, undefined, {
+  t = await startTestGateway({ PUBLIC_CONTRACT: false, WRONG_CREDENTIALS_PER_MINUTE: 10_000 }, undefined, {
     pace: { now },
   });
 });
@@ -255,10 +255,10 @@ describe('a file of a page', () => {
   test('is there only where a page is shown that uses it', async () => {
     const names = [...new Set(Object.values(pages).flatMap(({ files }) => files))];
     expect(names.length).toBeGreaterThan(20);
-    const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: false }, t.databaseUrl);
+    const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
     for (const name of names) expect([name, (await get(closed.url, name, 'gzip')).status]).toEqual([name, 404]);
     await closed.stop();
-    const documents = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: true }, t.databaseUrl);
+    const documents = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: true }, t.databaseUrl);
     for (const name of names) {
       const isUsed = pages.console?.files.includes(name);
       expect([name, (await get(documents.url, name, 'gzip')).status]).toEqual([name, isUsed ? 200 : 404]);

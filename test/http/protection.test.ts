@@ -99,11 +99,11 @@ test('the documentation is readable in a browser, and its links lead somewhere',
 test('outside the sandbox strangers are shown neither GraphiQL nor, in production, the OpenAPI document', async () => {
   const database = { DATABASE_URL: 'postgres://somebody@database/payments' };
   expect(readConfig({}).GRAPHIQL).toBe(true);
-  expect(readConfig(database)).toMatchObject({ GRAPHIQL: false, OPENAPI: true });
-  expect(readConfig({ ...database, NODE_ENV: 'production' })).toMatchObject({ GRAPHIQL: false, OPENAPI: false });
+  expect(readConfig(database)).toMatchObject({ GRAPHIQL: false, PUBLIC_CONTRACT: true });
+  expect(readConfig({ ...database, NODE_ENV: 'production' })).toMatchObject({ GRAPHIQL: false, PUBLIC_CONTRACT: false });
   expect(readConfig({ ...database, GRAPHIQL: 'on' }).GRAPHIQL).toBe(true);
 
-  const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: false }, t.databaseUrl);
+  const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
   expect((await fetch(`${closed.url}/2025-10-13/openapi.json`)).status).toBe(401);
   expect((await fetch(`${closed.url}/2025-10-13/docs`)).status).toBe(401);
   expect(
@@ -142,7 +142,7 @@ test('a wrong path is a page to a browser, and JSON to a program', async () => {
 });
 
 test('the front page names no credentials outside the sandbox, and nothing that the settings hide', async () => {
-  const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: false }, t.databaseUrl);
+  const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
   const [page, links] = [await get('/', { accept: 'text/html' }, closed), await get('/', {}, closed)];
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
   expect(await page.text()).not.toMatch(/secret|<script|docs/);

@@ -10,7 +10,7 @@ import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 
 let t: TestGateway;
 beforeAll(async () => {
-  t = await startTestGateway({ METRICS_PORT: 0, GRAPHIQL: true, OPENAPI: true, CORS_ORIGINS: ['*'] });
+  t = await startTestGateway({ METRICS_PORT: 0, GRAPHIQL: true, PUBLIC_CONTRACT: true, CORS_ORIGINS: ['*'] });
 });
 afterAll(() => t.stop());
 
