@@ -4,9 +4,6 @@ import { MigrationError } from './database/migrations/migrate.ts';
 import { OwnerError } from './database/owners.ts';
 import { PoolerError } from './database/pooler.ts';
 
-/** Why a command of an operator did nothing, in words for its user. */
-export class CommandError extends Error {}
-
 /** Prints why a program ends: only the message of an error that is meant for its user, otherwise the whole error. */
 export function printError(error: unknown): void {
   console.error(messageForUser(error) ?? error);
@@ -15,7 +12,6 @@ export function printError(error: unknown): void {
 /** Returns the message of an error that is meant for the user of the program; undefined for any other error. */
 export function messageForUser(error: unknown): string | undefined {
   const isForUser =
-    error instanceof CommandError ||
     error instanceof ConfigError ||
     error instanceof EmbeddedPostgresError ||
     error instanceof MigrationError ||

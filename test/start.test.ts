@@ -64,7 +64,7 @@ describe('npm start', () => {
   });
 
   test('the audit proves the furnished sandbox', () => {
-    const { status, stdout } = runScript('src/cli/ops.ts', ['audit'], { DATA_DIR: data.path });
+    const { status, stdout } = runScript('src/commands.ts', ['ops', 'audit'], { DATA_DIR: data.path });
     expect(stdout).toContain('The ledger is sound');
     expect(status).toBe(0);
   });
@@ -73,7 +73,7 @@ describe('npm start', () => {
     const server = await startEmbeddedPostgres({ dataDir: data.path });
     await execute(server.url, `update _prisma_migrations set migration_name = '20250101000000_earlier'`);
     await server.stop();
-    for (const [script, ...args] of [['src/main.ts'], ['src/cli/ops.ts', 'audit']] as const) {
+    for (const [script, ...args] of [['src/main.ts'], ['src/commands.ts', 'ops', 'audit']] as const) {
       const { status, stderr } = runScript(script, args, { DATA_DIR: data.path });
       expect(stderr).toMatch(
         /^This database was made by an earlier series .* remove the folder \S+ and start again\.\n$/,
@@ -142,7 +142,7 @@ test('a port that another process has stops the start and is named; nothing goes
 describe('npm run ops -- platform', () => {
   test('prints a token once that works on the database it was made in, and changes limits; the fixed sandbox token does not work', async () => {
     const database = await freshDatabase();
-    const { status, stdout } = runScript('src/cli/ops.ts', ['platform', 'create', 'acme', '--sandbox'], {
+    const { status, stdout } = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme', '--sandbox'], {
       DATABASE_URL: database.url,
     });
     expect(status).toBe(0);
@@ -159,18 +159,18 @@ describe('npm run ops -- platform', () => {
     expect(rows).toEqual([{ setting: 'CLIENT_TOKEN_KEY' }, { setting: 'SECRET_KEY' }]);
     expect(await gateway.end('SIGTERM')).toBe(0);
 
-    const again = runScript('src/cli/ops.ts', ['platform', 'create', 'acme'], { DATABASE_URL: database.url });
+    const again = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme'], { DATABASE_URL: database.url });
     expect(again.stderr).toContain('exists already');
     expect(again.status).toBe(1);
 
-    const limits = ['platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20'];
-    const changed = runScript('src/cli/ops.ts', limits, { DATABASE_URL: database.url });
+    const limits = ['ops', 'platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20'];
+    const changed = runScript('src/commands.ts', limits, { DATABASE_URL: database.url });
     expect([...changed.stdout.matchAll(/^ {2}(?:in all|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate)).toEqual([
       '500/2500',
       '20000/40000 (as the settings say)',
       '20/40',
     ]);
-    const wrong = runScript('src/cli/ops.ts', ['platform', 'limits', 'acme', '--platform', '0'], {});
+    const wrong = runScript('src/commands.ts', ['ops', 'platform', 'limits', 'acme', '--platform', '0'], {});
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('0 is no rate')]);
     await database.drop();
   });

@@ -1,14 +1,12 @@
-import type { Command } from 'commander';
 import { publicId } from '../core/ids.ts';
 import type { Prisma } from '../database/generated/client/client.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
-import { countIn } from './operator.ts';
+import { type Answer, listed } from '../terminal/answer.ts';
+import { counted, type Program } from '../terminal/program.ts';
 import { platformNamed } from './platforms.ts';
-import { momentIn } from './statement.ts';
+import { momentIn, type Tools, withDatabase } from './tools.ts';
 
 /** Adds the command that lists what operators did. */
-export function addActs(program: Command): void {
+export function addActs(program: Program): void {
   program
     .command('acts')
     .description(
@@ -20,7 +18,7 @@ export function addActs(program: Command): void {
     .option('--subject <id>', 'to this row: Customer:…')
     .option('--from <time>', 'from this time on, such as 2026-01-01T00:00:00Z', momentIn)
     .option('--to <time>', 'before this time', momentIn)
-    .option('--limit <count>', 'how many at most', countIn, 100)
+    .option('--limit <count>', 'how many at most', counted(1, 10_000), 100)
     .action(withDatabase(list));
 }
 
@@ -63,5 +61,5 @@ async function list({ database }: Tools, { platform, by, act, subject, from, to,
     before,
     after,
   }));
-  return { data, lines: tableOf(rows, 'No operator has done anything of that kind.') };
+  return { ...listed(rows, 'No operator has done anything of that kind.'), data };
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { formatMajor, isCurrencyCode, requiredCurrency } from '../core/currencies.ts';
 import { isPlainDecimal, multiply, parseDecimal, tenTo } from '../core/fraction.ts';
 import { publicId } from '../core/ids.ts';
@@ -10,13 +10,13 @@ import {
   proposeAdjustment,
   rejectAdjustment,
 } from '../payments/adjustments.ts';
-import { CommandError } from '../print-error.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
-import { nameIn, operatorOf, reasonIn } from './operator.ts';
+import { type Answer, Failure, listed } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
+import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about corrections of balances. */
-export function addAdjustments(program: Command): void {
+export function addAdjustments(program: Program): void {
   const adjust = program
     .command('adjust')
     .description('correct the balance of an account: one proposes, another approves');
@@ -25,29 +25,23 @@ export function addAdjustments(program: Command): void {
     .description('list those that wait for a decision, the latest first')
     .option('--all', 'also those that are decided or have expired')
     .action(withDatabase(list));
-  adjust
-    .command('propose')
+  decisionOf(adjust.command('propose'))
     .description('propose a correction; it moves nothing until another person approves it, within seven days')
     .argument('<account>', 'the account: InternalAccount:…')
     .requiredOption('--currency <code>', 'its currency, such as USD', currencyIn)
     .addOption(new Option('--credit <amount>', 'what it gets, such as 12.50').conflicts('debit'))
     .option('--debit <amount>', 'what is taken from it')
-    .requiredOption('--by <name>', 'who proposes it', nameIn)
-    .requiredOption('--reason <text>', 'why', reasonIn)
     .action(withDatabase(propose));
   decision(adjust, 'approve', 'move the money of a proposal; not by the person who proposed it', approveAdjustment);
   decision(adjust, 'reject', 'end a proposal; it moves nothing', rejectAdjustment);
 }
 
-function decision(adjust: Command, name: string, description: string, decide: typeof approveAdjustment): void {
-  adjust
-    .command(name)
+function decision(adjust: Program, name: string, description: string, decide: typeof approveAdjustment): void {
+  decisionOf(adjust.command(name))
     .description(description)
     .argument('<adjustment>', 'its id: Adjustment:…')
-    .requiredOption('--by <name>', 'who decides it', nameIn)
-    .requiredOption('--reason <text>', 'why', reasonIn)
     .action(
-      withDatabase(async ({ database }: Tools, id: string, said: { by: string; reason: string }) =>
+      withDatabase(async ({ database }: Tools, id: string, said: Decided) =>
         answerOf(await decide(database, id, operatorOf(`adjust ${name}`, said))),
       ),
     );
@@ -58,23 +52,19 @@ function currencyIn(text: string): string {
   return text;
 }
 
-interface Propose {
+interface Propose extends Decided {
   readonly currency: string;
   readonly credit?: string;
   readonly debit?: string;
-  readonly by: string;
-  readonly reason: string;
 }
 
 async function propose({ database }: Tools, accountId: string, given: Propose): Promise<Answer> {
-  const { currency, credit, debit, by, reason } = given;
+  const { currency, credit, debit } = given;
   const text = credit ?? debit;
-  if (text === undefined) throw new CommandError('Say how much: --credit or --debit.');
+  if (text === undefined) throw new Failure('Say how much: --credit or --debit.');
   const sum = unitsOf(text, currency);
-  const operator = { ...operatorOf('adjust propose', { by, reason }), reason };
-  return answerOf(
-    await proposeAdjustment(database, { accountId, currency, amount: credit === undefined ? -sum : sum }, operator),
-  );
+  const adjustment = { accountId, currency, amount: credit === undefined ? -sum : sum };
+  return answerOf(await proposeAdjustment(database, adjustment, operatorOf('adjust propose', given)));
 }
 
 /** Reads an amount in major units: 12.50. */
@@ -82,7 +72,7 @@ function unitsOf(text: string, currency: string): bigint {
   const { decimals } = requiredCurrency(currency);
   const digits = text.split('.')[1]?.length ?? 0;
   if (!isPlainDecimal(text) || text.startsWith('-') || digits > decimals) {
-    throw new CommandError(`${text} is no amount of ${currency}: it has at most ${decimals} decimals, and no sign.`);
+    throw new Failure(`${text} is no amount of ${currency}: it has at most ${decimals} decimals, and no sign.`);
   }
   const { numerator, denominator } = multiply(parseDecimal(text), tenTo(decimals));
   return numerator / denominator;
@@ -90,12 +80,11 @@ function unitsOf(text: string, currency: string): bigint {
 
 async function list({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {
   const rows = (await listAdjustments(database, { all })).map(rowOf);
-  return { data: rows, lines: tableOf(rows, all ? 'There is no adjustment.' : 'No adjustment waits for a decision.') };
+  return listed(rows, all ? 'There is no adjustment.' : 'No adjustment waits for a decision.');
 }
 
-function answerOf(done: Adjusted): Answer {
-  if (done.kind === 'refused') throw new CommandError(done.reason);
-  const row = rowOf(done.adjustment);
+function answerOf(adjusted: Adjusted): Answer {
+  const row = rowOf(granted(adjusted).adjustment);
   const { adjustment, amount, account, status, expiresAt } = row;
   const moved = status === 'APPROVED' ? 'The money has moved.' : 'Nothing has moved.';
   const until = status === 'PROPOSED' ? ` Another person can approve it until ${expiresAt.toISOString()}.` : '';

@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { inspect } from 'node:util';
 import type { Config } from '../config.ts';
 import { type Audit, auditRules, ReplicaUnfit, runAudit } from '../ledger/audit.ts';
-import { CommandError, printError } from '../print-error.ts';
-import type { Answer } from './answer.ts';
-import { jsonOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
+import { messageForUser } from '../print-error.ts';
+import { type Answer, Failure, jsonOf } from '../terminal/answer.ts';
+import { counted, type Program } from '../terminal/program.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 interface Options {
   readonly full?: true;
@@ -12,30 +12,29 @@ interface Options {
 }
 
 /** Adds the command that proves the ledger. */
-export function addAudit(program: Command): void {
+export function addAudit(program: Program): void {
   program
     .command('audit')
     .description('check the ledger; rows that break a rule are printed, and the exit code is 1')
     .option('--full', 'check all rows, and not only what came or may have changed since the last sound audit')
-    .option('--replica [number]', 'read on this replica of DATABASE_READ_URL: the first, if left out', numberIn)
+    .option(
+      '--replica [number]',
+      'read on this replica of DATABASE_READ_URL: the first, if left out',
+      counted(1, 9_999),
+    )
     .action(withDatabase(run));
 }
 
-function numberIn(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError(`${text} is no number of a replica.`);
-  return Number(text);
-}
-
-async function run({ config, database, progress }: Tools, { full, replica }: Options): Promise<Answer> {
+async function run({ config, database, screen }: Tools, { full, replica }: Options): Promise<Answer> {
   const result = await runAudit(database, {
     full,
     replica: replica === undefined ? undefined : addressOf(config, replica === true ? 1 : replica),
-    onProgress: progress,
+    onProgress: (line) => process.stderr.isTTY && screen.err(line),
   }).catch((error: unknown) => {
-    throw error instanceof ReplicaUnfit ? new CommandError(error.message) : error;
+    throw error instanceof ReplicaUnfit ? new Failure(error.message) : error;
   });
   const { breaches, storeError, isCheckpoint, ...covers } = result;
-  if (storeError !== undefined) printError(storeError);
+  if (storeError !== undefined) screen.err(messageForUser(storeError) ?? inspect(storeError));
   const sound = breaches.length === 0;
   const stored = storeError === undefined;
   return {
@@ -63,6 +62,6 @@ function soundness({ coversFrom, coversUntil }: Audit): string {
 
 function addressOf({ DATABASE_READ_URL: urls }: Config, number: number): string {
   const address = urls[number - 1];
-  if (address === undefined) throw new CommandError(`DATABASE_READ_URL has no replica number ${number}.`);
+  if (address === undefined) throw new Failure(`DATABASE_READ_URL has no replica number ${number}.`);
   return address;
 }

@@ -1,16 +1,15 @@
-import type { Command } from 'commander';
 import { formatMajor, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import type { RailCase } from '../database/generated/client/client.ts';
 import { closeCases, listCases } from '../payments/settlement/cases.ts';
 import { type BookedDifference, settleCase } from '../payments/settlement/settle-case.ts';
-import { CommandError } from '../print-error.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
-import { nameIn, operatorOf, reasonIn } from './operator.ts';
+import { type Answer, listed } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
+import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about contradictions of rails. */
-export function addCases(program: Command): void {
+export function addCases(program: Program): void {
   const cases = program
     .command('cases')
     .description('what rails have said that contradicts what stands here, and waits for a person');
@@ -19,21 +18,15 @@ export function addCases(program: Command): void {
     .description('list the open ones, the oldest first')
     .option('--all', 'also those that are closed')
     .action(withDatabase(list));
-  cases
-    .command('settle')
+  decisionOf(cases.command('settle'), 'why the provider has moved another amount')
     .description(
       'settle a payment as it was promised, though its provider has moved another amount: the rail is asked once more, and the difference is booked on DIFFERENCES',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .requiredOption('--by <name>', 'who decided it', nameIn)
-    .requiredOption('--reason <text>', 'why the provider has moved another amount', reasonIn)
     .action(withDatabase(settle));
-  cases
-    .command('close')
+  decisionOf(cases.command('close'), 'what is true')
     .description('close those of a payment, when somebody has found out what is true; it moves no money')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .requiredOption('--by <name>', 'who has found it out', nameIn)
-    .requiredOption('--reason <text>', 'what is true', reasonIn)
     .action(withDatabase(close));
 }
 
@@ -47,10 +40,7 @@ async function list({ database }: Tools, { all = false }: { readonly all?: boole
     order: one.orderId,
     ...(all && { closedAt: one.closedAt, closedBy: one.closedBy, reason: one.closedReason, ends: endOf(one) }),
   }));
-  return {
-    data: rows,
-    lines: tableOf(rows, all ? 'No rail has contradicted what stood here.' : 'No rail contradicts what stands here.'),
-  };
+  return listed(rows, all ? 'No rail has contradicted what stood here.' : 'No rail contradicts what stands here.');
 }
 
 /** How a case has ended: null where it is open. */
@@ -59,9 +49,8 @@ function endOf({ closedAt, movedOut, movedIn }: Pick<RailCase, 'closedAt' | 'mov
   return closedAt && 'closed';
 }
 
-async function settle({ payments }: Tools, id: string, said: { by: string; reason: string }): Promise<Answer> {
-  const done = await settleCase(payments, id, { ...operatorOf('cases settle', said), reason: said.reason });
-  if (done.kind === 'refused') throw new CommandError(done.reason);
+async function settle({ payments }: Tools, id: string, said: Decided): Promise<Answer> {
+  const done = granted(await settleCase(payments, id, operatorOf('cases settle', said)));
   const words = ({ amount, currency }: BookedDifference) => formatMajor(amount, requiredCurrency(currency));
   const differences = done.differences.map(words);
   const end = done.isPull ? `The pull of ${id} has settled, and its payout follows.` : `${id} is COMPLETED.`;
@@ -83,8 +72,7 @@ async function settle({ payments }: Tools, id: string, said: { by: string; reaso
   };
 }
 
-async function close({ database }: Tools, id: string, options: { by: string; reason: string }): Promise<Answer> {
-  const closed = await closeCases(database, id, operatorOf('cases close', options));
-  if (closed.kind === 'refused') throw new CommandError(closed.reason);
+async function close({ database }: Tools, id: string, said: Decided): Promise<Answer> {
+  granted(await closeCases(database, id, operatorOf('cases close', said)));
   return { data: { closed: id }, lines: [`The cases of ${id} are closed.`] };
 }

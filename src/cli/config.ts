@@ -1,12 +1,12 @@
-import type { Command } from 'commander';
 import { type Config, secretSettings } from '../config.ts';
 import { keyId } from '../core/key-id.ts';
 import { settings } from '../settings.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { withSettings } from './command-line.ts';
+import { type Answer, jsonOf, listed } from '../terminal/answer.ts';
+import type { Program, Screen } from '../terminal/program.ts';
+import { type Settings, withSettings } from './tools.ts';
 
 /** Adds the command that shows the settings. */
-export function addConfig(program: Command): void {
+export function addConfig(program: Program): void {
   const config = program.command('config').description('the settings of the service');
   config
     .command('print')
@@ -14,19 +14,19 @@ export function addConfig(program: Command): void {
     .action(withSettings(print));
 }
 
-async function print(config: Config): Promise<Answer> {
+async function print({ config, screen }: Settings): Promise<Answer> {
   const rows = Object.keys(settings).map((name) => ({
     setting: name,
     value: shown(config, name as keyof typeof settings),
-    from: originOf(name),
+    from: originOf(name, screen.environment),
   }));
-  return { data: rows, lines: tableOf(rows, '') };
+  return listed(rows, '');
 }
 
-function originOf(name: string): 'environment' | 'file' | 'default' {
-  if (process.env[name]) return 'environment';
+function originOf(name: string, environment: Screen['environment']): 'environment' | 'file' | 'default' {
+  if (environment[name]) return 'environment';
   const isSecret = secretSettings.some((secret) => secret === name);
-  return isSecret && process.env[`${name}_FILE`] ? 'file' : 'default';
+  return isSecret && environment[`${name}_FILE`] ? 'file' : 'default';
 }
 
 /** Writes a value without its secrets: of a key its id, of an address all but the password. */
@@ -69,7 +69,5 @@ function textOf(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (Array.isArray(value)) return value.map(textOf).join(',');
-  return typeof value === 'object'
-    ? JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? part.toString() : part))
-    : String(value);
+  return typeof value === 'object' ? jsonOf(value, 0) : String(value);
 }

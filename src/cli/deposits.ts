@@ -1,24 +1,13 @@
-import type { Command } from 'commander';
 import { formatForeign } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
-import {
-  attributeDeposit,
-  closeDeposit,
-  type DecidedDeposit,
-  listDeposits,
-} from '../payments/providers/decide-deposits.ts';
-import { CommandError } from '../print-error.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
-import { nameIn, operatorOf, reasonIn } from './operator.ts';
-
-interface Decision {
-  readonly by: string;
-  readonly reason: string;
-}
+import { attributeDeposit, closeDeposit, listDeposits } from '../payments/providers/decide-deposits.ts';
+import { type Answer, listed } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
+import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about deposits at providers that nobody could be credited with. */
-export function addDeposits(program: Command): void {
+export function addDeposits(program: Program): void {
   const deposits = program
     .command('deposits')
     .description('money that has come in at a provider, and that waits for a person to say whose it is');
@@ -29,13 +18,8 @@ export function addDeposits(program: Command): void {
   decision(deposits, 'close', 'close one that is for no account here; it moves no money').action(withDatabase(close));
 }
 
-function decision(deposits: Command, name: string, description: string): Command {
-  return deposits
-    .command(name)
-    .description(description)
-    .argument('<deposit>', 'its id: Deposit:…')
-    .requiredOption('--by <name>', 'who decides it', nameIn)
-    .requiredOption('--reason <text>', 'why', reasonIn);
+function decision(deposits: Program, name: string, description: string): Program {
+  return decisionOf(deposits.command(name)).description(description).argument('<deposit>', 'its id: Deposit:…');
 }
 
 async function list({ database }: Tools): Promise<Answer> {
@@ -50,20 +34,15 @@ async function list({ database }: Tools): Promise<Answer> {
     memo: one.memo,
     account: one.accountId && publicId('InternalAccount', one.accountId),
   }));
-  return { data: rows, lines: tableOf(rows, 'No deposit waits for a person.') };
+  return listed(rows, 'No deposit waits for a person.');
 }
 
-async function credit({ database }: Tools, id: string, given: Decision & { readonly to: string }): Promise<Answer> {
-  const done = await attributeDeposit(database, id, given.to, operatorOf('deposits credit', given));
-  return answerOf(done, { deposit: id, account: given.to }, `${id} is for ${given.to}. The workers credit it.`);
+async function credit({ database }: Tools, id: string, said: Decided & { readonly to: string }): Promise<Answer> {
+  granted(await attributeDeposit(database, id, said.to, operatorOf('deposits credit', said)));
+  return { data: { deposit: id, account: said.to }, lines: [`${id} is for ${said.to}. The workers credit it.`] };
 }
 
-async function close({ database }: Tools, id: string, given: Decision): Promise<Answer> {
-  const done = await closeDeposit(database, id, { ...operatorOf('deposits close', given), reason: given.reason });
-  return answerOf(done, { closed: id }, `${id} is closed. Nothing has moved.`);
-}
-
-function answerOf(done: DecidedDeposit, data: object, line: string): Answer {
-  if (done.kind === 'refused') throw new CommandError(done.reason);
-  return { data, lines: [line] };
+async function close({ database }: Tools, id: string, said: Decided): Promise<Answer> {
+  granted(await closeDeposit(database, id, operatorOf('deposits close', said)));
+  return { data: { closed: id }, lines: [`${id} is closed. Nothing has moved.`] };
 }

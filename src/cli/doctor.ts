@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import pg from 'pg';
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
@@ -11,11 +10,12 @@ import { unmarkedRestore } from '../events/sequencer.ts';
 import { missingKeys } from '../start/keys-in-use.ts';
 import { directUrl, poolerOf } from '../start/prepare-database.ts';
 import { findUnsafe } from '../start/unsafe-settings.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { withSettings } from './command-line.ts';
+import { type Answer, listed } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
+import { type Settings, withSettings } from './tools.ts';
 
 /** Adds the command that finds what is wrong. */
-export function addDoctor(program: Command): void {
+export function addDoctor(program: Program): void {
   program
     .command('doctor')
     .description(
@@ -35,13 +35,9 @@ const ok = (check: string, detail: string): Finding => ({ check, result: 'ok', d
 const warning = (check: string, detail: string): Finding => ({ check, result: 'warning', detail });
 const fault = (check: string, detail: string): Finding => ({ check, result: 'fault', detail });
 
-async function examine(config: Config): Promise<Answer> {
+async function examine({ config }: Settings): Promise<Answer> {
   const findings = [...safety(config), ...(await ofDatabase(config))];
-  return {
-    data: findings,
-    lines: tableOf(findings, ''),
-    exitCode: findings.some(({ result }) => result === 'fault') ? 1 : 0,
-  };
+  return { ...listed(findings, ''), exitCode: findings.some(({ result }) => result === 'fault') ? 1 : 0 };
 }
 
 function safety(config: Config): Finding[] {

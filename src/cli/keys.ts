@@ -1,17 +1,16 @@
-import type { Command } from 'commander';
 import { recordAct } from '../access/operator-acts.ts';
 import type { Config } from '../config.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { openConnections } from '../gateway.ts';
-import { CommandError } from '../print-error.ts';
 import { idsOfKeys, listKeysInUse } from '../start/keys-in-use.ts';
+import { type Answer, Failure, listed } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
 import { reencryptSecrets } from '../webhooks/endpoints/reencrypt.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about the keys of the service. */
-export function addKeys(program: Command): void {
+export function addKeys(program: Program): void {
   const keys = program.command('keys').description('the keys that sign client tokens and encrypt stored secrets');
   keys
     .command('list')
@@ -42,7 +41,7 @@ async function list({ database, config }: Tools): Promise<Answer> {
     since,
     here: roleOf(config, keyId),
   }));
-  return { data: keys, lines: tableOf(keys, 'No instance has used a key yet.') };
+  return listed(keys, 'No instance has used a key yet.');
 }
 
 async function retire(
@@ -51,13 +50,13 @@ async function retire(
   { lost, ...said }: Said & { lost?: true },
 ): Promise<Answer> {
   const key = (await listKeysInUse(database)).find(({ keyId }) => keyId === id);
-  if (!key) throw new CommandError(`No instance has used a key with the id ${id}.`);
+  if (!key) throw new Failure(`No instance has used a key with the id ${id}.`);
   const role = roleOf(config, id);
   if (role === 'in use')
-    throw new CommandError(`The settings here still sign or encrypt with ${id}: make another key the first.`);
+    throw new Failure(`The settings here still sign or encrypt with ${id}: make another key the first.`);
   const isSecret = key.setting === 'SECRET_KEY' && !lost;
   if (isSecret && (role !== 'fallback' || !config.SECRET_KEY)) {
-    throw new CommandError(
+    throw new Failure(
       `Set SECRET_KEY to the present key and SECRET_KEY_FALLBACKS to ${id}, to encrypt its secrets anew. Or say --lost.`,
     );
   }

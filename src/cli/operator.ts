@@ -1,7 +1,9 @@
 import { userInfo } from 'node:os';
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { Operator } from '../access/operator-acts.ts';
 import { isPlainText } from '../core/checks.ts';
+import { Failure } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
 
 /** What an operator says of an act, as options of its command. */
 export interface Said {
@@ -9,14 +11,26 @@ export interface Said {
   readonly reason?: string;
 }
 
+/** What an operator says who must. */
+export type Decided = Required<Said>;
+
 /** Adds the options of a command that changes something: who does it, and why. Acts name them (`acts`). */
-export function actOf(command: Command): Command {
+export function actOf(command: Program): Program {
   return command
-    .option('--by <name>', 'who does it; without it, the login on this machine', nameIn)
-    .option('--reason <text>', 'why', reasonIn);
+    .option('--by <name>', 'who does it; without it, the login on this machine', textIn(200))
+    .option('--reason <text>', 'why', textIn(1_000));
+}
+
+/** Adds the options of a command that needs a person who answers for it: who decides it, and why. */
+export function decisionOf(command: Program, why = 'why'): Program {
+  return command
+    .requiredOption('--by <name>', 'who decides it', textIn(200))
+    .requiredOption('--reason <text>', why, textIn(1_000));
 }
 
 /** Returns the operator of an act: `act` is the command, as it is typed. */
+export function operatorOf(act: string, said: Decided): Operator & Decided;
+export function operatorOf(act: string, said: Said): Operator;
 export function operatorOf(act: string, { by, reason }: Said): Operator {
   return { by: by ?? loginName(), act, ...(reason !== undefined && { reason }) };
 }
@@ -30,23 +44,24 @@ function loginName(): string {
   }
 }
 
-/** Checks the name of an operator: 1 to 200 characters, with something else than spaces. */
-export const nameIn = (text: string): string => textIn(text, 200);
-
-/** Checks the reason that an operator gives: 1 to 1,000 characters, with something else than spaces. */
-export const reasonIn = (text: string): string => textIn(text, 1_000);
-
-function textIn(text: string, longest: number): string {
+/** Makes a parser of texts of 1 to `longest` characters, with something else than spaces. */
+const textIn = (longest: number) => (text: string) => {
   const trimmed = text.trim();
   if (trimmed === '') throw new InvalidArgumentError('It is empty.');
   if ([...trimmed].length > longest) throw new InvalidArgumentError(`It has more than ${longest} characters.`);
   if (!isPlainText(trimmed)) throw new InvalidArgumentError('It has characters that cannot be stored or shown.');
   return trimmed;
+};
+
+interface Refused {
+  readonly kind: 'refused';
+  readonly reason: string;
 }
 
-/** Reads how many rows a list has at most: 1 to 10,000. */
-export function countIn(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > 10_000) throw new InvalidArgumentError('It must be 1 to 10000.');
-  return count;
+const isRefused = (result: { readonly kind: string }): result is Refused => result.kind === 'refused';
+
+/** Returns what was done. Throws a Failure with the reason why it was refused. */
+export function granted<Done extends { readonly kind: string }>(result: Done | Refused): Done {
+  if (isRefused(result)) throw new Failure(result.reason);
+  return result;
 }

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { recordAct } from '../access/operator-acts.ts';
 import { publicId, uuidOf } from '../core/ids.ts';
 import type { Prisma } from '../database/generated/client/client.ts';
@@ -6,14 +6,14 @@ import { TransactionStatus } from '../database/generated/client/enums.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { wakeOrders } from '../payments/orders/orders.ts';
 import { failOrder } from '../payments/settlement/fail-order.ts';
-import { CommandError } from '../print-error.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
-import { actOf, countIn, nameIn, operatorOf, reasonIn, type Said } from './operator.ts';
+import { type Answer, Failure, tableOf } from '../terminal/answer.ts';
+import { counted, type Program } from '../terminal/program.ts';
+import { actOf, type Decided, decisionOf, granted, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about orders to rails. */
-export function addOrders(program: Command): void {
+export function addOrders(program: Program): void {
   const order = program.command('order').description('the orders to rails that have no outcome yet');
   order
     .command('list')
@@ -22,20 +22,17 @@ export function addOrders(program: Command): void {
     .addOption(
       new Option('--status <status>', 'whose payments have this status').choices(Object.values(TransactionStatus)),
     )
-    .option('--limit <count>', 'how many at most', countIn, 100)
+    .option('--limit <count>', 'how many at most', counted(1, 10_000), 100)
     .action(withDatabase(list));
   actOf(order.command('retry'))
     .description('ask the rail again now about the orders of a payment; it repeats no order that has its outcome')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(retry));
-  order
-    .command('fail')
+  decisionOf(order.command('fail'), 'how you know that the money has not arrived; no platform reads it')
     .description(
       'end the order of a payment by hand, whose rail cannot tell any more what became of it: the payment is FAILED, and its money is back at its source. The rail is asked once more before, and what has settled is refused',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .requiredOption('--by <name>', 'who decided it', nameIn)
-    .requiredOption('--reason <text>', 'how you know that the money has not arrived; no platform reads it', reasonIn)
     .option('--without-asking', 'do not ask the rail before: it is gone, or does not answer')
     .action(withDatabase(fail));
 }
@@ -76,7 +73,7 @@ async function list({ database }: Tools, { platform, status, limit }: Filter): P
 async function retry({ database }: Tools, transactionId: string, said: Said): Promise<Answer> {
   const id = uuidOf(transactionId, 'Transaction');
   const transaction = id && (await database.prisma.transaction.findFirst({ where: { id } }));
-  if (!transaction) throw new CommandError(`There is no ${transactionId}.`);
+  if (!transaction) throw new Failure(`There is no ${transactionId}.`);
   const { platformId } = transaction;
   const waiting = await inTransaction(database, async (act) => {
     const orders = await act.prisma.railOrder.findMany({
@@ -89,20 +86,19 @@ async function retry({ database }: Tools, transactionId: string, said: Said): Pr
     await recordAct(act, operatorOf('order retry', said), { platformId, subject: transactionId, before });
     return orders.length;
   });
-  if (waiting === 0) throw new CommandError(`${transactionId} is ${transaction.status}: no order of it waits.`);
+  if (waiting === 0) throw new Failure(`${transactionId} is ${transaction.status}: no order of it waits.`);
   return {
     data: { transaction: transactionId, orders: waiting },
     lines: [`${waiting} orders of ${transactionId} are due now.`],
   };
 }
 
-interface Fail extends Said {
+interface Fail extends Decided {
   readonly withoutAsking?: boolean;
 }
 
 async function fail({ payments }: Tools, id: string, { withoutAsking = false, ...said }: Fail): Promise<Answer> {
-  const done = await failOrder(payments, id, { operator: operatorOf('order fail', said), withoutAsking });
-  if (done.kind === 'refused') throw new CommandError(done.reason);
+  const done = granted(await failOrder(payments, id, { operator: operatorOf('order fail', said), withoutAsking }));
   const answered = done.said === undefined ? 'The rail was not asked.' : `The rail said: ${done.said}.`;
   return {
     data: { transaction: id, order: done.orderId, status: 'FAILED', said: done.said ?? null },

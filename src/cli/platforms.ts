@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { formatRate, parseRate, type Rate } from '../access/rates.ts';
 import { basicAuthorization } from '../access/tokens/basic-authorization.ts';
 import { publicId } from '../core/ids.ts';
@@ -7,13 +7,13 @@ import type { Database } from '../database/database.ts';
 import { changeRates } from '../payments/platforms/platform-rates.ts';
 import { createPlatform, findPlatform } from '../payments/platforms/platforms.ts';
 import { giveUmaDomain } from '../payments/platforms/uma-domain.ts';
-import { CommandError } from '../print-error.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
+import { type Answer, Failure, listed } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about platforms. */
-export function addPlatforms(program: Command): void {
+export function addPlatforms(program: Program): void {
   const platform = program.command('platform').description('the platforms of this installation');
   platform.command('list').description('list all platforms').action(withDatabase(list));
   actOf(platform.command('create'))
@@ -41,11 +41,11 @@ export function addPlatforms(program: Command): void {
 
 /**
  * Returns the platform of a name.
- * @throws CommandError for an unknown one
+ * @throws Failure for an unknown one
  */
 export async function platformNamed(database: Database, name: string): Promise<Tenant> {
   const platform = await findPlatform(database, name);
-  if (!platform) throw new CommandError(`There is no platform named ${JSON.stringify(name)}.`);
+  if (!platform) throw new Failure(`There is no platform named ${JSON.stringify(name)}.`);
   return platform;
 }
 
@@ -65,7 +65,7 @@ async function list({ database }: Tools): Promise<Answer> {
     umaDomain,
     createdAt,
   }));
-  return { data: rows, lines: tableOf(rows, 'There is no platform yet.') };
+  return listed(rows, 'There is no platform yet.');
 }
 
 async function create(
@@ -79,12 +79,18 @@ async function create(
     environment,
     operator: operatorOf('platform create', said),
   });
-  const authorization = basicAuthorization({ clientId, secret });
   const id = publicId('Platform', platformId);
+  return secretOnce({ id, name, environment }, `Platform ${name} (${environment}), ${id}`, { clientId, secret });
+}
+
+/** Answers the credentials of a token that was just made. */
+export function secretOnce(about: object, head: string, credentials: { clientId: string; secret: string }): Answer {
+  const authorization = basicAuthorization(credentials);
+  const { clientId, secret } = credentials;
   return {
-    data: { id, name, environment, clientId, secret, authorization },
+    data: { ...about, clientId, secret, authorization },
     lines: [
-      `Platform ${name} (${environment}), ${id}`,
+      head,
       '',
       `  clientId       ${clientId}`,
       `  secret         ${secret}`,

@@ -1,18 +1,16 @@
-import type { Command } from 'commander';
 import { formatMajor, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import { trustedJson } from '../database/trusted-json.ts';
 import { closeDifference, listDifferences } from '../payments/reconciliation/open-differences.ts';
 import type { DayTotal } from '../payments/reconciliation/reconciliation.ts';
-import { CommandError } from '../print-error.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
-import { nameIn, operatorOf, reasonIn } from './operator.ts';
+import { type Answer, listed } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
+import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
 import { platformNamed } from './platforms.ts';
-import { momentIn } from './statement.ts';
+import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about what reconciliations have found. */
-export function addReconcile(program: Command): void {
+export function addReconcile(program: Program): void {
   const found = program
     .command('reconcile')
     .description('differences between the books and those of providers, which the service looks for each day');
@@ -21,19 +19,13 @@ export function addReconcile(program: Command): void {
     .description('list the open ones, the oldest first')
     .option('--all', 'also those that are closed, or that were found no more')
     .action(withDatabase(list));
-  found
-    .command('close')
+  decisionOf(found.command('close'), 'what is true')
     .description('close one, when somebody has found out what is true; it moves no money')
     .argument('<difference>', 'its id: ReconciliationDifference:…')
-    .requiredOption('--by <name>', 'who has found it out', nameIn)
-    .requiredOption('--reason <text>', 'what is true', reasonIn)
     .action(withDatabase(close));
-  found
-    .command('days')
+  periodOf(found.command('days'))
     .description('list what moved on each day in each currency, here and at the provider, and what was held')
     .argument('<platform>', 'the name of the platform')
-    .requiredOption('--from <time>', 'from this time on, such as 2026-01-01T00:00:00Z', momentIn)
-    .requiredOption('--to <time>', 'before this time', momentIn)
     .action(withDatabase(days));
 }
 
@@ -50,17 +42,15 @@ async function list({ database }: Tools, { all = false }: { readonly all?: boole
     times: one.times,
     ...(all && { goneAt: one.goneAt, closedAt: one.closedAt, closedBy: one.closedBy }),
   }));
-  return { data: rows, lines: tableOf(rows, 'The books agree with those of the providers.') };
+  return listed(rows, 'The books agree with those of the providers.');
 }
 
-async function close({ database }: Tools, id: string, said: { by: string; reason: string }): Promise<Answer> {
-  const operator = { ...operatorOf('reconcile close', said), reason: said.reason };
-  const closed = await closeDifference(database, id, operator);
-  if (closed.kind === 'refused') throw new CommandError(closed.reason);
+async function close({ database }: Tools, id: string, said: Decided): Promise<Answer> {
+  granted(await closeDifference(database, id, operatorOf('reconcile close', said)));
   return { data: { closed: id }, lines: [`${id} is closed.`] };
 }
 
-async function days({ database }: Tools, name: string, { from, to }: { from: Date; to: Date }): Promise<Answer> {
+async function days({ database }: Tools, name: string, { from, to }: Period): Promise<Answer> {
   const { platformId } = await platformNamed(database, name);
   const runs = await database.prisma.reconciliation.findMany({
     where: { platformId, periodFrom: { gte: from }, periodTo: { lte: to } },
@@ -73,7 +63,7 @@ async function days({ database }: Tools, name: string, { from, to }: { from: Dat
     const sums = currencies.length > 0 ? currencies.map(inMajor) : [{ ...none, booked: null, held: null }];
     return sums.map((sum) => ({ ...about, ...sum, comparedAt: finishedAt, failure }));
   });
-  return { data: rows, lines: tableOf(rows, 'No day in this period was compared.') };
+  return listed(rows, 'No day in this period was compared.');
 }
 
 function inMajor({ currency, ...sums }: DayTotal) {

@@ -1,13 +1,13 @@
-import type { Command } from 'commander';
 import { recordAct } from '../access/operator-acts.ts';
 import { statement } from '../database/statement.ts';
 import { inTransaction } from '../database/transaction.ts';
-import type { Answer } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
+import type { Answer } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the command that marks a restore of the database. */
-export function addRestored(program: Command): void {
+export function addRestored(program: Program): void {
   actOf(program.command('restored'))
     .description(
       'mark that the database was restored to an earlier moment, before instances start on it: cursors of what was undone are refused for ever',

@@ -1,14 +1,13 @@
-import type { Command } from 'commander';
 import { formatDecimal, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import { listSuspense, releaseSuspense, type SuspendedRefund } from '../payments/settlement/suspense.ts';
-import { CommandError } from '../print-error.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
+import { type Answer, listed } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
+import { actOf, granted, operatorOf, type Said } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about refunds that could not be paid. */
-export function addSuspense(program: Command): void {
+export function addSuspense(program: Program): void {
   const suspense = program.command('suspense').description('refunds that could not be paid, and wait for a person');
   suspense.command('list').description('list them, the oldest first').action(withDatabase(list));
   actOf(suspense.command('release'))
@@ -27,12 +26,11 @@ async function list({ database }: Tools): Promise<Answer> {
     reference: suspended.transaction.refundReference,
     platform: suspended.platformName,
   }));
-  return { data: rows, lines: tableOf(rows, 'Nothing waits in suspense.') };
+  return listed(rows, 'Nothing waits in suspense.');
 }
 
 async function release({ database }: Tools, id: string, said: Said): Promise<Answer> {
-  const released = await releaseSuspense(database, id, operatorOf('suspense release', said));
-  if (released.kind === 'refused') throw new CommandError(released.reason);
+  const released = granted(await releaseSuspense(database, id, operatorOf('suspense release', said)));
   const { suspended, settledAt, kind } = released;
   const account = publicId('InternalAccount', suspended.refundAccountId);
   const refund = refundOf(suspended);

@@ -1,17 +1,17 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { platformItself } from '../access/platform-itself.ts';
-import { basicAuthorization } from '../access/tokens/basic-authorization.ts';
 import { issueApiToken } from '../access/tokens/issue-tokens.ts';
 import { revokeApiToken } from '../access/tokens/revoke-tokens.ts';
 import { publicId } from '../core/ids.ts';
 import { Permission } from '../database/generated/client/client.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
+import { type Answer, listed } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
-import { platformNamed } from './platforms.ts';
+import { platformNamed, secretOnce } from './platforms.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about the API tokens of a platform. */
-export function addTokens(program: Command): void {
+export function addTokens(program: Program): void {
   const token = program.command('token').description('the API tokens of a platform');
   const platform = ['<platform>', 'the name of the platform'] as const;
   token
@@ -52,7 +52,7 @@ async function list({ database }: Tools, name: string): Promise<Answer> {
     createdById: token.createdById && publicId('ApiToken', token.createdById),
     lastUsedAt: token.lastUsedAt,
   }));
-  return { data: rows, lines: tableOf(rows, `The platform ${name} has no token.`) };
+  return listed(rows, `The platform ${name} has no token.`);
 }
 
 interface NewToken extends Said {
@@ -64,21 +64,9 @@ async function issue({ payments }: Tools, platform: string, { name, permissions,
   const operator = { ...operatorOf('token issue', said), after: { name, permissions } };
   const caller = platformItself(await platformNamed(payments.database, platform), operator);
   const { apiToken, secret } = await issueApiToken(payments.database, caller, { name, permissions });
-  const { clientId } = apiToken;
   const id = publicId('ApiToken', apiToken.id);
-  const authorization = basicAuthorization({ clientId, secret });
-  return {
-    data: { id, name, permissions: apiToken.permissions, clientId, secret, authorization },
-    lines: [
-      `${id} of the platform ${platform}`,
-      '',
-      `  clientId       ${clientId}`,
-      `  secret         ${secret}`,
-      `  Authorization  ${authorization}`,
-      '',
-      'The secret is shown only here and is not stored.',
-    ],
-  };
+  const about = { id, name, permissions: apiToken.permissions };
+  return secretOnce(about, `${id} of the platform ${platform}`, { clientId: apiToken.clientId, secret });
 }
 
 async function revoke(

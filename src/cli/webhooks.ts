@@ -1,14 +1,14 @@
-import type { Command } from 'commander';
 import { platformItself } from '../access/platform-itself.ts';
 import { publicId } from '../core/ids.ts';
+import { type Answer, listed } from '../terminal/answer.ts';
+import type { Program } from '../terminal/program.ts';
 import { replay } from '../webhooks/endpoints/replay.ts';
-import { type Answer, tableOf } from './answer.ts';
-import { type Tools, withDatabase } from './command-line.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
+import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about the webhooks of a platform. */
-export function addWebhooks(program: Command): void {
+export function addWebhooks(program: Program): void {
   const webhook = program.command('webhook').description('the webhook endpoints of a platform');
   webhook
     .command('list')
@@ -41,7 +41,7 @@ async function list({ database }: Tools, platform: string): Promise<Answer> {
       notice,
     })),
   );
-  return { data: rows, lines: tableOf(rows, `The platform ${platform} has no endpoint.`) };
+  return listed(rows, `The platform ${platform} has no endpoint.`);
 }
 
 interface Range extends Said {

@@ -1,19 +1,19 @@
-import { type Cast, findCast, fund, newCustomer } from './cast.ts';
-import { type EventTypeName, eventTypes, newKey } from './command.ts';
-import { onlyEndpoint } from './deliveries.ts';
 import {
   type CreateQuoteInput,
   Deposit,
   NameAccount,
   NoteOnCustomer,
-  Quote,
   ReceiveUma,
+  SandboxQuote,
   type SandboxScenarioInput,
   SetAccountStatus,
   TestEndpoint,
   TransferIn,
   TransferOut,
-} from './generated/operations.ts';
+} from '../client/generated/operations.ts';
+import { type Cast, findCast, fund, newCustomer } from './cast.ts';
+import { type EventTypeName, eventTypes, newKey } from './command.ts';
+import { onlyEndpoint } from './deliveries.ts';
 import { type Service, succeeded } from './service.ts';
 
 /** What an act works with. */
@@ -62,7 +62,7 @@ async function quote(
     idempotencyKey: newKey(),
     ...more,
   };
-  return succeeded((await service.execute(Quote, { input, scenario })).createQuote).quote;
+  return succeeded((await service.execute(SandboxQuote, { input, scenario })).createQuote).quote;
 }
 
 const outgoing = withMoney(async (stage, cast) => {

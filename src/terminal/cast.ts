@@ -1,13 +1,13 @@
-import { newKey } from './command.ts';
 import {
   AccountsOfCustomer,
-  AddAccount,
+  AddPayee,
   CreateCustomer,
   type ExternalAccountInfoInput,
   FindCustomer,
   Fund,
-} from './generated/operations.ts';
-import { Failure } from './screen.ts';
+} from '../client/generated/operations.ts';
+import { Failure } from './answer.ts';
+import { newKey } from './command.ts';
 import { type Service, succeeded } from './service.ts';
 
 /** A customer of the sandbox with which things are made to happen. Ids are public ids. */
@@ -56,8 +56,9 @@ const accountInfo: Readonly<Record<'USD' | 'EUR', () => ExternalAccountInfoInput
 };
 
 async function newAccount(service: Service, customerId: string, currency: 'USD' | 'EUR'): Promise<string> {
-  const variables = { customerId, currency, info: accountInfo[currency](), key: newKey() };
-  return succeeded((await service.execute(AddAccount, variables)).createExternalAccount).account.id;
+  const beneficiary = { individual: { fullName: 'Payee Of The Command Line' } };
+  const input = { customerId, currency, accountInfo: accountInfo[currency](), beneficiary, idempotencyKey: newKey() };
+  return succeeded((await service.execute(AddPayee, { input })).createExternalAccount).accountEdge.node.id;
 }
 
 /** Completes the digits of a German account with their check digits (ISO 13616, modulo 97). */

@@ -1,24 +1,32 @@
-import type { EventType as EventTypeName } from './generated/operations.ts';
-import { Failure, type Screen } from './screen.ts';
-import type { Service } from './service.ts';
+import type { EventType as EventTypeName } from '../client/generated/operations.ts';
+import { type Answer, Failure } from './answer.ts';
+import { type Job as AnyJob, actionOf } from './program.ts';
+import { type Address, Service } from './service.ts';
 
 export type { EventTypeName };
 
 /** What a command works with. */
-export interface Job {
+export interface Job extends AnyJob {
   readonly service: Service;
-  readonly screen: Screen;
-  /** Whether it prints for machines: one JSON value, or, where the answer goes on, one a line. */
-  readonly json: boolean;
+  /** Aborted when its user wants no more. */
+  readonly signal: AbortSignal;
 }
 
-/** How a command ended. */
-export interface Finished {
-  readonly exitCode: number;
-}
+/** A command: takes its arguments and then its options. */
+export type Work<Args extends unknown[]> = (job: Job, ...args: Args) => Promise<Answer>;
 
-/** A command: takes its arguments and then its options. It exits with 0 where it returns nothing. */
-export type Work<Args extends readonly unknown[]> = (job: Job, ...args: Args) => Promise<Finished | undefined>;
+/** Makes the action of a command that uses the service. One that its user stops ends well. */
+export function withService<Args extends [...unknown[], object]>(work: Work<Args>) {
+  return actionOf<Args>(async (job, ...args) => {
+    const signal = job.screen.untilStopped();
+    // The options come last.
+    const service = new Service(job.screen, signal, args.at(-1) as Partial<Address>);
+    return work({ ...job, signal, service }, ...args).catch((error: unknown) => {
+      if (signal.aborted) return {};
+      throw error;
+    });
+  });
+}
 
 /** The types of event, with what each is about. */
 export const eventTypes: Readonly<Record<EventTypeName, string>> = {

@@ -1,5 +1,3 @@
-import { tableOf } from '../cli/answer.ts';
-import { newKey, type Work } from './command.ts';
 import {
   Deliveries,
   Endpoints,
@@ -7,9 +5,10 @@ import {
   Resend,
   WebhookBody,
   type WebhookDeliveryStatus,
-} from './generated/operations.ts';
+} from '../client/generated/operations.ts';
+import { Failure, tableOf } from './answer.ts';
+import { newKey, type Work } from './command.ts';
 import { post, secretOf, targetOf } from './listen.ts';
-import { Failure } from './screen.ts';
 import { type Service, succeeded } from './service.ts';
 
 /** The options of `logs`. */
@@ -20,7 +19,7 @@ export interface LogsOptions {
 }
 
 /** Prints what was sent to the webhook endpoints, and what they answered. */
-export const logs: Work<[LogsOptions]> = async ({ service, screen, json }, { last, status, endpoint }) => {
+export const logs: Work<[LogsOptions]> = async ({ service }, { last, status, endpoint }) => {
   const { webhookEndpoints } = await service.execute(Deliveries, { first: last, filter: status ? { status } : null });
   const endpoints = webhookEndpoints.edges
     .map(({ node }) => node)
@@ -32,10 +31,6 @@ export const logs: Work<[LogsOptions]> = async ({ service, screen, json }, { las
     .sort((a, b) => b.event.occurredAt.localeCompare(a.event.occurredAt))
     .slice(0, last)
     .reverse();
-  if (json) {
-    screen.out(JSON.stringify(rows, null, 2));
-    return undefined;
-  }
   const table = rows.map(({ id, url, event, attempts, nextAttemptAt, ...delivery }) => {
     const latest = attempts.at(-1);
     return {
@@ -51,8 +46,7 @@ export const logs: Work<[LogsOptions]> = async ({ service, screen, json }, { las
       nextAttemptAt,
     };
   });
-  for (const line of tableOf(table, 'Nothing was sent.')) screen.out(line);
-  return undefined;
+  return { data: rows, lines: tableOf(table, 'Nothing was sent.') };
 };
 
 const noEndpoint =
@@ -74,8 +68,7 @@ export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpo
     const { delivery } = succeeded(
       (await service.execute(Resend, { deliveryId: id, key: newKey() })).resendWebhookDelivery,
     );
-    screen.out(json ? JSON.stringify(delivery) : `${delivery.id} is sent again. \`logs\` shows the attempt.`);
-    return undefined;
+    return { data: delivery, lines: [`${delivery.id} is sent again. \`logs\` shows the attempt.`] };
   }
   if (type !== 'Event' && type !== 'Webhook')
     throw new Failure(`${id} cannot be sent again: name a WebhookDelivery:…, an Event:… or a Webhook:….`);
@@ -89,8 +82,7 @@ export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpo
   const { count } = succeeded(
     (await service.execute(Replay, { endpointId, eventId: `Event:${uuid}`, key: newKey() })).replayWebhookEvents,
   );
-  screen.out(json ? JSON.stringify({ endpointId, count }) : `Event:${uuid} is sent to ${endpointId} again.`);
-  return undefined;
+  return { data: { endpointId, count }, lines: [`Event:${uuid} is sent to ${endpointId} again.`] };
 };
 
 async function eventOf(service: Service, id: string) {

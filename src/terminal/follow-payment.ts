@@ -1,11 +1,11 @@
-import type { Finished, Job, Work } from './command.ts';
 import {
   FollowPayment,
   type FollowPaymentSubscription,
-  PaymentOfQuote,
+  Quote,
   type StreamEnd,
-} from './generated/operations.ts';
-import { Failure, timeOfDay } from './screen.ts';
+} from '../client/generated/operations.ts';
+import { type Answer, Failure, timeOfDay } from './answer.ts';
+import type { Job, Work } from './command.ts';
 
 type Payment = FollowPaymentSubscription['transactionUpdates']['transaction'];
 
@@ -21,8 +21,12 @@ const interrupted = 130;
 export const followCommand: Work<[string, FollowingOptions]> = async (job, id, { until }) =>
   followPayment(job, await paymentOf(job, id), until);
 
-/** Follows a payment to its end. @returns the exit code: 0 when it is COMPLETED */
-export async function followPayment({ service, screen, json }: Job, id: string, until: StreamEnd): Promise<Finished> {
+/** Follows a payment to its end. The exit code is 0 when it is COMPLETED. */
+export async function followPayment(
+  { service, screen, json, signal }: Job,
+  id: string,
+  until: StreamEnd,
+): Promise<Answer> {
   const printed = new Set<string>();
   let began: number | undefined;
   let last: { readonly status: string; readonly payment: Payment } | undefined;
@@ -39,7 +43,7 @@ export async function followPayment({ service, screen, json }: Job, id: string, 
       if (!json) screen.out(line);
     }
   });
-  if (screen.signal.aborted) return { exitCode: interrupted };
+  if (signal.aborted) return { exitCode: interrupted };
   if (!last) throw new Failure(`The stream of ${id} ended without a word.`);
   if (!json) screen.out(endOf(last.status, last.payment));
   return { exitCode: last.status === 'COMPLETED' ? 0 : 1 };
@@ -48,7 +52,7 @@ export async function followPayment({ service, screen, json }: Job, id: string, 
 /** Returns the id of a payment that a user names by its own id or that of its quote. */
 export async function paymentOf({ service }: Job, id: string): Promise<string> {
   if (!id.startsWith('Quote:')) return id;
-  const { quote } = await service.execute(PaymentOfQuote, { id });
+  const { quote } = await service.execute(Quote, { quoteId: id });
   if (!quote) throw new Failure(`There is no ${id}.`);
   return quote.transaction.id;
 }

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import type { Job, Work } from './command.ts';
-import { eventTypeOf } from './command.ts';
-import { WebhookBodies } from './generated/operations.ts';
-import { Failure, timeOfDay } from './screen.ts';
+import { WebhookBodies } from '../client/generated/operations.ts';
+import { Failure, timeOfDay } from './answer.ts';
+import { eventTypeOf, type Job, type Work } from './command.ts';
 
 /** The options of `listen`. */
 export interface ListenOptions {
@@ -26,7 +25,7 @@ const timeoutMs = 15_000;
  * stopped. Each is posted once: `resend --to` posts one again.
  */
 export const listen: Work<[string, ListenOptions]> = async (job, to, { after, type }) => {
-  const { service, screen, json } = job;
+  const { service, screen, json, signal } = job;
   const target = targetOf(to);
   const { secret, isNew } = secretOf(job);
   const begin = after ?? (await service.whoami()).feedCursor;
@@ -42,7 +41,7 @@ export const listen: Work<[string, ListenOptions]> = async (job, to, { after, ty
   const filter = type && { types: type.map(eventTypeOf) };
   const onMessage = ({ events: { webhookBody, cursor, ...event } }: Message) => {
     posting = posting.then(async () => {
-      if (screen.signal.aborted) return;
+      if (signal.aborted) return;
       if (webhookBody !== null) await post(job, target, secret, { ...event, webhookBody });
       posted = cursor;
     });
@@ -50,7 +49,7 @@ export const listen: Work<[string, ListenOptions]> = async (job, to, { after, ty
   await service.follow(WebhookBodies, { filter: filter ?? null }, onMessage, begin);
   await posting;
   if (!json) screen.err(`\nIt goes on with: listen ${to} --after ${posted}`);
-  return undefined;
+  return {};
 };
 
 interface Message {
@@ -64,7 +63,7 @@ interface Message {
 
 /** Posts a webhook, signed at this moment, and prints what came of it. @returns whether the receiver took it */
 export async function post(
-  { screen, json }: Job,
+  { screen, json, signal }: Job,
   target: URL,
   secret: string,
   { id, type, webhookBody }: Posted,
@@ -81,7 +80,7 @@ export async function post(
     },
     body: webhookBody,
     redirect: 'manual',
-    signal: AbortSignal.any([screen.signal, AbortSignal.timeout(timeoutMs)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   }).then(
     async (response) => {
       await response.body?.cancel();

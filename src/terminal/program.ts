@@ -1,167 +1,97 @@
 import { inspect } from 'node:util';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { acts } from './acts.ts';
-import { eventTypes, type Job, type Work } from './command.ts';
-import { logs, resend } from './deliveries.ts';
-import { followCommand } from './follow-payment.ts';
-import { listen } from './listen.ts';
-import { Failure, type Screen } from './screen.ts';
-import { type Address, Service } from './service.ts';
-import { tail } from './tail.ts';
-import { trigger } from './trigger.ts';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { type Answer, Failure, jsonOf } from './answer.ts';
+
+/** The terminal of a command. */
+export interface Screen {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Writes lines of the answer. */
+  readonly out: (text: string) => void;
+  /** Writes a part of a long answer, as fast as it is taken. */
+  readonly write: (text: string) => Promise<void>;
+  /** Writes lines about what goes on, or went wrong. */
+  readonly err: (text: string) => void;
+  /** Returns what is aborted when its user wants no more. Until somebody asks for it, Ctrl-C ends the process. */
+  readonly untilStopped: () => AbortSignal;
+}
+
+/** What every command has. */
+export interface Job {
+  readonly screen: Screen;
+  /** Whether it prints for machines: one JSON value, or, where the answer goes on, one a line. */
+  readonly json: boolean;
+}
+
+/** A command that knows its terminal, as those below it do. */
+export class Program extends Command {
+  readonly screen: Screen;
+  constructor(screen: Screen, name?: string) {
+    super(name);
+    this.screen = screen;
+  }
+  override createCommand(name?: string): Program {
+    return new Program(this.screen, name);
+  }
+}
 
 /** The exit code for arguments that are wrong. */
 const usageCode = 2;
-
-const words = `
-The API token is in PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET; a sandbox on this machine needs none.
-PAYMENTS_URL is what --url is when it is left out.`;
+/** The code of the error with which an action ends that has printed its answer, and has another exit code than 0. */
+const answered = 'payments.answered';
 
 /**
- * Runs a command line of developers, which uses the public API alone, and prints its answer.
- * @returns the exit code: 0 when all is well, 1 when something failed or was refused, 2 for wrong arguments
+ * Makes what commander calls for a command: it gives `work` the arguments and then the options, and prints its answer, for
+ * people or as JSON. A failure exits with 1.
  */
-export async function runTerminal(args: readonly string[], screen: Screen): Promise<number> {
-  let exitCode = 0;
-  const action =
-    <Args extends unknown[]>(work: Work<Args>) =>
-    async (...all: [...Args, Command]): Promise<void> => {
-      // Commander passes the command last.
-      const options = (all.at(-1) as Command).optsWithGlobals<Partial<Address> & { readonly json?: true }>();
-      const json = options.json === true;
-      exitCode = await run(screen, json, async () => {
-        const job: Job = { service: new Service(screen, options), screen, json };
-        // The last of what a command gets are its options; these are with those of the whole program.
-        return work(job, ...([...all.slice(0, -2), options] as unknown as Args));
-      });
-    };
-  const program = new Command('npm run cli --')
-    .description('Watches a service, and makes things happen in its sandbox, while you develop against it.')
-    .option('--url <url>', 'where the service is (default: http://127.0.0.1:4000)')
-    .option('--json', 'print for machines: JSON, one value a line where more may come')
-    .addHelpText('after', words)
-    .showHelpAfterError()
-    .configureOutput({ writeOut: (text) => screen.out(text.trimEnd()), writeErr: (text) => screen.err(text.trimEnd()) })
-    .exitOverride();
-  addWatching(program, action);
-  addWebhooks(program, action);
-  addTrigger(program, action);
+export function actionOf<Args extends unknown[]>(work: (job: Job, ...args: Args) => Promise<Answer>) {
+  return async function (this: Program, ...all: [...Args, Command]): Promise<void> {
+    const options = this.optsWithGlobals<{ readonly json?: true }>();
+    const job = { screen: this.screen, json: options.json === true };
+    // Commander, whose types cannot say it, passes what was declared: the arguments, the options of this command, and the
+    // command itself. In place of the last two go the options with those of the whole program.
+    const args = [...all.slice(0, -2), options] as unknown as Args;
+    const exitCode = await work(job, ...args).then(
+      (answer) => print(job, answer),
+      (error: unknown) => {
+        if (error instanceof InvalidArgumentError) this.error(error.message);
+        return printFailure(job, error);
+      },
+    );
+    if (exitCode !== 0) throw new CommanderError(exitCode, answered, '');
+  };
+}
+
+function print({ screen, json }: Job, { data, lines = [], exitCode = 0 }: Answer): number {
+  if (!json && lines.length > 0) (exitCode === 0 ? screen.out : screen.err)(lines.join('\n'));
+  if (json && data !== undefined) screen.out(jsonOf(data));
+  return exitCode;
+}
+
+function printFailure({ screen, json }: Job, error: unknown): number {
+  const words = error instanceof Failure ? error.message : inspect(error);
+  if (json) screen.out(JSON.stringify({ error: words, ...(error instanceof Failure && { code: error.code }) }));
+  else screen.err(words);
+  return 1;
+}
+
+/**
+ * Runs a command line.
+ * @returns the exit code: 0 when all is well, 1 when something is wrong or was refused, 2 for wrong arguments
+ */
+export async function run(program: Program, args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync(args, { from: 'user' });
-    return exitCode;
+    return 0;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? 0 : usageCode;
+    return error.code === answered || error.exitCode === 0 ? error.exitCode : usageCode;
   }
 }
-
-type Action = <Args extends unknown[]>(work: Work<Args>) => (...all: [...Args, Command]) => Promise<void>;
-
-async function run(screen: Screen, json: boolean, work: () => ReturnType<Work<[]>>): Promise<number> {
-  try {
-    return (await work())?.exitCode ?? 0;
-  } catch (error) {
-    if (screen.signal.aborted) return 0;
-    const message = error instanceof Failure ? error.message : inspect(error);
-    if (json) screen.out(JSON.stringify({ error: message, ...(error instanceof Failure && { code: error.code }) }));
-    else screen.err(message);
-    return 1;
-  }
-}
-
-const types = Object.keys(eventTypes).join(', ');
-
-function addWatching(program: Command, action: Action): void {
-  program
-    .command('follow')
-    .description('show the timeline of a payment, live, until it ends; exits with 0 when it is COMPLETED')
-    .argument('<payment>', 'Transaction:… or Quote:…')
-    .addOption(
-      new Option(
-        '--until <end>',
-        'its first terminal status, or the point after which nothing can follow, such as a refund',
-      )
-        .choices(['TERMINAL', 'FINAL'])
-        .default('TERMINAL'),
-    )
-    .action(action(followCommand));
-  program
-    .command('tail')
-    .description("show the latest events of the platform's feed, and then each as it happens")
-    .option('--last <count>', 'how many of the latest', counted(0, 50), 10)
-    .option('--after <cursor>', 'all after this cursor, in place of the latest')
-    .option('--type <type...>', `of these types alone: ${types}`)
-    .option('--customer <id>', 'of this customer alone')
-    .option('--transaction <id>', 'of this payment and its quote alone')
-    .action(action(tail));
-}
-
-function addWebhooks(program: Command, action: Action): void {
-  program
-    .command('listen')
-    .description('post each webhook to a program on this machine as it happens, signed; needs no public address')
-    .argument('<to>', 'a port, a port with a path (3000/webhooks), or a URL')
-    .option('--after <cursor>', 'start after this cursor, in place of now')
-    .option('--type <type...>', 'of these types alone')
-    .addHelpText('after', '\nIt signs with WEBHOOK_SECRET, or with a new secret, which it prints.')
-    .action(action(listen));
-  program
-    .command('logs')
-    .description('show what was sent to the webhook endpoints, and what they answered')
-    .option('--last <count>', 'how many', counted(1, 100), 20)
-    .addOption(
-      new Option('--status <status...>', 'with these statuses alone').choices(['PENDING', 'DELIVERED', 'FAILED']),
-    )
-    .option('--endpoint <id>', 'of this endpoint alone')
-    .action(action(logs));
-  program
-    .command('resend')
-    .description('send a delivery again, or the webhook of an event: to an endpoint, or to a program on this machine')
-    .argument('<id>', 'WebhookDelivery:…, Event:… or Webhook:…')
-    .option('--to <to>', 'to this port or URL, as with listen')
-    .option('--endpoint <id>', 'to this endpoint; needed where the platform has several')
-    .action(action(resend));
-}
-
-function addTrigger(program: Command, action: Action): void {
-  program
-    .command('trigger')
-    .description('make something happen in the sandbox, so that its events come')
-    .argument('[what]', `${Object.keys(acts).join(', ')}; without it, they are listed`)
-    .option('--amount <amount>', 'how much, in USD', '10.00')
-    .option('--follow', 'follow the payment until it ends')
-    .option('--endpoint <id>', 'the endpoint of a TEST; needed where the platform has several')
-    .addOption(
-      scenario('--step <step>', 'the step of --delay-ms and --failure-reason').choices([
-        'PAY_REQUEST',
-        'PULL',
-        'SETTLEMENT',
-      ]),
-    )
-    .addOption(scenario('--delay-ms <ms>', 'how long the step takes').argParser(counted(0, 3_600_000)))
-    .addOption(scenario('--failure-reason <reason>', 'it fails for this reason, such as OFFRAMP_FAILED'))
-    .addOption(scenario('--reject', 'the receiving side refuses it'))
-    .addOption(scenario('--approval <decision>', 'of an INCOMING_PAYMENT').choices(['APPROVE', 'REJECT']))
-    .addOption(
-      scenario('--deposit <how>', 'how the deposit of a REAL_TIME_PAYMENT arrives').choices(['SHORT', 'TWICE', 'LATE']),
-    )
-    .addOption(scenario('--refund-fails', 'the money does not come back either'))
-    .addOption(
-      scenario('--return-after-ms <ms>', 'the bank returns it so long after its end').argParser(counted(0, 3_600_000)),
-    )
-    .addHelpText(
-      'after',
-      '\nIt uses a customer of its own, payments-cli, and makes what that lacks: other events come with those.',
-    )
-    .action(action(trigger));
-}
-
-const scenario = (flags: string, about: string) => new Option(flags, `scenario: ${about}`);
 
 /** Makes a parser of whole numbers from `least` to `most`. */
-const counted = (least: number, most: number) => (text: string) => {
+export const counted = (least: number, most: number) => (text: string) => {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < least || count > most)
+  if (!/^\d+$/.test(text) || count < least || count > most)
     throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
   return count;
 };

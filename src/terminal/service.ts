@@ -2,8 +2,9 @@ import { print } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { type FollowOptions, follow, StreamRefusedError } from '../client/follow.ts';
-import { Whoami } from './generated/operations.ts';
-import { Failure, type Screen } from './screen.ts';
+import { Whoami } from '../client/generated/operations.ts';
+import { Failure } from './answer.ts';
+import type { Screen } from './program.ts';
 
 /** An operation whose types are known. */
 export type Operation<Result, Variables> = FollowOptions<Result, Variables>['document'];
@@ -21,13 +22,15 @@ export class Service {
   readonly #graphql: URL;
   readonly #authorization: string;
   readonly #screen: Screen;
+  readonly #signal: AbortSignal;
 
-  constructor(screen: Screen, { url }: Partial<Address>) {
+  constructor(screen: Screen, signal: AbortSignal, { url }: Partial<Address>) {
     const { environment } = screen;
     const given = url ?? environment.PAYMENTS_URL ?? local;
     if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
       throw new Failure(`${given} is no address of a service: it begins with http:// or https://.`);
     this.#screen = screen;
+    this.#signal = signal;
     this.#graphql = new URL('/graphql', given);
     this.#authorization = authorizationOf(environment, this.#graphql);
   }
@@ -48,9 +51,9 @@ export class Service {
         'apollographql-client-name': 'payments-cli',
       },
       body: JSON.stringify({ query: print(document), variables }),
-      signal: this.#screen.signal,
+      signal: this.#signal,
     }).catch((error: unknown) => {
-      this.#screen.signal.throwIfAborted();
+      this.#signal.throwIfAborted();
       throw new Failure(
         `Nothing answers at ${this.origin} (${reasonOf(error)}). \`npm start\` starts a sandbox; --url names another service.`,
       );
@@ -92,7 +95,7 @@ export class Service {
     client.on('closed', (event) => {
       // The closing event of whatever socket is used; the library does not declare it.
       const { code } = event as { readonly code?: number };
-      if (code === 1000 || this.#screen.signal.aborted || isLost) return;
+      if (code === 1000 || this.#signal.aborted || isLost) return;
       isLost = true;
       this.#screen.err('The connection is lost. Connecting again …');
     });
@@ -112,7 +115,7 @@ export class Service {
       refusal.abort();
       return '';
     };
-    const signal = AbortSignal.any([this.#screen.signal, refusal.signal]);
+    const signal = AbortSignal.any([this.#signal, refusal.signal]);
     try {
       await follow(client, { document, variables, onMessage, store, signal, ...(after !== undefined && { begin }) })
         .done;
@@ -159,17 +162,18 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause);
 }
 
-/** A refusal, as every mutation answers it. */
+/** A refusal, as every mutation answers it. An operation selects where its cause lies, or all the faults. */
 interface Refusal {
   readonly code: string;
   readonly message: string;
-  readonly path: readonly string[] | null;
+  readonly path?: readonly string[] | null;
+  readonly fields?: readonly { readonly path: readonly string[] }[];
 }
 
 /** Returns the success of a mutation. Throws a Failure for its refusal. */
 export function succeeded<Result extends object>(result: Result): Exclude<Result, Refusal> {
   // Of the members of a result's union, only refusals have a code.
   if (!('code' in result)) return result as Exclude<Result, Refusal>;
-  const { code, message, path } = result as unknown as Refusal;
+  const { code, message, fields, path = fields?.[0]?.path } = result as unknown as Refusal;
   throw new Failure(`${message} (${code}${path ? `, ${path.join('.')}` : ''})`, code);
 }

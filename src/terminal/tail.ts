@@ -1,6 +1,6 @@
+import { type EventPartsFragment, LatestEvents, Tail } from '../client/generated/operations.ts';
+import { timeOfDay } from './answer.ts';
 import { eventTypeOf, type Work } from './command.ts';
-import { type EventPartsFragment, LatestEvents, Tail } from './generated/operations.ts';
-import { timeOfDay } from './screen.ts';
 
 /** The options of `tail`. */
 export interface TailOptions {
@@ -30,7 +30,7 @@ export const tail: Work<[TailOptions]> = async ({ service, screen, json }, optio
   }
   await service.follow(Tail, { filter }, ({ events }) => show(events), shown);
   if (!json && shown !== undefined) screen.err(`\nIt goes on with: tail --after ${shown}`);
-  return undefined;
+  return {};
 };
 
 /** Writes an event as a line: when, what kind, what changed, and to what. */

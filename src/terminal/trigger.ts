@@ -1,9 +1,8 @@
-import { tableOf } from '../cli/answer.ts';
+import type { SandboxScenarioInput } from '../client/generated/operations.ts';
 import { acts } from './acts.ts';
+import { Failure, listed } from './answer.ts';
 import { schemaName, type Work } from './command.ts';
 import { followPayment } from './follow-payment.ts';
-import type { SandboxScenarioInput } from './generated/operations.ts';
-import { Failure } from './screen.ts';
 
 /** The options of `trigger`: the fields of a scenario, and its own. */
 export interface TriggerOptions extends SandboxScenarioInput {
@@ -27,11 +26,11 @@ const scenarioFields = [
 /** Makes something happen in the sandbox, so that its events come; without a name it lists what can happen. */
 export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, name, options) => {
   const { service, screen, json } = job;
-  if (name === undefined) {
-    const rows = Object.entries(acts).map(([one, { about }]) => ({ name: one, about }));
-    screen.out(json ? JSON.stringify(rows, null, 2) : tableOf(rows, '').join('\n'));
-    return undefined;
-  }
+  if (name === undefined)
+    return listed(
+      Object.entries(acts).map(([one, { about }]) => ({ name: one, about })),
+      '',
+    );
   const act = acts[schemaName(name)];
   if (!act) throw new Failure(`There is no ${name} to trigger. There are ${Object.keys(acts).join(', ')}.`);
   const given = scenarioFields.filter((field) => options[field] !== undefined);
@@ -47,5 +46,5 @@ export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, n
       ? JSON.stringify({ triggered: schemaName(name), ...made })
       : [schemaName(name), made.id, made.status].filter(Boolean).join('  '),
   );
-  return follow ? followPayment(job, made.id, 'TERMINAL') : undefined;
+  return follow ? followPayment(job, made.id, 'TERMINAL') : {};
 };

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { runCommandLine } from '../../src/cli/program.ts';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { positionOf } from '../../src/events/cursor.ts';
 import { Sequencer } from '../../src/events/sequencer.ts';
 import { act, ended, feedEnd, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
@@ -315,17 +314,9 @@ describe('subscribers of an instance that stays while the database goes back', (
 describe('the operator after a restore', () => {
   /** Runs a command of the operators, and answers what it prints. */
   async function ops(...args: readonly string[]): Promise<Data> {
-    const settings = { NODE_ENV: 'test', DATABASE_URL: servingUrl(t.databaseUrl) };
-    for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
-    const out: string[] = [];
-    vi.spyOn(console, 'log').mockImplementation((line: string) => void out.push(line));
-    try {
-      expect(await runCommandLine(['--json', ...args])).toBe(0);
-      return JSON.parse(out.join(''));
-    } finally {
-      vi.restoreAllMocks();
-      vi.unstubAllEnvs();
-    }
+    const { code, out } = await runOps(t.databaseUrl, ['--json', ...args]);
+    expect(code).toBe(0);
+    return JSON.parse(out);
   }
   const finding = async () => (await ops('doctor')).find(({ check }: Data) => check === 'restore');
 

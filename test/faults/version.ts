@@ -42,8 +42,8 @@ export async function checkOut(name: string): Promise<Version> {
 
 /** Makes a platform of the sandbox with a version's own command, and returns how it authorizes itself. */
 export async function createPlatformIn(root: string, databaseUrl: string, secretKey: string) {
-  const args = ['--disable-warning=ExperimentalWarning', 'src/cli/ops.ts', 'platform', 'create', 'faults', '--sandbox'];
-  const { stdout } = await run(process.execPath, [...args, '--json'], {
+  const args = ['run', '-s', 'ops', '--', 'platform', 'create', 'faults', '--sandbox', '--json'];
+  const { stdout } = await run('npm', args, {
     cwd: root,
     env: { ...process.env, DATABASE_URL: servingUrl(databaseUrl), SECRET_KEY: secretKey, MIGRATE: 'off' },
   });

@@ -100,7 +100,10 @@ test('outside the sandbox strangers are shown neither GraphiQL nor, in productio
   const database = { DATABASE_URL: 'postgres://somebody@database/payments' };
   expect(readConfig({}).GRAPHIQL).toBe(true);
   expect(readConfig(database)).toMatchObject({ GRAPHIQL: false, PUBLIC_CONTRACT: true });
-  expect(readConfig({ ...database, NODE_ENV: 'production' })).toMatchObject({ GRAPHIQL: false, PUBLIC_CONTRACT: false });
+  expect(readConfig({ ...database, NODE_ENV: 'production' })).toMatchObject({
+    GRAPHIQL: false,
+    PUBLIC_CONTRACT: false,
+  });
   expect(readConfig({ ...database, GRAPHIQL: 'on' }).GRAPHIQL).toBe(true);
 
   const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);

@@ -96,7 +96,7 @@ test.for<readonly [mistake: IncomingMistake, kind: string, reason: string]>([
 const run = promisify(execFile);
 
 test('the command tries a module by its path, and says what is no rail', async () => {
-  const command = ['--disable-warning=ExperimentalWarning', 'src/cli/rail-conformance.ts'];
+  const command = ['--disable-warning=ExperimentalWarning', 'src/commands.ts', 'ops', 'rails', 'try'];
   const { stdout } = await run(process.execPath, [...command, './src/rails/sandbox/sandbox-trial']);
   expect(stdout).toContain('passed     PAYOUT      settles an order, and moves its money once\n');
   expect(stdout).toMatch(/\n15 passed, 0 failed, 7 not tried\n$/);

@@ -1,5 +1,4 @@
-import { vi } from 'vitest';
-import { runCommandLine } from '../../src/cli/program.ts';
+import { runCommands } from '../../src/commands.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 
 /** What a command line of operators printed, and its exit code. */
@@ -9,28 +8,20 @@ export interface OpsResult {
   readonly err: string;
 }
 
-/**
- * Runs a command line of operators on a database, as `npm run ops --` does, in this process: a process of its own takes most of
- * a second. One at a time, since it takes the process' output meanwhile.
- */
+/** Runs a command line of operators on a database, as `npm run ops --` does, in this process: another takes most of a second. */
 export async function runOps(
   databaseUrl: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<OpsResult> {
   const settings = { NODE_ENV: 'test', DATABASE_URL: servingUrl(databaseUrl), ...environment };
-  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
-  const out: string[] = [];
-  const err: string[] = [];
-  vi.spyOn(console, 'log').mockImplementation((line: string) => void out.push(line));
-  vi.spyOn(console, 'error').mockImplementation((line: string) => void err.push(line));
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0);
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => err.push(String(text)) > 0);
-  try {
-    const code = await runCommandLine(args);
-    return { code, out: out.join('\n'), err: err.join('\n') };
-  } finally {
-    vi.restoreAllMocks();
-    vi.unstubAllEnvs();
-  }
+  const [out, err]: [string[], string[]] = [[], []];
+  const code = await runCommands(['ops', ...args], {
+    environment: settings,
+    out: (text) => void out.push(text),
+    write: async (text) => void out.push(text),
+    err: (text) => void err.push(text),
+    untilStopped: () => new AbortController().signal,
+  });
+  return { code, out: out.join('\n'), err: err.join('\n') };
 }

@@ -73,7 +73,7 @@ async function checkImage(folder: string, environment: Readonly<Record<string, s
       SECRET_KEY: randomBytes(32).toString('base64'),
       CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
     };
-    const migrate = [...user, ...node, 'src/cli/ops.ts', 'migrate'];
+    const migrate = [...user, ...node, 'src/commands.ts', 'ops', 'migrate'];
     run(migrate, project, { ...process.env, ...settings, DATABASE_OWNER_URL: server.url });
     await makeServingLogin(server.url);
     const program = [...user, ...node, 'src/main.ts'];

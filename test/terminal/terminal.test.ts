@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommands } from '../../src/commands.ts';
 import { acts } from '../../src/terminal/acts.ts';
 import { schemaName } from '../../src/terminal/command.ts';
-import { runTerminal } from '../../src/terminal/program.ts';
 import { actOn, ended, feedEnd, succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { startLoadBalancer } from '../setup/load-balancer.ts';
@@ -46,7 +46,9 @@ function startIn(environment: Record<string, string>, args: readonly string[]): 
     to.push(...text.split('\n'));
     for (const look of looks) look();
   };
-  const done = runTerminal(args, { environment, out: print(out), err: print(err), signal: control.signal });
+  const write = async (text: string) => print(out)(text);
+  const screen = { environment, out: print(out), write, err: print(err), untilStopped: () => control.signal };
+  const done = runCommands(args, screen);
   return {
     out,
     err,

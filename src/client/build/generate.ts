@@ -25,16 +25,6 @@ const folder = path.resolve(import.meta.dirname, '..');
 const root = path.resolve(folder, '../..');
 const heading = '// Made by `npm run client:generate`. Do not edit.\n';
 
-/** A folder of operations, and the file that they make. */
-const operations = [
-  { from: 'src/client/operations', to: 'src/client/generated/operations.ts', documentModule: '../document.ts' },
-  {
-    from: 'src/terminal/operations',
-    to: 'src/terminal/generated/operations.ts',
-    documentModule: '../../client/document.ts',
-  },
-];
-
 /** Lists what caches must know: which types an abstract type may be, how a connection is paged, which objects have no id. */
 function schemaFacts(schema: GraphQLSchema): string {
   const possibleTypes: Record<string, string[]> = {};
@@ -81,17 +71,12 @@ function schemaFacts(schema: GraphQLSchema): string {
   ].join('');
 }
 
-async function typedOperations(
-  schema: GraphQLSchema,
-  from: string,
-  to: string,
-  documentModule: string,
-): Promise<string> {
+async function typedOperations(schema: GraphQLSchema): Promise<string> {
   const sources: { location: string; document: DocumentNode }[] = [];
-  for await (const file of glob(`${from}/**/*.graphql`, { cwd: root })) {
+  for await (const file of glob('operations/**/*.graphql', { cwd: folder })) {
     sources.push({
       location: file,
-      document: parse(await readFile(path.join(root, file), 'utf8'), { noLocation: true }),
+      document: parse(await readFile(path.join(folder, file), 'utf8'), { noLocation: true }),
     });
   }
   sources.sort((a, b) => a.location.localeCompare(b.location));
@@ -99,7 +84,7 @@ async function typedOperations(
     schema: parse(await readFile(path.join(root, 'schema.graphql'), 'utf8')),
     schemaAst: schema,
     documents: sources,
-    filename: to,
+    filename: 'operations.ts',
     config: { scalars: { ...scalars, ID: 'string' }, useTypeImports: true },
     plugins: [{ types: {} }],
     pluginMap: { types: typesOfOperations },
@@ -119,7 +104,7 @@ async function typedOperations(
       `export const ${name} = /* @__PURE__ */ document<${name}${suffix}, ${name}${suffix}Variables>(\`${text}\`);\n`,
     ];
   });
-  return `${heading}import { document } from '${documentModule}';\n\n${types}\n\n${documents.join('\n')}`;
+  return `${heading}import { document } from '../document.ts';\n\n${types}\n\n${documents.join('\n')}`;
 }
 
 function usedFragments(
@@ -139,14 +124,14 @@ function usedFragments(
 }
 
 const schema = buildSchema(await readFile(path.join(root, 'schema.graphql'), 'utf8'));
-const made: Record<string, string> = { 'src/client/generated/schema-facts.ts': schemaFacts(schema) };
-for (const { from, to, documentModule } of operations) {
-  made[to] = await typedOperations(schema, from, to, documentModule);
-}
-for (const [file, text] of Object.entries(made)) {
-  if (!process.argv.includes('--check')) await writeFile(path.join(root, file), text);
-  else if ((await readFile(path.join(root, file), 'utf8').catch(() => '')) !== text) {
-    console.error(`${file} is not what the schema and the operations make: run npm run client:generate.`);
+const made = { 'schema-facts.ts': schemaFacts(schema), 'operations.ts': await typedOperations(schema) };
+for (const [name, text] of Object.entries(made)) {
+  const file = path.join(folder, 'generated', name);
+  if (!process.argv.includes('--check')) await writeFile(file, text);
+  else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
+    console.error(
+      `${path.relative(root, file)} is not what the schema and the operations make: run npm run client:generate.`,
+    );
     process.exitCode = 1;
   }
 }

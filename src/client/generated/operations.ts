@@ -209,6 +209,16 @@ export type Environment =
   /** Simulated. */
   | 'SANDBOX';
 
+/** Which events. What is given combines with AND. */
+export type EventFilter = {
+  /** Of this customer. */
+  customerId?: string | null | undefined;
+  /** Of this transaction and its quote. */
+  transactionId?: string | null | undefined;
+  /** Any of these. At most 100. */
+  types?: Array<EventType> | null | undefined;
+};
+
 /** What kind of change an event reports. */
 export type EventType =
   /** An internal account was made, or an account changed in any other way. In the feed only. */
@@ -697,6 +707,73 @@ export type RefusalCode =
   /** The settings name no webhook endpoint. In REST only. */
   | 'WEBHOOK_ENDPOINT_NOT_SET';
 
+/** How the receiving platform decides on a simulated incoming payment. */
+export type SandboxApproval =
+  /** It approves at once, with what it knows of its customer. */
+  | 'APPROVE'
+  /** It rejects at once: the payment ends REJECTED. */
+  | 'REJECT';
+
+/** How a simulated deposit for a real-time funded quote arrives. */
+export type SandboxDeposit =
+  /** After the quote's expiry: it fails with QUOTE_EXPIRED, the money is in the customer's account. */
+  | 'LATE'
+  /** Half of it: the payment fails, the money is in the customer's account of that currency. */
+  | 'SHORT'
+  /** Two of it: the first funds the quote, the second is in the customer's account. */
+  | 'TWICE';
+
+/** The input of sandboxReceiveUma. */
+export type SandboxReceiveUmaInput = {
+  /** The receiving customer. This or receiverUmaAddress. */
+  customerId?: string | null | undefined;
+  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  idempotencyKey?: string | null | undefined;
+  /** The receiving customer's UMA address. This or customerId. */
+  receiverUmaAddress?: string | null | undefined;
+  /** In its smallest unit: 1 to 9000000000000000. This or receivingCurrencyAmountDecimal. */
+  receivingCurrencyAmount?: string | number | null | undefined;
+  /** The same in major units, exact: "12.50". Instead of the field of smallest units. */
+  receivingCurrencyAmountDecimal?: string | null | undefined;
+  /** The currency that arrives. */
+  receivingCurrencyCode: string;
+  /** More facts about the receiver that the sender requires: TAX_ID, … At most 100. */
+  requestedReceiverFields?: Array<string> | null | undefined;
+  /** What shall happen to it once approved. */
+  sandboxScenario?: SandboxScenarioInput | null | undefined;
+  /** Any; of sandbox.uma.money, $pending.long.usd takes long, $fail.compliance.usd and $fail.timeout.usd fail after approval. */
+  senderUmaAddress: string;
+};
+
+/** Sandbox only: what shall happen to a payment, for what the magic suffixes cannot say. Without it, the suffix decides. */
+export type SandboxScenarioInput = {
+  /** The decision of the platform, for sandboxReceiveUma: nobody need answer the approval question. A decision that comes before stands. */
+  approval?: SandboxApproval | null | undefined;
+  /** How long the step takes, in milliseconds, instead of the usual pace: 0 to 3600000. */
+  delayMs?: number | null | undefined;
+  /** How the deposit arrives. For sandboxSend, and for createQuote of a real-time funded quote. */
+  deposit?: SandboxDeposit | null | undefined;
+  /** After the delay it ends FAILED, for this reason. Where a deposit funds it: QUOTE_EXPIRED or QUOTE_EXECUTION_FAILED. */
+  failureReason?: FailureReason | null | undefined;
+  /** With failureReason: the money does not come back either. It waits in SUSPENSE, visible in the ledger. */
+  refundFails?: boolean | null | undefined;
+  /** After the delay the receiving side refuses it: it ends REJECTED. */
+  reject?: boolean | null | undefined;
+  /** A payment that leaves the installation completes, and so many milliseconds later the bank returns it: COMPLETED becomes REFUNDED. */
+  returnAfterMs?: number | null | undefined;
+  /** The step that `delayMs` and `failureReason` are about: SETTLEMENT when left out. The other fields are of the settlement. */
+  step?: SandboxStep | null | undefined;
+};
+
+/** A step of a simulated payment. */
+export type SandboxStep =
+  /** Of sandboxReceiveUma: the sender has looked the receiver up, the payment is CREATED, and the pay request comes, fails, or does not come before the life of a quote is over (EXPIRED). */
+  | 'PAY_REQUEST'
+  /** Of a quote that is paid from an external account: the collection from it, before anything is debited or converted. */
+  | 'PULL'
+  /** The delivery or collection that ends the payment. */
+  | 'SETTLEMENT';
+
 /** A bank account in Singapore. */
 export type SgdAccountInput = {
   /** Account number. */
@@ -712,6 +789,13 @@ export type SolanaWalletInput = {
   /** Address of the wallet, 32 to 44 characters. */
   address: string;
 };
+
+/** What a stream of named transactions lasts until. */
+export type StreamEnd =
+  /** The point after which nothing can follow: no bank return, and no refund that waits. */
+  | 'FINAL'
+  /** Their first terminal statuses. */
+  | 'TERMINAL';
 
 /** Which transactions (specification 4.4). What is given combines with AND. */
 export type TransactionFilter = {
@@ -775,6 +859,42 @@ export type TransactionType =
   /** From the customer. */
   | 'OUTGOING';
 
+/** The input of transferIn. */
+export type TransferInInput = {
+  /** In the currency's smallest unit, no more than the destination may hold; without one the rail decides (the sandbox: 10000). */
+  amount?: string | number | null | undefined;
+  /** The same in major units, exact: "12.50". Instead of the field of smallest units. */
+  amountDecimal?: string | null | undefined;
+  /** Memo. */
+  description?: string | null | undefined;
+  /** InternalAccount:… */
+  destinationAccountId: string;
+  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  idempotencyKey?: string | null | undefined;
+  /** The metadata that the platform keeps with it (decision 69). Not for client tokens. At most 100. */
+  metadata?: Array<MetadataInput> | null | undefined;
+  /** ExternalAccount:… */
+  sourceAccountId: string;
+};
+
+/** The input of transferOut. */
+export type TransferOutInput = {
+  /** In the currency's smallest unit: 1 to 9000000000000000. This or amountDecimal. */
+  amount?: string | number | null | undefined;
+  /** The same in major units, exact: "12.50". Instead of the field of smallest units. */
+  amountDecimal?: string | null | undefined;
+  /** Memo. */
+  description?: string | null | undefined;
+  /** ExternalAccount:… */
+  destinationAccountId: string;
+  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  idempotencyKey?: string | null | undefined;
+  /** The metadata that the platform keeps with it (decision 69). Not for client tokens. At most 100. */
+  metadata?: Array<MetadataInput> | null | undefined;
+  /** InternalAccount:… */
+  sourceAccountId: string;
+};
+
 /** A wallet on Tron. */
 export type TronWalletInput = {
   /** Address of the wallet: T and 33 characters. */
@@ -805,6 +925,19 @@ export type UsAccountInput = {
   bankName?: string | null | undefined;
   /** ABA routing number, 9 digits. */
   routingNumber: string;
+};
+
+/** What kind of caller. */
+export type ViewerKind =
+  /** An app, with a client token. */
+  | 'CLIENT'
+  /** A platform's server, with an API token. */
+  | 'PLATFORM';
+
+/** Which deliveries. */
+export type WebhookDeliveryFilter = {
+  /** Any of these. At most 100. */
+  status?: Array<WebhookDeliveryStatus> | null | undefined;
 };
 
 /** Where the delivery of an event to an endpoint stands. */
@@ -1327,6 +1460,399 @@ export type SupportViewQuery = { viewer: { serverTime: string, feedCursor: strin
             | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
             | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
           , counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: string } | null, refund: { reference: string, initiatedAt: string, settledAt: string | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, ledgerEntries: Array<{ kind: JournalKind, system: LedgerParty | null, occurredAt: string, account: { id: string } | null, amount: { formatted: string } }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: string | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, event: { id: string, type: EventType, occurredAt: string, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: string, responseStatus: number | null, error: string | null }> } }> } } }> } };
+
+type Refused_ConflictError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
+type Refused_CustomerInUseError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
+type Refused_ForbiddenError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
+type Refused_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
+type Refused_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
+type Refused_InvalidInputError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
+type Refused_NotFoundError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
+type Refused_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
+type Refused_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
+type Refused_UnavailableError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
+export type RefusedFragment =
+  | Refused_ConflictError_Fragment
+  | Refused_CustomerInUseError_Fragment
+  | Refused_ForbiddenError_Fragment
+  | Refused_IdempotencyMismatchError_Fragment
+  | Refused_InsufficientFundsError_Fragment
+  | Refused_InvalidInputError_Fragment
+  | Refused_NotFoundError_Fragment
+  | Refused_OutcomeUnknownError_Fragment
+  | Refused_QuoteExpiredError_Fragment
+  | Refused_UnavailableError_Fragment
+;
+
+export type ResendMutationVariables = Exact<{
+  deliveryId: string;
+  key: string;
+}>;
+
+
+export type ResendMutation = { resendWebhookDelivery:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { delivery: { id: string, status: WebhookDeliveryStatus } }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type ReplayMutationVariables = Exact<{
+  endpointId: string;
+  eventId: string;
+  key: string;
+}>;
+
+
+export type ReplayMutation = { replayWebhookEvents:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { count: number }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type EndpointsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type EndpointsQuery = { webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus } }> } };
+
+export type TestEndpointMutationVariables = Exact<{
+  endpointId: string;
+  key: string;
+}>;
+
+
+export type TestEndpointMutation = { sendTestWebhook:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { delivered: boolean, responseStatus: number | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type FindCustomerQueryVariables = Exact<{
+  platformCustomerId: string;
+}>;
+
+
+export type FindCustomerQuery = { customers: { edges: Array<{ node: { id: string } }> } };
+
+export type CreateCustomerMutationVariables = Exact<{
+  platformCustomerId: string;
+  fullName: string;
+  key: string;
+}>;
+
+
+export type CreateCustomerMutation = { createCustomer:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { customer: { id: string, kycStatus: KycStatus } }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type NoteOnCustomerMutationVariables = Exact<{
+  customerId: string;
+  value: string;
+  key: string;
+}>;
+
+
+export type NoteOnCustomerMutation = { updateCustomer:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { customer: { id: string } }
+   };
+
+export type AccountsOfCustomerQueryVariables = Exact<{
+  customerId: string;
+}>;
+
+
+export type AccountsOfCustomerQuery = { internal: { edges: Array<{ node:
+        | { id: string }
+        | { id: string }
+       }> }, dollars: { edges: Array<{ node:
+        | { id: string }
+        | { id: string }
+       }> }, euros: { edges: Array<{ node:
+        | { id: string }
+        | { id: string }
+       }> } };
+
+export type NameAccountMutationVariables = Exact<{
+  accountId: string;
+  name: string;
+  key: string;
+}>;
+
+
+export type NameAccountMutation = { updateExternalAccount:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { account: { id: string } }
+   };
+
+export type SetAccountStatusMutationVariables = Exact<{
+  accountId: string;
+  status: ExternalAccountStatus;
+  key: string;
+}>;
+
+
+export type SetAccountStatusMutation = { sandboxSetExternalAccountStatus:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { account: { id: string, status: ExternalAccountStatus } }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type FundMutationVariables = Exact<{
+  accountId: string;
+  amount: string;
+  key: string;
+}>;
+
+
+export type FundMutation = { sandboxFundAccount:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { account: { id: string, balance: { formatted: string } } }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type SandboxQuoteMutationVariables = Exact<{
+  input: CreateQuoteInput;
+  scenario?: SandboxScenarioInput | null | undefined;
+}>;
+
+
+export type SandboxQuoteMutation = { createQuote:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { quote: { id: string, status: QuoteStatus, totalSendingAmount: { formatted: string }, transaction: { id: string, status: TransactionStatus } } }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type DepositMutationVariables = Exact<{
+  quoteId: string;
+  scenario?: SandboxScenarioInput | null | undefined;
+  key: string;
+}>;
+
+
+export type DepositMutation = { sandboxSend:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { transaction: { id: string, status: TransactionStatus } }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type TransferOutMutationVariables = Exact<{
+  input: TransferOutInput;
+  scenario?: SandboxScenarioInput | null | undefined;
+}>;
+
+
+export type TransferOutMutation = { transferOut:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { transaction: { id: string, status: TransactionStatus } }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type TransferInMutationVariables = Exact<{
+  input: TransferInInput;
+  scenario?: SandboxScenarioInput | null | undefined;
+}>;
+
+
+export type TransferInMutation = { transferIn:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { transaction: { id: string, status: TransactionStatus } }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type ReceiveUmaMutationVariables = Exact<{
+  input: SandboxReceiveUmaInput;
+}>;
+
+
+export type ReceiveUmaMutation = { sandboxReceiveUma:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { transaction: { id: string, status: TransactionStatus } }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
+   };
+
+export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: string, subject:
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
+    | { status: ExternalAccountStatus }
+    | { balance: { formatted: string } }
+   | null, customer: { id: string, kycStatus: KycStatus } | null };
+
+export type WhoamiQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WhoamiQuery = { viewer: { kind: ViewerKind, environment: Environment, feedCursor: string } };
+
+export type LatestEventsQueryVariables = Exact<{
+  last: number;
+  filter?: EventFilter | null | undefined;
+}>;
+
+
+export type LatestEventsQuery = { viewer: { feedCursor: string }, events: { edges: Array<{ node: { id: string, cursor: string, type: EventType, occurredAt: string, subject:
+          | { id: string }
+          | { id: string }
+          | { id: string }
+          | { id: string }
+          | { id: string }
+          | { id: string }
+          | { id: string }
+          | { id: string }
+          | { id: string }
+          | { id: string }
+          | { id: string }
+          | { id: string }
+         | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
+          | { status: ExternalAccountStatus }
+          | { balance: { formatted: string } }
+         | null, customer: { id: string, kycStatus: KycStatus } | null } }> } };
+
+export type TailSubscriptionVariables = Exact<{
+  filter?: EventFilter | null | undefined;
+}>;
+
+
+export type TailSubscription = { events: { id: string, cursor: string, type: EventType, occurredAt: string, subject:
+      | { id: string }
+      | { id: string }
+      | { id: string }
+      | { id: string }
+      | { id: string }
+      | { id: string }
+      | { id: string }
+      | { id: string }
+      | { id: string }
+      | { id: string }
+      | { id: string }
+      | { id: string }
+     | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
+      | { status: ExternalAccountStatus }
+      | { balance: { formatted: string } }
+     | null, customer: { id: string, kycStatus: KycStatus } | null } };
+
+export type WebhookBodiesSubscriptionVariables = Exact<{
+  filter?: EventFilter | null | undefined;
+}>;
+
+
+export type WebhookBodiesSubscription = { events: { id: string, type: EventType, cursor: string, webhookBody: string | null } };
+
+export type WebhookBodyQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type WebhookBodyQuery = { node:
+    | { id: string, type: EventType, cursor: string, webhookBody: string | null }
+    | Record<PropertyKey, never>
+   | null };
+
+export type FollowPaymentSubscriptionVariables = Exact<{
+  id: string;
+  until: StreamEnd;
+}>;
+
+
+export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, final: boolean, transaction: { id: string, type: TransactionType, failureReason: FailureReason | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, fees: { formatted: string } | null, refund: { settledAt: string | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string, cursor: string }> } } };
+
+export type DeliveriesQueryVariables = Exact<{
+  first: number;
+  filter?: WebhookDeliveryFilter | null | undefined;
+}>;
+
+
+export type DeliveriesQuery = { webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, notice: string | null, deliveries: { edges: Array<{ node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, event: { id: string, type: EventType, occurredAt: string }, attempts: Array<{ at: string, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
 
 export const AddPayee = /* @__PURE__ */ document<AddPayeeMutation, AddPayeeMutationVariables>(`mutation AddPayee($input: CreateExternalAccountInput!) {
@@ -2659,6 +3185,481 @@ export const SupportView = /* @__PURE__ */ document<SupportViewQuery, SupportVie
               }
               attempts {
                 at
+                responseStatus
+                error
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}`);
+
+export const Resend = /* @__PURE__ */ document<ResendMutation, ResendMutationVariables>(`mutation Resend($deliveryId: ID!, $key: String!) {
+  resendWebhookDelivery(input: {deliveryId: $deliveryId, idempotencyKey: $key}) {
+    ... on ResendWebhookDeliverySuccess {
+      delivery {
+        id
+        status
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const Replay = /* @__PURE__ */ document<ReplayMutation, ReplayMutationVariables>(`mutation Replay($endpointId: ID!, $eventId: ID!, $key: String!) {
+  replayWebhookEvents(
+    input: {endpointId: $endpointId, eventId: $eventId, idempotencyKey: $key}
+  ) {
+    ... on ReplayWebhookEventsSuccess {
+      count
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const Endpoints = /* @__PURE__ */ document<EndpointsQuery, EndpointsQueryVariables>(`query Endpoints {
+  webhookEndpoints(first: 20) {
+    edges {
+      node {
+        id
+        url
+        status
+      }
+    }
+  }
+}`);
+
+export const TestEndpoint = /* @__PURE__ */ document<TestEndpointMutation, TestEndpointMutationVariables>(`mutation TestEndpoint($endpointId: ID!, $key: String!) {
+  sendTestWebhook(input: {endpointId: $endpointId, idempotencyKey: $key}) {
+    ... on SendTestWebhookSuccess {
+      delivered
+      responseStatus
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const FindCustomer = /* @__PURE__ */ document<FindCustomerQuery, FindCustomerQueryVariables>(`query FindCustomer($platformCustomerId: String!) {
+  customers(first: 1, filter: {platformCustomerId: $platformCustomerId}) {
+    edges {
+      node {
+        id
+      }
+    }
+  }
+}`);
+
+export const CreateCustomer = /* @__PURE__ */ document<CreateCustomerMutation, CreateCustomerMutationVariables>(`mutation CreateCustomer($platformCustomerId: String!, $fullName: String!, $key: String!) {
+  createCustomer(
+    input: {platformCustomerId: $platformCustomerId, details: {individual: {fullName: $fullName, birthDate: "1990-12-10", nationality: "US"}}, idempotencyKey: $key}
+  ) {
+    ... on CreateCustomerSuccess {
+      customer {
+        id
+        kycStatus
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const NoteOnCustomer = /* @__PURE__ */ document<NoteOnCustomerMutation, NoteOnCustomerMutationVariables>(`mutation NoteOnCustomer($customerId: ID!, $value: String!, $key: String!) {
+  updateCustomer(
+    input: {customerId: $customerId, metadata: [{key: "changedAt", value: $value}], idempotencyKey: $key}
+  ) {
+    ... on UpdateCustomerSuccess {
+      customer {
+        id
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const AccountsOfCustomer = /* @__PURE__ */ document<AccountsOfCustomerQuery, AccountsOfCustomerQueryVariables>(`query AccountsOfCustomer($customerId: ID!) {
+  internal: accounts(
+    first: 1
+    filter: {kind: INTERNAL, customerId: $customerId, currency: "USD"}
+  ) {
+    edges {
+      node {
+        id
+      }
+    }
+  }
+  dollars: accounts(
+    first: 1
+    filter: {kind: EXTERNAL, customerId: $customerId, currency: "USD", status: [ACTIVE]}
+  ) {
+    edges {
+      node {
+        id
+      }
+    }
+  }
+  euros: accounts(
+    first: 1
+    filter: {kind: EXTERNAL, customerId: $customerId, currency: "EUR", status: [ACTIVE]}
+  ) {
+    edges {
+      node {
+        id
+      }
+    }
+  }
+}`);
+
+export const NameAccount = /* @__PURE__ */ document<NameAccountMutation, NameAccountMutationVariables>(`mutation NameAccount($accountId: ID!, $name: String!, $key: String!) {
+  updateExternalAccount(
+    input: {accountId: $accountId, platformAccountId: $name, idempotencyKey: $key}
+  ) {
+    ... on UpdateExternalAccountSuccess {
+      account {
+        id
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const SetAccountStatus = /* @__PURE__ */ document<SetAccountStatusMutation, SetAccountStatusMutationVariables>(`mutation SetAccountStatus($accountId: ID!, $status: ExternalAccountStatus!, $key: String!) {
+  sandboxSetExternalAccountStatus(
+    input: {accountId: $accountId, status: $status, idempotencyKey: $key}
+  ) {
+    ... on SandboxSetExternalAccountStatusSuccess {
+      account {
+        id
+        status
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const Fund = /* @__PURE__ */ document<FundMutation, FundMutationVariables>(`mutation Fund($accountId: ID!, $amount: Decimal!, $key: String!) {
+  sandboxFundAccount(
+    input: {accountId: $accountId, amountDecimal: $amount, idempotencyKey: $key}
+  ) {
+    ... on SandboxFundAccountSuccess {
+      account {
+        id
+        balance {
+          formatted
+        }
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const SandboxQuote = /* @__PURE__ */ document<SandboxQuoteMutation, SandboxQuoteMutationVariables>(`mutation SandboxQuote($input: CreateQuoteInput!, $scenario: SandboxScenarioInput) {
+  createQuote(input: $input, sandboxScenario: $scenario) {
+    ... on CreateQuoteSuccess {
+      quote {
+        id
+        status
+        totalSendingAmount {
+          formatted
+        }
+        transaction {
+          id
+          status
+        }
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const Deposit = /* @__PURE__ */ document<DepositMutation, DepositMutationVariables>(`mutation Deposit($quoteId: ID!, $scenario: SandboxScenarioInput, $key: String!) {
+  sandboxSend(
+    input: {quoteId: $quoteId, currencyCode: "USD", sandboxScenario: $scenario, idempotencyKey: $key}
+  ) {
+    ... on SandboxSendSuccess {
+      transaction {
+        id
+        status
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const TransferOut = /* @__PURE__ */ document<TransferOutMutation, TransferOutMutationVariables>(`mutation TransferOut($input: TransferOutInput!, $scenario: SandboxScenarioInput) {
+  transferOut(input: $input, sandboxScenario: $scenario) {
+    ... on TransferOutSuccess {
+      transaction {
+        id
+        status
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const TransferIn = /* @__PURE__ */ document<TransferInMutation, TransferInMutationVariables>(`mutation TransferIn($input: TransferInInput!, $scenario: SandboxScenarioInput) {
+  transferIn(input: $input, sandboxScenario: $scenario) {
+    ... on TransferInSuccess {
+      transaction {
+        id
+        status
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const ReceiveUma = /* @__PURE__ */ document<ReceiveUmaMutation, ReceiveUmaMutationVariables>(`mutation ReceiveUma($input: SandboxReceiveUmaInput!) {
+  sandboxReceiveUma(input: $input) {
+    ... on SandboxReceiveUmaSuccess {
+      transaction {
+        id
+        status
+      }
+    }
+    ...Refused
+  }
+}
+fragment Refused on UserError {
+  code
+  message
+  path
+}`);
+
+export const Whoami = /* @__PURE__ */ document<WhoamiQuery, WhoamiQueryVariables>(`query Whoami {
+  viewer {
+    kind
+    environment
+    feedCursor
+  }
+}`);
+
+export const LatestEvents = /* @__PURE__ */ document<LatestEventsQuery, LatestEventsQueryVariables>(`query LatestEvents($last: Int!, $filter: EventFilter) {
+  viewer {
+    feedCursor
+  }
+  events(last: $last, filter: $filter) {
+    edges {
+      node {
+        ...EventParts
+      }
+    }
+  }
+}
+fragment EventParts on Event {
+  id
+  cursor
+  type
+  occurredAt
+  subject {
+    id
+  }
+  transaction {
+    id
+    status
+    sentAmount {
+      formatted
+    }
+  }
+  quote {
+    id
+    status
+  }
+  account {
+    ... on InternalAccount {
+      balance {
+        formatted
+      }
+    }
+    ... on ExternalAccount {
+      status
+    }
+  }
+  customer {
+    id
+    kycStatus
+  }
+}`);
+
+export const Tail = /* @__PURE__ */ document<TailSubscription, TailSubscriptionVariables>(`subscription Tail($filter: EventFilter) {
+  events(filter: $filter) {
+    ...EventParts
+  }
+}
+fragment EventParts on Event {
+  id
+  cursor
+  type
+  occurredAt
+  subject {
+    id
+  }
+  transaction {
+    id
+    status
+    sentAmount {
+      formatted
+    }
+  }
+  quote {
+    id
+    status
+  }
+  account {
+    ... on InternalAccount {
+      balance {
+        formatted
+      }
+    }
+    ... on ExternalAccount {
+      status
+    }
+  }
+  customer {
+    id
+    kycStatus
+  }
+}`);
+
+export const WebhookBodies = /* @__PURE__ */ document<WebhookBodiesSubscription, WebhookBodiesSubscriptionVariables>(`subscription WebhookBodies($filter: EventFilter) {
+  events(filter: $filter) {
+    id
+    type
+    cursor
+    webhookBody
+  }
+}`);
+
+export const WebhookBody = /* @__PURE__ */ document<WebhookBodyQuery, WebhookBodyQueryVariables>(`query WebhookBody($id: ID!) {
+  node(id: $id) {
+    ... on Event {
+      id
+      type
+      cursor
+      webhookBody
+    }
+  }
+}`);
+
+export const FollowPayment = /* @__PURE__ */ document<FollowPaymentSubscription, FollowPaymentSubscriptionVariables>(`subscription FollowPayment($id: ID!, $until: StreamEnd!) {
+  transactionUpdates(transactionId: $id, until: $until) {
+    cursor
+    status
+    terminal
+    final
+    transaction {
+      id
+      type
+      failureReason
+      sentAmount {
+        formatted
+      }
+      receivedAmount {
+        formatted
+      }
+      fees {
+        formatted
+      }
+      refund {
+        amount {
+          formatted
+        }
+        settledAt
+      }
+      timeline {
+        status
+        reason
+        occurredAt
+        cursor
+      }
+    }
+  }
+}`);
+
+export const Deliveries = /* @__PURE__ */ document<DeliveriesQuery, DeliveriesQueryVariables>(`query Deliveries($first: Int!, $filter: WebhookDeliveryFilter) {
+  webhookEndpoints(first: 20) {
+    edges {
+      node {
+        id
+        url
+        status
+        notice
+        deliveries(first: $first, filter: $filter) {
+          edges {
+            node {
+              id
+              status
+              nextAttemptAt
+              event {
+                id
+                type
+                occurredAt
+              }
+              attempts {
+                at
+                durationMs
                 responseStatus
                 error
               }

@@ -1,15 +1,33 @@
-/** What a command has to say. */
+/** What a command has to say at its end. */
 export interface Answer {
-  /** For machines: what `--json` prints. */
-  readonly data: unknown;
+  /** For machines: what `--json` prints. Nothing where the command has printed it itself. */
+  readonly data?: unknown;
   /** For people, line by line. */
-  readonly lines: readonly string[];
+  readonly lines?: readonly string[];
   /** 0, if left out; 1 where something is wrong or was refused. */
   readonly exitCode?: number;
 }
 
+/** A command that cannot go on, in words for its user. */
+export class Failure extends Error {
+  /** The code of the refusal, where the service refused it. */
+  readonly code: string | undefined;
+  constructor(message: string, code?: string) {
+    super(message);
+    this.name = 'Failure';
+    this.code = code;
+  }
+}
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+/** Answers rows: a table for people, or `none` where there is no row. */
+export function listed(rows: Rows, none: string): Answer {
+  return { data: rows, lines: tableOf(rows, none) };
+}
+
 /** Writes rows as lines, in columns that are as wide as what is in them. The fields are the columns, and their names the head. */
-export function tableOf(rows: readonly Readonly<Record<string, unknown>>[], none: string): string[] {
+export function tableOf(rows: Rows, none: string): string[] {
   const [first] = rows;
   if (!first) return [none];
   const names = Object.keys(first);
@@ -33,4 +51,11 @@ function cellOf(value: unknown): string {
 /** Writes what a command has to say as JSON. Amounts are strings, as everywhere. */
 export function jsonOf(data: unknown, indent = 2): string {
   return JSON.stringify(data, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), indent);
+}
+
+/** Returns the time of day of an instant, for people. */
+export function timeOfDay(instant: string): string {
+  const date = new Date(instant);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }

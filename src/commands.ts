@@ -1,0 +1,52 @@
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
+import { once } from 'node:events';
+import { Help } from 'commander';
+import { addDevelopers } from './terminal/developers.ts';
+import { Program, run, type Screen } from './terminal/program.ts';
+
+const words = `
+The API token is in PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET; a sandbox on this machine needs none.
+PAYMENTS_URL is what --url is when it is left out.`;
+
+/**
+ * Runs the program of commands, those of developers and the group of operators, and prints the answer. The service is loaded for
+ * operators alone.
+ * @returns the exit code: 0 when all is well, 1 when something is wrong or was refused, 2 for wrong arguments
+ */
+export async function runCommands(args: readonly string[], screen: Screen): Promise<number> {
+  const program = new Program(screen, 'npm run cli --')
+    .description('Watches a service, and makes things happen in its sandbox, while you develop against it.')
+    .option('--url <url>', 'where the service is (default: http://127.0.0.1:4000)')
+    .option('--json', 'print for machines: JSON, one value a line where more may come')
+    .addHelpText('after', words)
+    .showHelpAfterError()
+    .configureOutput({ writeOut: (text) => screen.out(text.trimEnd()), writeErr: (text) => screen.err(text.trimEnd()) })
+    .configureHelp({ commandUsage: (command) => new Help().commandUsage(command).replace('cli -- ops', 'ops --') })
+    .exitOverride();
+  addDevelopers(program);
+  const operators = program
+    .command('ops')
+    .description('Runs and repairs the service. The settings are those of the service (see the README).')
+    .summary('the commands of operators')
+    .option('--json', 'print the answer as JSON');
+  if (args.includes('ops')) (await import('./cli/program.ts')).addOperators(operators);
+  return run(program, args);
+}
+
+/** The terminal of this process. */
+const terminal: Screen = {
+  environment: process.env,
+  out: (text) => process.stdout.write(`${text}\n`),
+  err: (text) => process.stderr.write(`${text}\n`),
+  write: async (text) => {
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  },
+  untilStopped: () => {
+    const control = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => control.abort());
+    return control.signal;
+  },
+};
+
+// `npm run cli -- COMMAND`, and `npm run ops -- COMMAND` for the group of operators.
+if (import.meta.main) process.exitCode = await runCommands(process.argv.slice(2), terminal);

@@ -1,0 +1,105 @@
+import { Option } from 'commander';
+import { acts } from './acts.ts';
+import { eventTypes, withService } from './command.ts';
+import { logs, resend } from './deliveries.ts';
+import { followCommand } from './follow-payment.ts';
+import { listen } from './listen.ts';
+import { counted, type Program } from './program.ts';
+import { tail } from './tail.ts';
+import { trigger } from './trigger.ts';
+
+/** Adds the commands of developers, which use the public API alone. */
+export function addDevelopers(program: Program): void {
+  addWatching(program);
+  addWebhooks(program);
+  addTrigger(program);
+}
+
+const types = Object.keys(eventTypes).join(', ');
+
+function addWatching(program: Program): void {
+  program
+    .command('follow')
+    .description('show the timeline of a payment, live, until it ends; exits with 0 when it is COMPLETED')
+    .argument('<payment>', 'Transaction:… or Quote:…')
+    .addOption(
+      new Option(
+        '--until <end>',
+        'its first terminal status, or the point after which nothing can follow, such as a refund',
+      )
+        .choices(['TERMINAL', 'FINAL'])
+        .default('TERMINAL'),
+    )
+    .action(withService(followCommand));
+  program
+    .command('tail')
+    .description("show the latest events of the platform's feed, and then each as it happens")
+    .option('--last <count>', 'how many of the latest', counted(0, 50), 10)
+    .option('--after <cursor>', 'all after this cursor, in place of the latest')
+    .option('--type <type...>', `of these types alone: ${types}`)
+    .option('--customer <id>', 'of this customer alone')
+    .option('--transaction <id>', 'of this payment and its quote alone')
+    .action(withService(tail));
+}
+
+function addWebhooks(program: Program): void {
+  program
+    .command('listen')
+    .description('post each webhook to a program on this machine as it happens, signed; needs no public address')
+    .argument('<to>', 'a port, a port with a path (3000/webhooks), or a URL')
+    .option('--after <cursor>', 'start after this cursor, in place of now')
+    .option('--type <type...>', 'of these types alone')
+    .addHelpText('after', '\nIt signs with WEBHOOK_SECRET, or with a new secret, which it prints.')
+    .action(withService(listen));
+  program
+    .command('logs')
+    .description('show what was sent to the webhook endpoints, and what they answered')
+    .option('--last <count>', 'how many', counted(1, 100), 20)
+    .addOption(
+      new Option('--status <status...>', 'with these statuses alone').choices(['PENDING', 'DELIVERED', 'FAILED']),
+    )
+    .option('--endpoint <id>', 'of this endpoint alone')
+    .action(withService(logs));
+  program
+    .command('resend')
+    .description('send a delivery again, or the webhook of an event: to an endpoint, or to a program on this machine')
+    .argument('<id>', 'WebhookDelivery:…, Event:… or Webhook:…')
+    .option('--to <to>', 'to this port or URL, as with listen')
+    .option('--endpoint <id>', 'to this endpoint; needed where the platform has several')
+    .action(withService(resend));
+}
+
+function addTrigger(program: Program): void {
+  program
+    .command('trigger')
+    .description('make something happen in the sandbox, so that its events come')
+    .argument('[what]', `${Object.keys(acts).join(', ')}; without it, they are listed`)
+    .option('--amount <amount>', 'how much, in USD', '10.00')
+    .option('--follow', 'follow the payment until it ends')
+    .option('--endpoint <id>', 'the endpoint of a TEST; needed where the platform has several')
+    .addOption(
+      scenario('--step <step>', 'the step of --delay-ms and --failure-reason').choices([
+        'PAY_REQUEST',
+        'PULL',
+        'SETTLEMENT',
+      ]),
+    )
+    .addOption(scenario('--delay-ms <ms>', 'how long the step takes').argParser(counted(0, 3_600_000)))
+    .addOption(scenario('--failure-reason <reason>', 'it fails for this reason, such as OFFRAMP_FAILED'))
+    .addOption(scenario('--reject', 'the receiving side refuses it'))
+    .addOption(scenario('--approval <decision>', 'of an INCOMING_PAYMENT').choices(['APPROVE', 'REJECT']))
+    .addOption(
+      scenario('--deposit <how>', 'how the deposit of a REAL_TIME_PAYMENT arrives').choices(['SHORT', 'TWICE', 'LATE']),
+    )
+    .addOption(scenario('--refund-fails', 'the money does not come back either'))
+    .addOption(
+      scenario('--return-after-ms <ms>', 'the bank returns it so long after its end').argParser(counted(0, 3_600_000)),
+    )
+    .addHelpText(
+      'after',
+      '\nIt uses a customer of its own, payments-cli, and makes what that lacks: other events come with those.',
+    )
+    .action(withService(trigger));
+}
+
+const scenario = (flags: string, about: string) => new Option(flags, `scenario: ${about}`);
