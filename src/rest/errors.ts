@@ -38,28 +38,26 @@ export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] a
 /** The body of every error response (decision 46). */
 export const ErrorBody = z
   .object({
-    status: z.int().openapi({ description: 'The HTTP status.' }),
-    code: z.enum(errorCodes).openapi({
-      description: 'The error code for programs, the same as in GraphQL. New codes may be added.',
-    }),
-    message: z.string().openapi({ description: 'The reason, for people.' }),
+    status: z.int().describe('The HTTP status.'),
+    code: z.enum(errorCodes).describe('The error code for programs, the same as in GraphQL. New codes may be added.'),
+    message: z.string().describe('The reason, for people.'),
     details: z
       .looseObject({
-        field: z.string().optional().openapi({ description: 'The field that caused the error, as a dot path.' }),
-        reason: z.string().optional().openapi({ description: 'The reason, for people.' }),
+        field: z.string().optional().describe('The field that caused the error, as a dot path.'),
+        reason: z.string().optional().describe('The reason, for people.'),
         errors: z
           .array(
             z.object({
-              field: z.string().openapi({ description: 'Dot path of the field.' }),
-              constraint: z.string().openapi({ description: 'The broken rule: required, type, format, minimum, …' }),
-              message: z.string().openapi({ description: 'What a valid value is, or why this one is refused.' }),
+              field: z.string().describe('Dot path of the field.'),
+              constraint: z.string().describe('The broken rule: required, type, format, minimum, …'),
+              message: z.string().describe('What a valid value is, or why this one is refused.'),
             }),
           )
           .optional()
-          .openapi({ description: 'All invalid fields.' }),
+          .describe('All invalid fields.'),
       })
       .optional()
-      .openapi({ description: 'Facts about the error.' }),
+      .describe('Facts about the error.'),
   })
   .openapi('Error', {
     description: 'Why a request was refused. Nothing has changed, unless the code is OUTCOME_UNKNOWN.',

@@ -41,7 +41,7 @@ const limit = z
 /** The query parameters of every list in pages. */
 const pageParameters = {
   limit,
-  cursor: z.string().optional().openapi({ description: 'The `nextCursor` of the previous page.' }),
+  cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
 };
 
 const timestamp = z.string().transform((text, context) => {
@@ -115,7 +115,7 @@ export const orderParameters = {
       default: 'created',
       description: 'What the order goes by. A cursor is good for the order that it came with.',
     }),
-  sortOrder: z.enum(['asc', 'desc']).default('desc').openapi({ description: 'Newest first unless asc.' }),
+  sortOrder: z.enum(['asc', 'desc']).default('desc').describe('Newest first unless asc.'),
 };
 
 /** The definition of a list endpoint. */
@@ -156,16 +156,10 @@ export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape
 }: ListEndpoint<Path, Filters, Item>) {
   const page = z
     .object({
-      data: z.array(item).openapi({ description: 'The records, newest first unless sorted otherwise.' }),
-      hasMore: z.boolean().openapi({ description: 'Whether there are more pages.' }),
-      nextCursor: z
-        .string()
-        .optional()
-        .openapi({ description: 'The cursor of the next page; only when there is one.' }),
-      totalCount: z
-        .int()
-        .optional()
-        .openapi({ description: `The number of matching records on all pages; absent above ${maxCount}.` }),
+      data: z.array(item).describe('The records, newest first unless sorted otherwise.'),
+      hasMore: z.boolean().describe('Whether there are more pages.'),
+      nextCursor: z.string().optional().describe('The cursor of the next page; only when there is one.'),
+      totalCount: z.int().optional().describe(`The number of matching records on all pages; absent above ${maxCount}.`),
     })
     .openapi(name);
   return createRoute({
@@ -185,7 +179,7 @@ export function wholeEndpoint<Path extends string, Filters extends z.ZodRawShape
   item,
   name,
 }: ListEndpoint<Path, Filters, Item>) {
-  const all = z.object({ data: z.array(item).openapi({ description: 'All records.' }) }).openapi(name);
+  const all = z.object({ data: z.array(item).describe('All records.') }).openapi(name);
   return createRoute({
     ...access,
     method: 'get',

@@ -14,11 +14,11 @@ const ClientTokenSchema = z
     customerId: id('Customer', 'The customer that it is bound to.').optional(),
     quoteId: id('Quote', 'The quote that it is bound to.').optional(),
     transactionId: id('Transaction', 'The transaction that it is bound to.').optional(),
-    permissions: z.array(z.enum(Permission)).openapi({ description: 'What it may do.' }),
-    grants: z.array(z.enum(ClientGrant)).openapi({ description: 'What it may do besides, for its customer.' }),
+    permissions: z.array(z.enum(Permission)).describe('What it may do.'),
+    grants: z.array(z.enum(ClientGrant)).describe('What it may do besides, for its customer.'),
     trustedDocumentsOnly: z
       .boolean()
-      .openapi({ description: 'Whether it was made for registered documents only; the settings may say so, too.' }),
+      .describe('Whether it was made for registered documents only; the settings may say so, too.'),
     createdById: id('ApiToken', 'The token that made it; absent where the operator did.').optional(),
     createdAt: time('When it was made.'),
     expiresAt: time('When it expires.'),

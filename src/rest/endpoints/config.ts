@@ -41,17 +41,15 @@ const settings = {
 
 const currencyCode = z.string().openapi({ description: 'Currency code.', example: 'USD' });
 const requiredField = z.object({
-  name: z.string().openapi({ description: 'FULL_NAME, BIRTH_DATE, …' }),
-  mandatory: z.boolean().openapi({ description: 'Whether a payment is refused without it.' }),
+  name: z.string().describe('FULL_NAME, BIRTH_DATE, …'),
+  mandatory: z.boolean().describe('Whether a payment is refused without it.'),
 });
 
 const requiredByProvider = {
-  providerRequiredCustomerFields: listOf(z.string()).openapi({
-    description: 'The fields that a customer record must have.',
-  }),
-  providerRequiredCounterpartyCustomerFields: listOf(z.string()).openapi({
-    description: 'The fields of a customer that the counterparty must receive.',
-  }),
+  providerRequiredCustomerFields: listOf(z.string()).describe('The fields that a customer record must have.'),
+  providerRequiredCounterpartyCustomerFields: listOf(z.string()).describe(
+    'The fields of a customer that the counterparty must receive.',
+  ),
 };
 
 const webhookEndpoint = z.string().openapi({
@@ -59,15 +57,16 @@ const webhookEndpoint = z.string().openapi({
   example: 'https://example.com/webhooks',
 });
 
-const trustedDocuments = z.enum(TrustedDocumentPolicy).openapi({
-  description:
+const trustedDocuments = z
+  .enum(TrustedDocumentPolicy)
+  .describe(
     'Who may send registered documents only over GraphQL: nobody (OPTIONAL), client tokens (APPS), or every token (ALL).',
-});
+  );
 
 const ConfigSchema = z
   .object({
     id: id('PlatformConfig', 'Its id.'),
-    umaDomain: z.string().openapi({ description: "The domain of new customers' UMA addresses." }),
+    umaDomain: z.string().describe("The domain of new customers' UMA addresses."),
     webhookEndpoint: webhookEndpoint.optional(),
     webhookTokenId: id(
       'ApiToken',
@@ -79,20 +78,16 @@ const ConfigSchema = z
           currencyCode,
           minAmount: amount('The smallest amount of a payment, in the smallest unit.'),
           maxAmount: amount('The largest amount of a payment, in the smallest unit.'),
-          requiredCounterpartyFields: z
-            .array(requiredField)
-            .openapi({ description: 'The required fields of the counterparty.' }),
-          enabledTransactionTypes: z
-            .array(z.enum(TransactionType))
-            .openapi({ description: 'The enabled directions of payments.' }),
+          requiredCounterpartyFields: z.array(requiredField).describe('The required fields of the counterparty.'),
+          enabledTransactionTypes: z.array(z.enum(TransactionType)).describe('The enabled directions of payments.'),
           ...requiredByProvider,
         }),
       )
-      .openapi({ description: 'The currencies in which new customers get internal accounts.' }),
+      .describe('The currencies in which new customers get internal accounts.'),
     trustedDocuments,
-    isRegulatedFinancialInstitution: z.boolean().openapi({
-      description: 'Whether customers count as verified by the platform itself. Set by the operator.',
-    }),
+    isRegulatedFinancialInstitution: z
+      .boolean()
+      .describe('Whether customers count as verified by the platform itself. Set by the operator.'),
     createdAt: time('When the platform was created.'),
     updatedAt: time('When its settings last changed.'),
   })
@@ -101,35 +96,37 @@ const ConfigSchema = z
 const ChangedConfigSchema = z
   .object({
     ...ConfigSchema.shape,
-    webhookSecret: z.string().optional().openapi({
-      description:
+    webhookSecret: z
+      .string()
+      .optional()
+      .describe(
         'The secret that signs the events of a new webhookEndpoint (whsec_…). It is not shown again. It stays the same when the URL changes.',
-    }),
+      ),
   })
   .openapi('ChangedPlatformConfig', { description: 'The settings, with the secret of a new webhookEndpoint.' });
 
 const UpdateConfigBody = z
   .strictObject({
-    umaDomain: z.string().optional().openapi({
-      description:
+    umaDomain: z
+      .string()
+      .optional()
+      .describe(
         "The domain of new customers' UMA addresses. In production the operator of the service gives a platform its domain; any other is refused (409).",
-    }),
+      ),
     webhookEndpoint: webhookEndpoint
       .nullable()
       .optional()
-      .openapi({
-        description: `${webhookEndpoint.description ?? ''} A new URL gets a TEST event. null removes it.`,
-      }),
+      .describe(`${webhookEndpoint.description ?? ''} A new URL gets a TEST event. null removes it.`),
     supportedCurrencies: listOf(
       z.strictObject({
         currencyCode,
-        minAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another value gets 501.' }),
-        maxAmount: z.int().min(0).optional().openapi({ description: 'As GET shows it; another value gets 501.' }),
+        minAmount: z.int().min(0).optional().describe('As GET shows it; another value gets 501.'),
+        maxAmount: z.int().min(0).optional().describe('As GET shows it; another value gets 501.'),
         requiredCounterpartyFields: listOf(requiredField)
-          .openapi({ description: 'The required fields of the counterparty.' })
+          .describe('The required fields of the counterparty.')
           .optional(),
         enabledTransactionTypes: listOf(z.enum(TransactionType))
-          .openapi({ description: 'The enabled directions of payments.' })
+          .describe('The enabled directions of payments.')
           .optional(),
         providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
         providerRequiredCounterpartyCustomerFields:
@@ -138,7 +135,7 @@ const UpdateConfigBody = z
     )
       .min(1)
       .optional()
-      .openapi({ description: 'Replaces the list.' }),
+      .describe('Replaces the list.'),
     trustedDocuments: trustedDocuments.optional(),
   })
   .openapi('UpdatePlatformConfig');

@@ -16,18 +16,15 @@ const SourceInput = z
   .discriminatedUnion('sourceType', [
     z
       .strictObject({
-        sourceType: z.literal('ACCOUNT').openapi({ description: 'Pay from an account.' }),
+        sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
         accountId: id('InternalAccount', 'The account that pays. An external account is debited first.'),
         customerId: id('Customer', "The account's owner; optional, and checked if present.").optional(),
-        currency: z
-          .string()
-          .optional()
-          .openapi({ description: "The account's currency; optional, and checked if present." }),
+        currency: z.string().optional().describe("The account's currency; optional, and checked if present."),
       })
       .openapi('AccountSourceInput'),
     z
       .strictObject({
-        sourceType: z.literal('REALTIME_FUNDING').openapi({ description: 'Make a deposit for this payment alone.' }),
+        sourceType: z.literal('REALTIME_FUNDING').describe('Make a deposit for this payment alone.'),
         customerId: id('Customer', 'The customer who makes the deposit.'),
         currency: z
           .string()
@@ -41,22 +38,19 @@ const DestinationInput = z
   .discriminatedUnion('destinationType', [
     z
       .strictObject({
-        destinationType: z.literal('ACCOUNT').openapi({ description: 'Pay to an account.' }),
+        destinationType: z.literal('ACCOUNT').describe('Pay to an account.'),
         accountId: id('ExternalAccount', 'The account that receives.'),
-        currency: z
-          .string()
-          .optional()
-          .openapi({ description: "The account's currency; optional, and checked if present." }),
+        currency: z.string().optional().describe("The account's currency; optional, and checked if present."),
       })
       .openapi('AccountDestinationInput'),
     z
       .strictObject({
-        destinationType: z.literal('UMA_ADDRESS').openapi({ description: 'Pay to a UMA address; needs lookupId.' }),
-        umaAddress: z.string().openapi({ description: 'The address that was looked up, $name@domain.' }),
+        destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; needs lookupId.'),
+        umaAddress: z.string().describe('The address that was looked up, $name@domain.'),
         currency: z
           .string()
           .optional()
-          .openapi({ description: "The currency that arrives; the receiver's preferred one when left out." }),
+          .describe("The currency that arrives; the receiver's preferred one when left out."),
       })
       .openapi('UmaDestinationInput'),
   ])
@@ -78,7 +72,7 @@ export const CreateQuoteBody = z
   .strictObject({
     source: SourceInput.optional(),
     destination: DestinationInput.optional(),
-    lockedCurrencySide: z.enum(['SENDING', 'RECEIVING']).openapi({ description: "Which side's amount is fixed." }),
+    lockedCurrencySide: z.enum(['SENDING', 'RECEIVING']).describe("Which side's amount is fixed."),
     lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
     lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
     sendingCurrencyCode: z.string().optional().openapi({
@@ -90,16 +84,17 @@ export const CreateQuoteBody = z
       description: "The currency that arrives; the receiver's preferred one when left out.",
       example: 'EUR',
     }),
-    senderCustomerInfo: information.optional().openapi({
-      description:
+    senderCustomerInfo: information
+      .optional()
+      .describe(
         "Information about the sender by name, for a UMA address: the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too.",
-    }),
-    senderUserInfo: information.optional().openapi({ description: 'Another name of senderCustomerInfo.' }),
+      ),
+    senderUserInfo: information.optional().describe('Another name of senderCustomerInfo.'),
     immediatelyExecute: z
       .boolean()
       .default(false)
-      .openapi({ description: 'Execute at creation, at the current rate. Not with real-time funding.' }),
-    description: z.string().optional().openapi({ description: 'Memo, at most 500 characters.' }),
+      .describe('Execute at creation, at the current rate. Not with real-time funding.'),
+    description: z.string().optional().describe('Memo, at most 500 characters.'),
     metadata: newMetadata,
   })
   .refine(

@@ -19,15 +19,13 @@ const RateSchema = z
     receivingAmount: amount('The amount that would arrive; smallest unit of the destination currency.'),
     minSendingAmount: amount('The smallest amount to send; smallest unit of the source currency.'),
     maxSendingAmount: amount('The largest amount to send; smallest unit of the source currency.'),
-    exchangeRate: z
-      .number()
-      .openapi({ description: 'Sending currency units per receiving currency unit, fee-exclusive.' }),
+    exchangeRate: z.number().describe('Sending currency units per receiving currency unit, fee-exclusive.'),
     fees: z
       .object({
         fixed: amount('Fixed fees; smallest unit of the source currency.'),
         total: amount('All fees; smallest unit of the source currency.'),
       })
-      .openapi({ description: 'The fees that are deducted.' }),
+      .describe('The fees that are deducted.'),
     updatedAt: time('When the rate was read.'),
   })
   .openapi('ExchangeRate', {

@@ -41,24 +41,20 @@ const filters = {
 const ExternalAccountSchema = z
   .object({
     id: id('ExternalAccount', 'Its id.'),
-    status: z
-      .enum(ExternalAccountStatus)
-      .openapi({ description: 'Its status. Only an ACTIVE account can make or receive payments.' }),
+    status: z.enum(ExternalAccountStatus).describe('Its status. Only an ACTIVE account can make or receive payments.'),
     currency: z.string().openapi({ description: 'Currency code.', example: 'EUR' }),
     accountInfo: AccountInfoSchema,
     customerId: id('Customer', "Its owner; null when it is the platform's own.").nullable(),
-    platformAccountId: z.string().optional().openapi({ description: "The platform's own id of it." }),
-    defaultUmaDepositAccount: z
-      .boolean()
-      .openapi({ description: 'Whether incoming UMA payments of its customer go to this account.' }),
+    platformAccountId: z.string().optional().describe("The platform's own id of it."),
+    defaultUmaDepositAccount: z.boolean().describe('Whether incoming UMA payments of its customer go to this account.'),
     beneficiaryVerificationStatus: z
       .enum(BeneficiaryVerificationStatus)
       .optional()
-      .openapi({ description: 'Whether the owner is who the platform says.' }),
+      .describe('Whether the owner is who the platform says.'),
     beneficiaryVerifiedData: z
-      .object({ fullName: z.string().openapi({ description: "The owner's name at the bank." }) })
+      .object({ fullName: z.string().describe("The owner's name at the bank.") })
       .optional()
-      .openapi({ description: 'The data of the owner that the payment rail has verified.' }),
+      .describe('The data of the owner that the payment rail has verified.'),
     frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
     metadata,
   })
@@ -67,7 +63,7 @@ const ExternalAccountSchema = z
 const accountFields = {
   currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
   accountInfo: AccountInfoInputSchema,
-  platformAccountId: z.string().optional().openapi({ description: "The platform's own id of it." }),
+  platformAccountId: z.string().optional().describe("The platform's own id of it."),
   metadata: newMetadata,
 };
 
@@ -77,9 +73,10 @@ const CustomerAccountBody = z
   .strictObject({
     ...accountFields,
     customerId: id('Customer', "Its owner; without one it is the platform's own account.").optional(),
-    defaultUmaDepositAccount: z.boolean().default(false).openapi({
-      description: 'Whether incoming UMA payments of the customer go to this account. Replaces an earlier default.',
-    }),
+    defaultUmaDepositAccount: z
+      .boolean()
+      .default(false)
+      .describe('Whether incoming UMA payments of the customer go to this account. Replaces an earlier default.'),
   })
   .openapi('CreateExternalAccount');
 
@@ -156,10 +153,11 @@ const update = createRoute({
             .string()
             .nullable()
             .optional()
-            .openapi({ description: "The platform's own id of it; null takes it away." }),
-          defaultUmaDepositAccount: z.boolean().optional().openapi({
-            description: 'Whether incoming UMA payments of its customer go to it. Replaces an earlier default.',
-          }),
+            .describe("The platform's own id of it; null takes it away."),
+          defaultUmaDepositAccount: z
+            .boolean()
+            .optional()
+            .describe('Whether incoming UMA payments of its customer go to it. Replaces an earlier default.'),
           metadata: changedMetadata,
         })
         .openapi('UpdateExternalAccount'),

@@ -17,10 +17,10 @@ export const InternalAccountSchema = z
   .object({
     id: id('InternalAccount', 'Its id.'),
     customerId: id('Customer', "Its owner; absent when it is the platform's own account.").optional(),
-    balance: AmountSchema.openapi({ description: 'The available balance.' }),
+    balance: AmountSchema.describe('The available balance.'),
     fundingPaymentInstructions: z
       .array(PaymentInstructionSchema)
-      .openapi({ description: 'The ways to deposit money; use any one of them.' }),
+      .describe('The ways to deposit money; use any one of them.'),
     frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
     createdAt: time('When it was created.'),
     updatedAt: time('When it last changed.'),

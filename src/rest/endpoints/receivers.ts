@@ -15,36 +15,36 @@ const LookupSchema = z
   .object({
     id: id('Lookup', 'Its id.'),
     lookupId: id('Lookup', 'The same id, for a quote to the receiver. It is valid for ten minutes.'),
-    receiverUmaAddress: z.string().openapi({ description: '$name@domain, in lower case.' }),
+    receiverUmaAddress: z.string().describe('$name@domain, in lower case.'),
     receiver: z
       .object({
-        handle: z.string().openapi({ description: 'The same UMA address.' }),
-        vaspName: z.string().optional().openapi({ description: "The receiver's institution." }),
-        network: z.string().optional().openapi({ description: 'The network: UMA.' }),
+        handle: z.string().describe('The same UMA address.'),
+        vaspName: z.string().optional().describe("The receiver's institution."),
+        network: z.string().optional().describe('The network: UMA.'),
       })
-      .openapi({ description: 'The receiver.' }),
+      .describe('The receiver.'),
     supportedCurrencies: z
       .array(
         z
           .object({
             ...CurrencySchema.shape,
-            estimatedExchangeRate: z.number().optional().openapi({
-              description:
+            estimatedExchangeRate: z
+              .number()
+              .optional()
+              .describe(
                 "Units of the platform's first currency per unit of this one. Not locked: a quote locks a rate.",
-            }),
+              ),
             min: amount('The smallest amount to receive, in its smallest unit.'),
             max: amount('The largest amount to receive, in its smallest unit.'),
           })
           .openapi('ReceiverCurrency', { description: 'A currency that a receiver accepts.' }),
       )
-      .openapi({ description: 'The currencies that the receiver accepts, the preferred one first.' }),
-    requiredPayerFields: z
-      .array(z.string())
-      .openapi({ description: 'The required information about the sender: FULL_NAME, …' }),
+      .describe('The currencies that the receiver accepts, the preferred one first.'),
+    requiredPayerFields: z.array(z.string()).describe('The required information about the sender: FULL_NAME, …'),
     constraints: z
       .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
       .optional()
-      .openapi({ description: 'The smallest and the largest amount in the preferred currency.' }),
+      .describe('The smallest and the largest amount in the preferred currency.'),
     createdAt: time('When it was created.'),
   })
   .openapi('Lookup', {
@@ -57,8 +57,8 @@ const query = z.strictObject({
   platformUserId: z
     .string()
     .optional()
-    .openapi({ description: "The same customer, by the platform's own id; refused where several have it." }),
-  senderUmaAddress: z.string().optional().openapi({ description: 'The same customer, by its UMA address.' }),
+    .describe("The same customer, by the platform's own id; refused where several have it."),
+  senderUmaAddress: z.string().optional().describe('The same customer, by its UMA address.'),
 });
 
 function lookup<Path extends string>(operationId: string, summary: string, path: Path) {

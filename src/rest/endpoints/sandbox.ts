@@ -85,13 +85,13 @@ const receive = createRoute({
     body: body(
       z
         .strictObject({
-          senderUmaAddress: z.string().openapi({ description: 'The UMA address of the sender, $name@domain.' }),
+          senderUmaAddress: z.string().describe('The UMA address of the sender, $name@domain.'),
           receivingCurrencyCode: z.string().openapi({ description: 'The currency that arrives.', example: 'USD' }),
           receivingCurrencyAmount: amountInput('The amount that arrives, in its smallest unit.'),
           receiverUmaAddress: z
             .string()
             .optional()
-            .openapi({ description: "The receiving customer's UMA address. Set this or customerId." }),
+            .describe("The receiving customer's UMA address. Set this or customerId."),
           customerId: id('Customer', 'The receiving customer. Set this or receiverUmaAddress.').optional(),
         })
         .openapi('SandboxReceiveUma'),
@@ -112,11 +112,7 @@ const kyc = createRoute({
   request: {
     query: noQuery,
     params: z.object({ customerId: id('Customer', 'The customer.') }),
-    body: body(
-      z
-        .strictObject({ kycStatus: z.enum(KycStatus).openapi({ description: 'Its new status.' }) })
-        .openapi('SetKycStatus'),
-    ),
+    body: body(z.strictObject({ kycStatus: z.enum(KycStatus).describe('Its new status.') }).openapi('SetKycStatus')),
   },
   responses: { 200: commandResponse(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410) },
 });

@@ -31,7 +31,7 @@ const get = createRoute({
       format: z
         .enum(['csv', 'camt.053'])
         .default('csv')
-        .openapi({ description: 'CSV, or ISO 20022 camt.053.001.08 for currencies of ISO 4217.' }),
+        .describe('CSV, or ISO 20022 camt.053.001.08 for currencies of ISO 4217.'),
     }),
   },
   responses: {

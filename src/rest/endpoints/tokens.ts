@@ -27,16 +27,16 @@ import { id, time } from '../schemas/money.ts';
 const tags = ['Tokens'];
 
 const name = z.string().openapi({ description: 'Its name, for people.', example: 'payouts' });
-const permissions = listOf(z.enum(Permission)).openapi({
-  description: 'Its permissions: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
-});
+const permissions = listOf(z.enum(Permission)).describe(
+  'Its permissions: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
+);
 
 const TokenSchema = z
   .object({
     id: id('ApiToken', 'Its id.'),
     name,
     permissions,
-    clientId: z.string().openapi({ description: 'The user name of Basic credentials.' }),
+    clientId: z.string().describe('The user name of Basic credentials.'),
     createdById: id('ApiToken', 'The token that made it; absent where the operator or the sandbox did.').optional(),
     createdAt: time('When it was created.'),
     updatedAt: time('When it last changed. A token does not change, so this is when it was created.'),
@@ -46,9 +46,9 @@ const TokenSchema = z
 const NewTokenSchema = z
   .object({
     ...TokenSchema.shape,
-    clientSecret: z.string().openapi({
-      description: 'The password of Basic credentials. It is not stored here and not shown again: keep it safe.',
-    }),
+    clientSecret: z
+      .string()
+      .describe('The password of Basic credentials. It is not stored here and not shown again: keep it safe.'),
   })
   .openapi('NewToken', { description: 'A token with its secret.' });
 
@@ -78,8 +78,8 @@ const list = pagedEndpoint({
   }),
   path: '/tokens',
   filters: {
-    name: z.string().optional().openapi({ description: 'The exact name.' }),
-    permission: z.enum(Permission).optional().openapi({ description: 'Those that have this permission.' }),
+    name: z.string().optional().describe('The exact name.'),
+    permission: z.enum(Permission).optional().describe('Those that have this permission.'),
     createdById: id('ApiToken', 'The token that made it.').optional(),
     createdAfter: moment('Created then or later.'),
     createdBefore: moment('Created then or earlier.'),

@@ -35,24 +35,18 @@ const list = pagedEndpoint({
   path: '/transactions',
   filters: {
     customerId: id('Customer', 'The customer whose transaction it is.').optional(),
-    platformCustomerId: z.string().optional().openapi({ description: "The platform's own id of that customer." }),
-    senderAccountIdentifier: z
-      .string()
-      .optional()
-      .openapi({ description: 'The source: an account id or a UMA address.' }),
-    receiverAccountIdentifier: z
-      .string()
-      .optional()
-      .openapi({ description: 'The destination: an account id or a UMA address.' }),
+    platformCustomerId: z.string().optional().describe("The platform's own id of that customer."),
+    senderAccountIdentifier: z.string().optional().describe('The source: an account id or a UMA address.'),
+    receiverAccountIdentifier: z.string().optional().describe('The destination: an account id or a UMA address.'),
     status: anyOf(Object.values(TransactionStatus) as [TransactionStatus, ...TransactionStatus[]], 'Any of these.'),
     type: anyOf(
       Object.values(TransactionType) as [TransactionType, ...TransactionType[]],
       'The direction of the payment; any of these.',
     ),
     failureReason: anyOf(Object.values(FailureReason) as [FailureReason, ...FailureReason[]], 'Any of these.'),
-    reference: z.string().optional().openapi({ description: 'The reconciliation reference.' }),
-    accountId: z.string().optional().openapi({ description: 'The account on either side, source or destination.' }),
-    currency: z.string().optional().openapi({ description: 'The currency of what is sent or of what is received.' }),
+    reference: z.string().optional().describe('The reconciliation reference.'),
+    accountId: z.string().optional().describe('The account on either side, source or destination.'),
+    currency: z.string().optional().describe('The currency of what is sent or of what is received.'),
     minAmount: amountParameter('What is sent or received in `currency`, which is required with it, is at least this.'),
     maxAmount: amountParameter('What is sent or received in `currency`, which is required with it, is at most this.'),
     executed: choice('`true`: without the payments of quotes that nobody has executed or funded; `false`: only those.'),
@@ -115,7 +109,7 @@ const approve = createRoute({
           receiverCustomerInfo: z
             .record(z.string(), z.string())
             .optional()
-            .openapi({ description: 'The information about the receiver that the sending side requests, by name.' }),
+            .describe('The information about the receiver that the sending side requests, by name.'),
         })
         .openapi('ApproveTransaction'),
     ),
@@ -138,7 +132,7 @@ const reject = createRoute({
     query: noQuery,
     body: optionalBody(
       z
-        .strictObject({ reason: z.string().optional().openapi({ description: 'The reason, for the timeline.' }) })
+        .strictObject({ reason: z.string().optional().describe('The reason, for the timeline.') })
         .openapi('RejectTransaction'),
     ),
   },

@@ -21,17 +21,14 @@ const tags = ['Transfers'];
 function account(type: string, description: string) {
   return {
     accountId: id(type, description),
-    currency: z
-      .string()
-      .optional()
-      .openapi({ description: "The account's currency; optional, and checked if present." }),
+    currency: z.string().optional().describe("The account's currency; optional, and checked if present."),
   };
 }
 
 function sourceAccount(type: string, description: string) {
   return z
     .strictObject({
-      sourceType: z.literal('ACCOUNT').optional().openapi({ description: 'Always an account.' }),
+      sourceType: z.literal('ACCOUNT').optional().describe('Always an account.'),
       ...account(type, description),
     })
     .openapi({ description });
@@ -40,13 +37,13 @@ function sourceAccount(type: string, description: string) {
 function destinationAccount(type: string, description: string) {
   return z
     .strictObject({
-      destinationType: z.literal('ACCOUNT').optional().openapi({ description: 'Always an account.' }),
+      destinationType: z.literal('ACCOUNT').optional().describe('Always an account.'),
       ...account(type, description),
     })
     .openapi({ description });
 }
 
-const memo = z.string().optional().openapi({ description: 'Memo, at most 500 characters.' });
+const memo = z.string().optional().describe('Memo, at most 500 characters.');
 
 const TransferOutBody = z
   .strictObject({

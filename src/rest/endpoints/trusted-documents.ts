@@ -14,22 +14,22 @@ export interface DocumentModules {
 
 const tags = ['Trusted documents'];
 
-const hash = z.string().openapi({ description: 'The SHA-256, SHA-1 or MD5 of the text, in hex.' });
+const hash = z.string().describe('The SHA-256, SHA-1 or MD5 of the text, in hex.');
 
 const Manifest = z
   .object({
-    format: z.string().optional().openapi({ description: 'apollo-persisted-query-manifest, where it is one.' }),
-    version: z.int().optional().openapi({ description: '1, of a manifest of Apollo.' }),
+    format: z.string().optional().describe('apollo-persisted-query-manifest, where it is one.'),
+    version: z.int().optional().describe('1, of a manifest of Apollo.'),
     operations: z
       .array(
         z.looseObject({
-          id: z.string().openapi({ description: 'The SHA-256 of the body.' }),
-          body: z.string().openapi({ description: 'The text of the document.' }),
+          id: z.string().describe('The SHA-256 of the body.'),
+          body: z.string().describe('The text of the document.'),
         }),
       )
       .max(maxDocuments)
       .optional()
-      .openapi({ description: 'The documents of a manifest of Apollo.' }),
+      .describe('The documents of a manifest of Apollo.'),
   })
   .catchall(z.unknown())
   .openapi('DocumentManifest', {
@@ -39,8 +39,8 @@ const Manifest = z
 
 const Registered = z
   .object({
-    registered: z.int().openapi({ description: 'How many documents are new.' }),
-    existing: z.int().openapi({ description: 'How many were there before.' }),
+    registered: z.int().describe('How many documents are new.'),
+    existing: z.int().describe('How many were there before.'),
   })
   .openapi('RegisteredDocuments', { description: 'What has become of the documents of a manifest.' });
 
@@ -52,7 +52,7 @@ const DocumentList = z
           .object({ hash, createdAt: time('When it was registered.') })
           .openapi('TrustedDocument', { description: 'A registered document.' }),
       )
-      .openapi({ description: 'All of them, in the order of their hashes.' }),
+      .describe('All of them, in the order of their hashes.'),
   })
   .openapi('TrustedDocumentList');
 

@@ -22,21 +22,18 @@ const DeliverySchema = z
     id: id('WebhookDelivery', 'Its id.'),
     endpointId: id('WebhookEndpoint', 'The endpoint that it goes to.'),
     webhookId: id('Webhook', 'The webhook: the same at every attempt and at every endpoint.'),
-    type: z.enum(EventType).openapi({ description: 'The type of its event.' }),
-    status: z.enum(WebhookDeliveryStatus).openapi({ description: 'Where it stands.' }),
+    type: z.enum(EventType).describe('The type of its event.'),
+    status: z.enum(WebhookDeliveryStatus).describe('Where it stands.'),
     attempts: z
       .array(
         z.object({
           at: time('When it was begun.'),
-          durationMs: z.int().openapi({ description: 'How long it took, in milliseconds.' }),
-          responseStatus: z
-            .int()
-            .optional()
-            .openapi({ description: "The receiver's HTTP status; absent when it gave none." }),
-          error: z.string().optional().openapi({ description: 'Why it failed; absent when it succeeded.' }),
+          durationMs: z.int().describe('How long it took, in milliseconds.'),
+          responseStatus: z.int().optional().describe("The receiver's HTTP status; absent when it gave none."),
+          error: z.string().optional().describe('Why it failed; absent when it succeeded.'),
         }),
       )
-      .openapi({ description: 'Every attempt so far, oldest first.' }),
+      .describe('Every attempt so far, oldest first.'),
     nextAttemptAt: time('When it is attempted next; absent when it will not be.').optional(),
   })
   .openapi('WebhookDelivery', { description: 'A webhook on its way to an endpoint (decision 71).' });

@@ -16,7 +16,7 @@ import { samePaths } from '../input-paths.ts';
 const TestSchema = z
   .object({
     response_status: z.int().openapi({ description: "The receiver's HTTP status, whatever it is.", example: 200 }),
-    url: z.string().openapi({ description: 'The URL to which the event was posted.' }),
+    url: z.string().describe('The URL to which the event was posted.'),
   })
   .openapi('WebhookTest', { description: 'The outcome of a test event.' });
 

@@ -10,8 +10,8 @@ import { AddressSchema, countryCode } from './people.ts';
 
 const IndividualBeneficiary = z
   .strictObject({
-    beneficiaryType: z.literal('INDIVIDUAL').openapi({ description: 'A person.' }),
-    fullName: z.string().min(1).openapi({ description: 'Full name.' }),
+    beneficiaryType: z.literal('INDIVIDUAL').describe('A person.'),
+    fullName: z.string().min(1).describe('Full name.'),
     birthDate: day('Day of birth.').optional(),
     nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
     address: AddressSchema.optional(),
@@ -20,10 +20,10 @@ const IndividualBeneficiary = z
 
 const BusinessBeneficiary = z
   .strictObject({
-    beneficiaryType: z.literal('BUSINESS').openapi({ description: 'A company.' }),
-    legalName: z.string().min(1).openapi({ description: 'Legal name.' }),
-    registrationNumber: z.string().optional().openapi({ description: 'Number in the company register.' }),
-    taxId: z.string().optional().openapi({ description: 'Tax number.' }),
+    beneficiaryType: z.literal('BUSINESS').describe('A company.'),
+    legalName: z.string().min(1).describe('Legal name.'),
+    registrationNumber: z.string().optional().describe('Number in the company register.'),
+    taxId: z.string().optional().describe('Tax number.'),
     address: AddressSchema.optional(),
   })
   .openapi('BusinessBeneficiary');
@@ -49,7 +49,7 @@ function detail(rule: AccountField): z.ZodType {
   const schema = rule.values
     ? z.enum(rule.values)
     : patternSchema(rule.pattern ?? /^.+$/s, `must be ${rule.form ?? 'given'}`);
-  const documented = schema.openapi({ description: rule.description });
+  const documented = schema.describe(rule.description);
   return rule.optional ? documented.optional() : documented;
 }
 
@@ -67,7 +67,7 @@ function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<s
   const members = table.map(([accountType, type]) =>
     z
       .strictObject({
-        accountType: z.literal(accountType).openapi({ description: type.description }),
+        accountType: z.literal(accountType).describe(type.description),
         ...Object.fromEntries(Object.entries(type.fields).map(([name, rule]) => [name, detail(rule)])),
         ...more(type),
       })
@@ -86,7 +86,7 @@ export const AccountInfoInputSchema = z
     typeSchemas('Input', (type) => ({
       ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
       // Requests may have it here or beside accountInfo (decision 25).
-      platformAccountId: z.string().optional().openapi({ description: "The platform's own id of the account." }),
+      platformAccountId: z.string().optional().describe("The platform's own id of the account."),
     })),
   )
   .openapi('ExternalAccountInfoInput', {

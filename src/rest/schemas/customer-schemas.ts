@@ -11,11 +11,11 @@ import { AddressSchema, countryCode } from './people.ts';
 const umaAddress = z
   .string()
   .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
-const platformCustomerId = z.string().openapi({ description: "The platform's own id." });
+const platformCustomerId = z.string().describe("The platform's own id.");
 
 /** The optional fields of a person. */
 export const individualFields = {
-  fullName: z.string().optional().openapi({ description: 'Full name.' }),
+  fullName: z.string().optional().describe('Full name.'),
   birthDate: day('Day of birth.').optional(),
   nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
   address: AddressSchema.optional(),
@@ -23,15 +23,15 @@ export const individualFields = {
 
 const BeneficialOwnerSchema = z
   .strictObject({
-    fullName: z.string().openapi({ description: 'Full name.' }),
-    individualType: z.enum(individualTypes).openapi({ description: 'Role in the company.' }),
-    emailAddress: z.string().optional().openapi({ description: 'Email address.' }),
+    fullName: z.string().describe('Full name.'),
+    individualType: z.enum(individualTypes).describe('Role in the company.'),
+    emailAddress: z.string().optional().describe('Email address.'),
     phoneNumber: z
       .string()
       .regex(/^\+[1-9]\d{1,14}$/, 'must be in E.164 form, such as +14155550123')
       .optional()
       .openapi({ description: 'Phone number, E.164.', example: '+14155550123' }),
-    taxId: z.string().optional().openapi({ description: 'Tax number.' }),
+    taxId: z.string().optional().describe('Tax number.'),
     birthDate: day('Day of birth.').optional(),
     nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
     address: AddressSchema.optional(),
@@ -40,16 +40,16 @@ const BeneficialOwnerSchema = z
       .min(0)
       .max(100)
       .optional()
-      .openapi({ description: 'Share of the company, in percent.' }),
-    title: z.string().optional().openapi({ description: 'Title in the company.' }),
+      .describe('Share of the company, in percent.'),
+    title: z.string().optional().describe('Title in the company.'),
   })
   .openapi('BeneficialOwner', { description: 'A person who owns or controls a company.' });
 
 const businessInfo = z
   .strictObject({
-    legalName: z.string().openapi({ description: 'Legal name.' }),
-    registrationNumber: z.string().optional().openapi({ description: 'Number in the company register.' }),
-    taxId: z.string().optional().openapi({ description: 'Tax number.' }),
+    legalName: z.string().describe('Legal name.'),
+    registrationNumber: z.string().optional().describe('Number in the company register.'),
+    taxId: z.string().optional().describe('Tax number.'),
   })
   .openapi('BusinessInfo', { description: 'The data of a company.' });
 
@@ -60,20 +60,18 @@ export const CreateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
       .strictObject({
-        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person.' }),
+        customerType: z.literal('INDIVIDUAL').describe('A person.'),
         ...created,
         ...individualFields,
       })
       .openapi('CreateIndividualCustomer'),
     z
       .strictObject({
-        customerType: z.literal('BUSINESS').openapi({ description: 'A company.' }),
+        customerType: z.literal('BUSINESS').describe('A company.'),
         ...created,
         businessInfo,
         address: AddressSchema.optional(),
-        beneficialOwners: listOf(BeneficialOwnerSchema)
-          .optional()
-          .openapi({ description: 'The people who own or control it.' }),
+        beneficialOwners: listOf(BeneficialOwnerSchema).optional().describe('The people who own or control it.'),
       })
       .openapi('CreateBusinessCustomer'),
   ])
@@ -84,7 +82,7 @@ export const UpdateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
       .strictObject({
-        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person; the type cannot change.' }),
+        customerType: z.literal('INDIVIDUAL').describe('A person; the type cannot change.'),
         umaAddress: umaAddress.optional(),
         metadata: changedMetadata,
         ...individualFields,
@@ -92,14 +90,14 @@ export const UpdateCustomerBody = z
       .openapi('UpdateIndividualCustomer'),
     z
       .strictObject({
-        customerType: z.literal('BUSINESS').openapi({ description: 'A company; the type cannot change.' }),
+        customerType: z.literal('BUSINESS').describe('A company; the type cannot change.'),
         umaAddress: umaAddress.optional(),
         metadata: changedMetadata,
         businessInfo: businessInfo.partial().optional().openapi('UpdateBusinessInfo'),
         address: AddressSchema.optional(),
         beneficialOwners: listOf(BeneficialOwnerSchema)
           .optional()
-          .openapi({ description: 'The people who own or control it: replaces the list.' }),
+          .describe('The people who own or control it: replaces the list.'),
       })
       .openapi('UpdateBusinessCustomer'),
   ])
@@ -109,10 +107,10 @@ const common = {
   id: id('Customer', 'Its id.'),
   platformCustomerId,
   umaAddress,
-  kycStatus: z.enum(KycStatus).openapi({ description: 'The state of its identity check.' }),
-  isDeleted: z.boolean().openapi({
-    description: 'Whether it is deleted. A deleted customer keeps its history, and makes and receives no payments.',
-  }),
+  kycStatus: z.enum(KycStatus).describe('The state of its identity check.'),
+  isDeleted: z
+    .boolean()
+    .describe('Whether it is deleted. A deleted customer keeps its history, and makes and receives no payments.'),
   frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
   metadata,
   createdAt: time('When it was created.'),
@@ -124,18 +122,18 @@ export const CustomerSchema = z
   .discriminatedUnion('customerType', [
     z
       .object({
-        customerType: z.literal('INDIVIDUAL').openapi({ description: 'A person.' }),
+        customerType: z.literal('INDIVIDUAL').describe('A person.'),
         ...common,
         ...individualFields,
       })
       .openapi('IndividualCustomer'),
     z
       .object({
-        customerType: z.literal('BUSINESS').openapi({ description: 'A company.' }),
+        customerType: z.literal('BUSINESS').describe('A company.'),
         ...common,
         businessInfo,
         address: AddressSchema.optional(),
-        beneficialOwners: z.array(BeneficialOwnerSchema).openapi({ description: 'The people who own or control it.' }),
+        beneficialOwners: z.array(BeneficialOwnerSchema).describe('The people who own or control it.'),
       })
       .openapi('BusinessCustomer'),
   ])

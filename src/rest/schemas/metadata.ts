@@ -16,16 +16,12 @@ const bounds =
   'At most 20 keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most 500 characters.';
 
 /** The metadata of a record in a response. */
-export const metadata = map
-  .optional()
-  .openapi({ description: 'What the platform has noted on it; absent when there is nothing.' });
+export const metadata = map.optional().describe('What the platform has noted on it; absent when there is nothing.');
 
 /** The metadata of a new record. */
-export const newMetadata = sentMap
-  .optional()
-  .openapi({ description: `The metadata that the platform keeps with it. ${bounds}` });
+export const newMetadata = sentMap.optional().describe(`The metadata that the platform keeps with it. ${bounds}`);
 
 /** The metadata of a changed record. */
-export const changedMetadata = sentMap.optional().openapi({
-  description: `The metadata that the platform keeps with it: replaces all of it, {} removes it. ${bounds}`,
-});
+export const changedMetadata = sentMap
+  .optional()
+  .describe(`The metadata that the platform keeps with it: replaces all of it, {} removes it. ${bounds}`);

@@ -15,7 +15,7 @@ const currencyCode = z.string().openapi({ description: 'Currency code.', example
 
 const AccountSource = z
   .object({
-    sourceType: z.literal('ACCOUNT').openapi({ description: 'The money comes from an account.' }),
+    sourceType: z.literal('ACCOUNT').describe('The money comes from an account.'),
     accountId: id('InternalAccount', 'The account that pays.'),
     customerId: id('Customer', 'Its owner.').optional(),
     currency: currencyCode,
@@ -24,7 +24,7 @@ const AccountSource = z
 
 const RealtimeFundingSource = z
   .object({
-    sourceType: z.literal('REALTIME_FUNDING').openapi({ description: 'A deposit for this payment alone.' }),
+    sourceType: z.literal('REALTIME_FUNDING').describe('A deposit for this payment alone.'),
     customerId: id('Customer', 'The customer who makes the deposit.').optional(),
     currency: currencyCode,
   })
@@ -32,8 +32,8 @@ const RealtimeFundingSource = z
 
 const UmaSource = z
   .object({
-    sourceType: z.literal('UMA_ADDRESS').openapi({ description: 'The money comes from a UMA address.' }),
-    umaAddress: z.string().openapi({ description: '$name@domain.' }),
+    sourceType: z.literal('UMA_ADDRESS').describe('The money comes from a UMA address.'),
+    umaAddress: z.string().describe('$name@domain.'),
     currency: currencyCode,
   })
   .openapi('UmaSource');
@@ -44,7 +44,7 @@ const SourceSchema = z
 
 const AccountDestination = z
   .object({
-    destinationType: z.literal('ACCOUNT').openapi({ description: 'The money goes to an account.' }),
+    destinationType: z.literal('ACCOUNT').describe('The money goes to an account.'),
     accountId: id('ExternalAccount', 'The account that receives.'),
     currency: currencyCode,
   })
@@ -52,8 +52,8 @@ const AccountDestination = z
 
 const UmaDestination = z
   .object({
-    destinationType: z.literal('UMA_ADDRESS').openapi({ description: 'The money goes to a UMA address.' }),
-    umaAddress: z.string().openapi({ description: '$name@domain.' }),
+    destinationType: z.literal('UMA_ADDRESS').describe('The money goes to a UMA address.'),
+    umaAddress: z.string().describe('$name@domain.'),
     currency: currencyCode,
   })
   .openapi('UmaDestination');
@@ -65,22 +65,19 @@ const DestinationSchema = z
 /** A way to make a deposit, in both of its forms (decision 10). */
 export const PaymentInstructionSchema = z
   .object({
-    accountType: z.enum(ExternalAccountType).openapi({ description: 'The type of the account or wallet to pay to.' }),
-    accountNumber: z.string().optional().openapi({ description: 'Account number to pay to.' }),
-    routingNumber: z.string().optional().openapi({ description: 'ABA routing number.' }),
-    bankName: z.string().optional().openapi({ description: 'Name of the bank.' }),
-    referenceCode: z
-      .string()
-      .optional()
-      .openapi({ description: 'The reference that the payment must contain exactly.' }),
-    address: z.string().optional().openapi({ description: 'Address of the wallet.' }),
-    invoice: z.string().optional().openapi({ description: 'Lightning invoice.' }),
+    accountType: z.enum(ExternalAccountType).describe('The type of the account or wallet to pay to.'),
+    accountNumber: z.string().optional().describe('Account number to pay to.'),
+    routingNumber: z.string().optional().describe('ABA routing number.'),
+    bankName: z.string().optional().describe('Name of the bank.'),
+    referenceCode: z.string().optional().describe('The reference that the payment must contain exactly.'),
+    address: z.string().optional().describe('Address of the wallet.'),
+    invoice: z.string().optional().describe('Lightning invoice.'),
     accountOrWalletInfo: z
       .object({
-        accountType: z.enum(ExternalAccountType).openapi({ description: 'The type of the account or wallet.' }),
+        accountType: z.enum(ExternalAccountType).describe('The type of the account or wallet.'),
       })
       .catchall(z.string())
-      .openapi({ description: 'The same data in the nested form, with every field of the type.' }),
+      .describe('The same data in the nested form, with every field of the type.'),
   })
   .openapi('PaymentInstruction', {
     description: 'A way to make a deposit (specification 2.4). Where there are several, use any one of them.',
@@ -88,30 +85,27 @@ export const PaymentInstructionSchema = z
 
 const RateDetailsSchema = z
   .object({
-    counterpartyMultiplier: z
-      .number()
-      .optional()
-      .openapi({ description: 'Receiving smallest units per millisatoshi.' }),
+    counterpartyMultiplier: z.number().optional().describe('Receiving smallest units per millisatoshi.'),
     counterpartyFixedFee: amount('Fixed fee of the receiving side, in the receiving currency.').optional(),
-    serviceApiMultiplier: z.number().optional().openapi({ description: 'Millisatoshi per sending smallest unit.' }),
+    serviceApiMultiplier: z.number().optional().describe('Millisatoshi per sending smallest unit.'),
     serviceApiFixedFee: amount('Fixed fee of the service, in the sending currency.').optional(),
     serviceApiVariableFeeRate: z
       .number()
       .optional()
-      .openapi({ description: 'Rate of the variable fee of the service, as a fraction: 0.003 is 0.3 %.' }),
+      .describe('Rate of the variable fee of the service, as a fraction: 0.003 is 0.3 %.'),
     serviceApiVariableFeeAmount: amount('Amount of the variable fee, in the sending currency.').optional(),
   })
   .openapi('RateDetails', { description: 'The parts of a price (specification 2.5).' });
 
-const exchangeRate = z.number().openapi({
-  description: 'Sending currency units per receiving currency unit, in major units, fee-exclusive; at most 15 digits.',
-});
+const exchangeRate = z
+  .number()
+  .describe('Sending currency units per receiving currency unit, in major units, fee-exclusive; at most 15 digits.');
 
 /** A quote in a response. */
 export const QuoteSchema = z
   .object({
     quoteId: id('Quote', 'Its id.'),
-    status: z.enum(QuoteStatus).openapi({ description: 'Its status (specification 3.1).' }),
+    status: z.enum(QuoteStatus).describe('Its status (specification 3.1).'),
     createdAt: time('When it was created.'),
     expiresAt: time("The end of the time in which it can be executed or funded, by the service's clock."),
     source: SourceSchema,
@@ -126,9 +120,9 @@ export const QuoteSchema = z
     paymentInstructions: z
       .array(PaymentInstructionSchema)
       .optional()
-      .openapi({ description: 'How to fund it; absent when it is paid from an account.' }),
+      .describe('How to fund it; absent when it is paid from an account.'),
     rateDetails: RateDetailsSchema.optional(),
-    description: z.string().optional().openapi({ description: 'Memo.' }),
+    description: z.string().optional().describe('Memo.'),
     metadata,
   })
   .openapi('Quote', { description: 'A locked rate with its fees, until it expires (specification 2.3).' });
@@ -137,39 +131,36 @@ export const QuoteSchema = z
 export const TransactionSchema = z
   .object({
     id: id('Transaction', 'Its id.'),
-    status: z.enum(TransactionStatus).openapi({ description: 'Its status (specification 3.2).' }),
-    type: z.enum(TransactionType).openapi({ description: 'The direction of the payment.' }),
+    status: z.enum(TransactionStatus).describe('Its status (specification 3.2).'),
+    type: z.enum(TransactionType).describe('The direction of the payment.'),
     sentAmount: AmountSchema.optional(),
     receivedAmount: AmountSchema.optional(),
     source: SourceSchema.optional(),
     destination: DestinationSchema,
     customerId: id('Customer', "The customer whose payment it is; null when it is the platform's own.").nullable(),
-    platformCustomerId: z.string().nullable().openapi({ description: "The platform's own id of that customer." }),
+    platformCustomerId: z.string().nullable().describe("The platform's own id of that customer."),
     quoteId: id('Quote', 'The quote that it executes.').optional(),
     exchangeRate: exchangeRate.optional(),
     fees: amount('All fees, in the smallest unit of the sending currency.').min(0).optional(),
     rateDetails: RateDetailsSchema.optional(),
     reconciliationInstructions: z
-      .object({ reference: z.string().openapi({ description: 'The reference that both sides write on the payment.' }) })
+      .object({ reference: z.string().describe('The reference that both sides write on the payment.') })
       .optional()
-      .openapi({ description: 'How to reconcile the payment; present in every status except CREATED.' }),
-    failureReason: z
-      .enum(FailureReason)
-      .optional()
-      .openapi({ description: 'Why it failed; always present in the status FAILED.' }),
+      .describe('How to reconcile the payment; present in every status except CREATED.'),
+    failureReason: z.enum(FailureReason).optional().describe('Why it failed; always present in the status FAILED.'),
     refund: z
       .object({
-        reference: z.string().openapi({ description: 'The reference for reconciliation.' }),
+        reference: z.string().describe('The reference for reconciliation.'),
         initiatedAt: time('When it was started.'),
         settledAt: time('When it arrived.').optional(),
       })
       .optional()
-      .openapi({ description: 'The refund to the source.' }),
+      .describe('The refund to the source.'),
     counterpartyInformation: z
       .record(z.string(), z.string())
       .optional()
-      .openapi({ description: 'Information about the counterparty, for payments to or from UMA addresses.' }),
-    description: z.string().optional().openapi({ description: 'Memo.' }),
+      .describe('Information about the counterparty, for payments to or from UMA addresses.'),
+    description: z.string().optional().describe('Memo.'),
     metadata,
     settledAt: time('When it was settled; null until then.').nullable(),
     createdAt: time('When it was created.'),
@@ -177,6 +168,6 @@ export const TransactionSchema = z
     paymentInstructions: z
       .array(PaymentInstructionSchema)
       .optional()
-      .openapi({ description: 'The ways to fund it; only in the response of /sandbox/send.' }),
+      .describe('The ways to fund it; only in the response of /sandbox/send.'),
   })
   .openapi('Transaction', { description: 'A payment, out or in (specification 2.6).' });

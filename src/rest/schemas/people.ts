@@ -15,11 +15,11 @@ export function countryCode(description: string) {
 /** A postal address, in requests and responses. */
 export const AddressSchema = z
   .strictObject({
-    line1: z.string().openapi({ description: 'Street and number.' }),
-    line2: z.string().optional().openapi({ description: 'Second line.' }),
-    city: z.string().optional().openapi({ description: 'City.' }),
-    state: z.string().optional().openapi({ description: 'State or province.' }),
-    postalCode: z.string().openapi({ description: 'Postal code.' }),
+    line1: z.string().describe('Street and number.'),
+    line2: z.string().optional().describe('Second line.'),
+    city: z.string().optional().describe('City.'),
+    state: z.string().optional().describe('State or province.'),
+    postalCode: z.string().describe('Postal code.'),
     country,
   })
   .openapi('Address', { description: 'A postal address.' });
