@@ -77,7 +77,7 @@ const modules = {
   'rest/schemas': ['records', ...allOfPayments],
   'rest/endpoints': ['rest', 'rest/schemas', ...apis],
   // Runs in browsers.
-  lab: ['client'],
+  lab: ['client', 'client/generated'],
   console: [],
   wallet: ['client', 'client/generated'],
   // A client of the APIs that runs in a terminal: the commands of developers, and what all commands are made of.

@@ -9,12 +9,11 @@ import { openLog } from './observe/log.ts';
 import type { SandboxPlatform } from './pages/shown.ts';
 import { printError } from './print-error.ts';
 import { closeRails } from './rails/load-rails.ts';
+import { findKeys } from './start/key-file.ts';
 import { checkKeys, idsOfKeys } from './start/keys-in-use.ts';
 import { collectStart, setMemoryFlags } from './start/memory.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './start/sandbox-platform.ts';
-import { findSecretKey } from './start/secret-key.ts';
-import { findSigningKey } from './start/signing-key.ts';
 import { startTracing } from './start/tracing.ts';
 import { refuseUnsafe } from './start/unsafe-settings.ts';
 
@@ -23,8 +22,7 @@ async function main(): Promise<void> {
   setMemoryFlags();
   const settings = readConfig(process.env);
   refuseUnsafe(settings);
-  const keys = { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
-  const config = { ...settings, ...keys };
+  const config = { ...settings, ...(await findKeys(settings)) };
   const log = openLog(config.LOG_LEVEL);
   const tracing = await startTracing(config);
   const embedded = config.DATABASE_URL === undefined ? await startPostgres(config, log) : undefined;

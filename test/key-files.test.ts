@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClientTokens } from '../src/access/tokens/client-tokens.ts';
 import { ConfigError } from '../src/config.ts';
 import { openDatabase } from '../src/database/database.ts';
-import { findSecretKey } from '../src/start/secret-key.ts';
-import { findSigningKey } from '../src/start/signing-key.ts';
+import { findSecretKey, findSigningKey } from '../src/start/key-file.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 let directory: string;
@@ -25,7 +24,7 @@ const dieWhileWriting = `
   require('node:module').syncBuiltinESMExports();
   const [find, directory] = process.argv.slice(1);
   const settings = { NODE_ENV: 'development', DATA_DIR: directory };
-  import(find === 'findSecretKey' ? './src/start/secret-key.ts' : './src/start/signing-key.ts').then((keys) => keys[find](settings));
+  import('./src/start/key-file.ts').then((keys) => keys[find](settings));
 `;
 
 beforeEach(async () => {

@@ -10,9 +10,8 @@ import { openPayments } from '../gateway.ts';
 import type { Payments } from '../payments/command.ts';
 import { messageForUser } from '../print-error.ts';
 import { closeRails } from '../rails/load-rails.ts';
+import { findKeys } from '../start/key-file.ts';
 import { verifiedDatabase } from '../start/prepare-database.ts';
-import { findSecretKey } from '../start/secret-key.ts';
-import { findSigningKey } from '../start/signing-key.ts';
 import { type Answer, Failure } from '../terminal/answer.ts';
 import { actionOf, type Job, type Program, type Screen } from '../terminal/program.ts';
 import { openWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
@@ -79,8 +78,7 @@ export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
 }
 
 async function toolsOf(given: Settings, database: Database): Promise<Tools> {
-  const keys = { SECRET_KEY: await findSecretKey(given.config), CLIENT_TOKEN_KEY: await findSigningKey(given.config) };
-  const config = { ...given.config, ...keys };
+  const config = { ...given.config, ...(await findKeys(given.config)) };
   const payments = await openPayments(database, config, pino({ level: 'silent' }));
   return { ...given, config, database, payments, webhooks: openWebhooks(payments, config) };
 }

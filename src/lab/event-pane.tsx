@@ -74,11 +74,14 @@ function nameOf({ type }: FeedEvent): string {
 
 function statusOf({ type, transaction, quote, account }: FeedEvent): string {
   if (type === 'QUOTE_STATUS') return quote?.status ?? '';
-  return transaction?.status ?? account?.status ?? '';
+  return transaction?.status ?? (account && 'status' in account ? account.status : '');
 }
 
 function aboutOf({ transaction, account, customer, subject }: FeedEvent): string {
-  if (account) return [account.displayName, account.balance?.formatted].filter(Boolean).join(' · ');
+  if (account) {
+    const balance = 'balance' in account ? account.balance.formatted : undefined;
+    return [account.displayName, balance].filter(Boolean).join(' · ');
+  }
   const amount = transaction?.sentAmount?.formatted;
   return [amount, customer?.name ?? subject?.id.slice(0, 20)].filter(Boolean).join(' · ');
 }

@@ -1,26 +1,15 @@
+import { print } from 'graphql';
 import type { Client } from 'graphql-ws';
+import {
+  type EventPartsFragment,
+  LatestEvents,
+  type LatestEventsQuery,
+  Tail,
+  type TailSubscription,
+} from '../client/generated/operations.ts';
 
 /** An event of the platform's feed, as the pane shows it. */
-export interface FeedEvent {
-  readonly id: string;
-  readonly cursor: string;
-  readonly type: string;
-  readonly occurredAt: string;
-  readonly subject: { readonly id: string } | null;
-  readonly transaction: {
-    readonly id: string;
-    readonly status: string;
-    readonly sentAmount: { readonly formatted: string } | null;
-  } | null;
-  readonly quote: { readonly id: string; readonly status: string } | null;
-  readonly account: {
-    readonly __typename: string;
-    readonly displayName: string;
-    readonly balance?: { readonly formatted: string };
-    readonly status?: string;
-  } | null;
-  readonly customer: { readonly name: string } | null;
-}
+export type FeedEvent = EventPartsFragment;
 
 /** How the connection to the feed is. */
 export type FeedState = 'connecting' | 'live' | 'paused' | 'refused';
@@ -32,17 +21,6 @@ export interface FeedView {
   /** Why it is refused. */
   readonly reason?: string;
 }
-
-const fields = `
-  id cursor type occurredAt
-  subject { id }
-  transaction { id status sentAmount { formatted } }
-  quote { id status }
-  account { __typename displayName ... on InternalAccount { balance { formatted } } ... on ExternalAccount { status } }
-  customer { name }
-`;
-const latest = `query LatestEvents { events(last: 20) { edges { node { ${fields} } } } }`;
-const following = `subscription Events($after: String) { events(after: $after) { ${fields} } }`;
 
 /** The most events that are shown. */
 const shown = 200;
@@ -82,8 +60,8 @@ export class Feed {
   }
 
   #showLatest(): void {
-    this.#stop = this.#socket.subscribe<{ events: { edges: { node: FeedEvent }[] } }>(
-      { query: latest },
+    this.#stop = this.#socket.subscribe<LatestEventsQuery>(
+      { query: print(LatestEvents), variables: { last: 20 } },
       {
         next: ({ data, errors }) => {
           if (!data) return this.#refuse(errors);
@@ -98,8 +76,8 @@ export class Feed {
 
   #follow(after: string | undefined): void {
     this.#set({ state: 'live' });
-    this.#stop = this.#socket.subscribe<{ events: FeedEvent }>(
-      { query: following, variables: { after } },
+    this.#stop = this.#socket.subscribe<TailSubscription>(
+      { query: print(Tail), variables: { after } },
       {
         next: ({ data, errors }) => {
           if (!data) return this.#refuse(errors);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { html, raw } from 'hono/html';
+import type { Assets } from './assets.ts';
 
 /** A part of a page, its texts escaped. */
 export type Html = ReturnType<typeof html>;
@@ -32,8 +33,54 @@ ${contents}
   };
 }
 
+/** What a page has whose scripts `npm run pages` has bundled. */
+interface Bundled {
+  /** The name of the bundle, and of the element that it fills. */
+  readonly name: 'lab' | 'wallet' | 'console';
+  readonly title: string;
+  /** What its script reads. */
+  readonly settings?: object;
+  /** What stands before its element. */
+  readonly before?: Html;
+  /** What somebody gets by else whose browser runs no scripts, or where there is no bundle. */
+  readonly otherwise?: Html;
+}
+
+/** Makes a page that runs its own files, or says that there are none. */
+export function bundledPage(assets: Assets, { name, title, settings, before, otherwise }: Bundled): Page {
+  const files = assets.of(name);
+  if (!files) {
+    return plainPage(
+      title,
+      html`<main><h1>The ${name} is not there</h1><p>Its files are made when the project is installed with its optional packages. To make them now, run <code>npm run pages</code> and start the service again. ${otherwise}</p></main>`,
+    );
+  }
+  const json = settings && JSON.stringify(settings).replaceAll('<', '\\u003c');
+  return {
+    html: html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Payments</title>
+<link rel="icon" href="${icon}">
+${files.styles.map((style) => html`<link rel="stylesheet" href="${style}">`)}
+${json && html`<script type="application/json" id="settings">${raw(json)}</script>`}
+${files.scripts.map((script) => html`<script type="module" src="${script}"></script>`)}
+</head>
+<body>
+${before}
+<div id="${name}"></div>
+<noscript>The ${name} needs JavaScript. ${otherwise}</noscript>
+</body>
+</html>`,
+    policy: scriptPolicy,
+  };
+}
+
 /** The policy of a page that runs its own files: it loads nothing else, and talks to this server alone. */
-export const scriptPolicy = [
+const scriptPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "worker-src 'self'",

@@ -4,10 +4,9 @@ import { consolePage, consolePath } from './console.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
 import { frontLinks, frontPage } from './front.ts';
 import { labFiles, labPage } from './lab.ts';
-import { plainPage, sendPage } from './layout.ts';
+import { bundledPage, plainPage, sendPage } from './layout.ts';
 import { notFoundPage } from './not-found.ts';
 import type { Shown } from './shown.ts';
-import { walletPage } from './wallet.ts';
 import { answerWalletToken } from './wallet-token.ts';
 
 /** Answers requests for pages. */
@@ -40,7 +39,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
         return true;
       }
       if (path === '/wallet' && shown.sandbox) {
-        await sendPage(response, 200, walletPage(assets));
+        await sendPage(response, 200, bundledPage(assets, { name: 'wallet', title: 'Wallet' }));
         return true;
       }
       if (path === consolePath && shown.documents) {

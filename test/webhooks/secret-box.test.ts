@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
-import { findSecretKey } from '../../src/start/secret-key.ts';
+import { findSecretKey } from '../../src/start/key-file.ts';
 
 test('a sealed secret opens only with its key, for its owner, and unchanged', () => {
   const box = new SecretBox(randomBytes(32));

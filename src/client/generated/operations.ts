@@ -1765,9 +1765,9 @@ export type EventPartsFragment = { id: string, cursor: string, type: EventType, 
     | { id: string }
     | { id: string }
    | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
-    | { status: ExternalAccountStatus }
-    | { balance: { formatted: string } }
-   | null, customer: { id: string, kycStatus: KycStatus } | null };
+    | { __typename: 'ExternalAccount', status: ExternalAccountStatus, displayName: string }
+    | { __typename: 'InternalAccount', displayName: string, balance: { formatted: string } }
+   | null, customer: { id: string, name: string | null, kycStatus: KycStatus } | null };
 
 export type WhoamiQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1794,12 +1794,13 @@ export type LatestEventsQuery = { viewer: { feedCursor: string }, events: { edge
           | { id: string }
           | { id: string }
          | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
-          | { status: ExternalAccountStatus }
-          | { balance: { formatted: string } }
-         | null, customer: { id: string, kycStatus: KycStatus } | null } }> } };
+          | { __typename: 'ExternalAccount', status: ExternalAccountStatus, displayName: string }
+          | { __typename: 'InternalAccount', displayName: string, balance: { formatted: string } }
+         | null, customer: { id: string, name: string | null, kycStatus: KycStatus } | null } }> } };
 
 export type TailSubscriptionVariables = Exact<{
   filter?: EventFilter | null | undefined;
+  after?: string | null | undefined;
 }>;
 
 
@@ -1817,9 +1818,9 @@ export type TailSubscription = { events: { id: string, cursor: string, type: Eve
       | { id: string }
       | { id: string }
      | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
-      | { status: ExternalAccountStatus }
-      | { balance: { formatted: string } }
-     | null, customer: { id: string, kycStatus: KycStatus } | null } };
+      | { __typename: 'ExternalAccount', status: ExternalAccountStatus, displayName: string }
+      | { __typename: 'InternalAccount', displayName: string, balance: { formatted: string } }
+     | null, customer: { id: string, name: string | null, kycStatus: KycStatus } | null } };
 
 export type WebhookBodiesSubscriptionVariables = Exact<{
   filter?: EventFilter | null | undefined;
@@ -3528,6 +3529,8 @@ fragment EventParts on Event {
     status
   }
   account {
+    __typename
+    displayName
     ... on InternalAccount {
       balance {
         formatted
@@ -3539,12 +3542,13 @@ fragment EventParts on Event {
   }
   customer {
     id
+    name
     kycStatus
   }
 }`);
 
-export const Tail = /* @__PURE__ */ document<TailSubscription, TailSubscriptionVariables>(`subscription Tail($filter: EventFilter) {
-  events(filter: $filter) {
+export const Tail = /* @__PURE__ */ document<TailSubscription, TailSubscriptionVariables>(`subscription Tail($filter: EventFilter, $after: String) {
+  events(filter: $filter, after: $after) {
     ...EventParts
   }
 }
@@ -3568,6 +3572,8 @@ fragment EventParts on Event {
     status
   }
   account {
+    __typename
+    displayName
     ... on InternalAccount {
       balance {
         formatted
@@ -3579,6 +3585,7 @@ fragment EventParts on Event {
   }
   customer {
     id
+    name
     kycStatus
   }
 }`);
