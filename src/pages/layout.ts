@@ -75,24 +75,24 @@ ${before}
 <noscript>The ${name} needs JavaScript. ${otherwise}</noscript>
 </body>
 </html>`,
-    policy: scriptPolicy,
+    policy: scriptPolicy(name),
   };
 }
 
-/** The policy of a page that runs its own files: it loads nothing else, and talks to this server alone. */
-const scriptPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "worker-src 'self'",
-  // Editors write their colours into the page.
-  "style-src 'self' 'unsafe-inline'",
-  "font-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Makes the policy of a page that runs its own files: it loads nothing else, and talks to this server alone. */
+const scriptPolicy = (name: Bundled['name']) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    // Editors have workers and fonts, and write their colours into the page.
+    ...(name === 'wallet'
+      ? ["style-src 'self'", 'img-src data:']
+      : ["worker-src 'self'", "style-src 'self' 'unsafe-inline'", "font-src 'self'", "img-src 'self' data:"]),
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 /** Sends a page. */
 export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<void> {

@@ -19,6 +19,9 @@ interface Documentation {
   readonly description?: string;
 }
 
+/** The documentation of a command. Its id is the command's name, if left out. */
+type CommandDocumentation = Omit<Documentation, 'operationId'> & { readonly operationId?: string };
+
 /** Defines an endpoint that reads: any token with VIEW may call it. */
 export function viewEndpoint(documentation: Documentation) {
   return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas] };
@@ -34,8 +37,9 @@ export function lookupEndpoint(documentation: Documentation) {
  * @param operation the command's name in every API, which determines its permission and the scope of its idempotency keys
  *   (decision 6)
  */
-export function commandEndpoint(operation: Operation, documentation: Documentation) {
+export function commandEndpoint(operation: Operation, documentation: CommandDocumentation) {
   return {
+    operationId: operation,
     ...documentation,
     parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
     middleware: [mayRun(operation)],
@@ -56,7 +60,7 @@ function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
 }
 
 /** Defines an endpoint that changes something and has an `optionalBody`. */
-export function commandEndpointWithOptionalBody(operation: Operation, documentation: Documentation) {
+export function commandEndpointWithOptionalBody(operation: Operation, documentation: CommandDocumentation) {
   const { middleware, ...rest } = commandEndpoint(operation, documentation);
   return { ...rest, middleware: [...middleware, acceptNoBody] };
 }
@@ -154,22 +158,18 @@ function errorsOf(statuses: readonly number[]): Record<never, never> {
   );
 }
 
-/** Returns the idempotency key of a request, if it has one. */
-export function idempotencyKey(context: Context): string | undefined {
-  return context.req.header('Idempotency-Key');
-}
-
 /**
  * Runs the command of a request and returns its row.
  * @param paths where the request has fields at other paths than the command's input (input-paths.ts)
  * @throws Refusal of the command, with the path in the request
  */
 export async function command<Row>(
-  context: Context,
+  context: Context<RestEnvironment>,
   paths: PathTable,
-  run: (idempotencyKey: string | undefined) => Promise<CommandResult<Row>>,
+  run: (idempotencyKey: string | undefined, viewer: Viewer) => Promise<CommandResult<Row>>,
 ): Promise<Row> {
-  const result = await withRequestPaths([...keyPaths, ...paths], run(idempotencyKey(context)));
+  const done = run(context.req.header('Idempotency-Key'), context.get('viewer'));
+  const result = await withRequestPaths([...keyPaths, ...paths], done);
   context.set('tookEffect', true);
   if (result.replayed) context.header('Idempotency-Replayed', 'true');
   return result.row;

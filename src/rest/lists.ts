@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../access/viewer.ts';
 import { maxListLength, parseTimestamp } from '../core/checks.ts';
@@ -18,6 +19,7 @@ import type { Database } from '../database/database.ts';
 import { countRows, type Extra, type Noun, readRows, type Where } from '../database/read-rows.ts';
 import type { SnapshotRows } from '../database/rows.ts';
 import { jsonResponse, readErrors, type viewEndpoint } from './endpoint.ts';
+import type { RestEnvironment } from './environment.ts';
 import { listOf } from './schemas/list-of.ts';
 
 // The common parts of all lists (specification 4.0).
@@ -61,6 +63,18 @@ export function requiredMoment(description: string) {
   return timestamp.openapi({ type: 'string', format: 'date-time', description });
 }
 
+/** The parameters of lists that say when a record was created. */
+export const createdParameters = {
+  createdAfter: moment('Created then or later.'),
+  createdBefore: moment('Created then or earlier.'),
+};
+
+/** The parameters of lists that say when a record last changed. */
+export const updatedParameters = {
+  updatedAfter: moment('Last changed then or later.'),
+  updatedBefore: moment('Last changed then or earlier.'),
+};
+
 /** Defines a parameter that may be repeated. */
 export function repeatable<Item extends z.ZodType<string>>(item: Item, description: string) {
   const list = listOf(item).optional();
@@ -70,8 +84,8 @@ export function repeatable<Item extends z.ZodType<string>>(item: Item, descripti
     .openapi({ type: 'array', items: { type: 'string', ...values }, maxItems: maxListLength, description });
 }
 
-/** Defines a parameter with a value of a set; a repeated parameter means any of its values. */
-export function anyOf<const Values extends readonly [string, ...string[]]>(values: Values, description: string) {
+/** Defines a parameter with a value of an enum; a repeated parameter means any of its values. */
+export function anyOf<const Values extends Readonly<Record<string, string>>>(values: Values, description: string) {
   return repeatable(z.enum(values), description);
 }
 
@@ -240,6 +254,18 @@ export function rowList<N extends Noun, Filter, More extends object, Item>(
     rows: (page) => readRows(database, noun, page, list.extra),
     count: (query) => countRows(database, noun, query),
   };
+}
+
+/** The input of a handler that answers a list. */
+interface ListInput<Query> {
+  in: { query: object };
+  out: { query: Query };
+}
+
+/** Makes the handler of a list in pages. */
+export function pageHandler<Filter, Where, Row extends OrderedRow, Item>(list: ListOf<Filter, Where, Row, Item>) {
+  return async (context: Context<RestEnvironment, string, ListInput<Filter & ListQuery>>) =>
+    context.json(await readPage(list, context.get('viewer'), context.req.valid('query')), 200);
 }
 
 /** Reads the requested page of a list and presents it. */

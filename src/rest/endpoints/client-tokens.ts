@@ -5,7 +5,7 @@ import { ClientGrant, Permission } from '../../database/generated/client/client.
 import type { Payments } from '../../payments/command.ts';
 import type { RestApp } from '../app.ts';
 import { managementEndpoint } from '../endpoint.ts';
-import { choice, pagedEndpoint, readPage, rowList } from '../lists.ts';
+import { choice, pagedEndpoint, pageHandler, rowList } from '../lists.ts';
 import { id, time } from '../schemas/money.ts';
 
 const ClientTokenSchema = z
@@ -52,7 +52,5 @@ export function clientTokenEndpoints(app: RestApp, { database }: Payments): void
     }),
     record: clientTokenRecord,
   });
-  app.openapi(list, async (context) =>
-    context.json(await readPage(tokens, context.get('viewer'), context.req.valid('query')), 200),
-  );
+  app.openapi(list, pageHandler(tokens));
 }

@@ -22,7 +22,16 @@ import {
   viewEndpoint,
 } from '../endpoint.ts';
 import { customerPaths, samePaths } from '../input-paths.ts';
-import { anyOf, flag, moment, orderParameters, pagedEndpoint, readPage, rowList } from '../lists.ts';
+import {
+  anyOf,
+  createdParameters,
+  flag,
+  orderParameters,
+  pagedEndpoint,
+  pageHandler,
+  rowList,
+  updatedParameters,
+} from '../lists.ts';
 import { CreateCustomerBody, CustomerSchema, UpdateCustomerBody } from '../schemas/customer-schemas.ts';
 import { id } from '../schemas/money.ts';
 
@@ -30,7 +39,6 @@ const tags = ['Customers'];
 
 const create = createRoute({
   ...commandEndpoint('createCustomer', {
-    operationId: 'createCustomer',
     tags,
     summary: 'Create a customer',
     description: 'The customer gets an internal account in each currency of the platform.',
@@ -47,12 +55,10 @@ const list = pagedEndpoint({
   filters: {
     platformCustomerId: z.string().optional().describe("The platform's own id."),
     customerType: z.enum(CustomerType).optional().describe('Individuals or businesses.'),
-    createdAfter: moment('Created then or later.'),
-    createdBefore: moment('Created then or earlier.'),
-    updatedAfter: moment('Last changed then or later.'),
-    updatedBefore: moment('Last changed then or earlier.'),
+    ...createdParameters,
+    ...updatedParameters,
     umaAddress: z.string().optional().describe('The UMA address, in upper or lower case.'),
-    kycStatus: anyOf(Object.values(KycStatus) as [KycStatus, ...KycStatus[]], 'Any of these.'),
+    kycStatus: anyOf(KycStatus, 'Any of these.'),
     name: z.string().optional().describe('How the full or legal name begins, in any case.'),
     isIncludingDeleted: flag('Whether to include deleted customers.'),
     ...orderParameters,
@@ -73,7 +79,6 @@ const get = createRoute({
 
 const update = createRoute({
   ...commandEndpoint('updateCustomer', {
-    operationId: 'updateCustomer',
     tags,
     summary: 'Change a customer',
     description: 'Fields that are left out stay unchanged. In the sandbox a new name also sets the KYC status.',
@@ -86,7 +91,6 @@ const update = createRoute({
 
 const remove = createRoute({
   ...commandEndpoint('deleteCustomer', {
-    operationId: 'deleteCustomer',
     tags,
     summary: 'Delete a customer',
     description:
@@ -118,19 +122,12 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     const body = context.req.valid('json');
     const { platformCustomerId, umaAddress, metadata } = body;
     const input = { platformCustomerId, umaAddress, metadata, details: detailsOf(body) };
-    const row = await command(context, customerPaths, (key) =>
-      createCustomer(payments, context.get('viewer'), input, key),
-    );
+    const row = await command(context, customerPaths, (key, viewer) => createCustomer(payments, viewer, input, key));
     return context.json(customerRecord(row), 201);
   });
 
-  const customers = rowList(database, 'Customer', {
-    where: whereCustomers,
-    record: customerRecord,
-  });
-  app.openapi(list, async (context) =>
-    context.json(await readPage(customers, context.get('viewer'), context.req.valid('query')), 200),
-  );
+  const customers = rowList(database, 'Customer', { where: whereCustomers, record: customerRecord });
+  app.openapi(list, pageHandler(customers));
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').customerId, 'Customer');
@@ -146,17 +143,13 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     const body = context.req.valid('json');
     const { umaAddress, metadata } = body;
     const input = { customerId, umaAddress, metadata, details: detailsOf(body) };
-    const row = await command(context, customerPaths, (key) =>
-      updateCustomer(payments, context.get('viewer'), input, key),
-    );
+    const row = await command(context, customerPaths, (key, viewer) => updateCustomer(payments, viewer, input, key));
     return context.json(customerRecord(row), 200);
   });
 
   app.openapi(remove, async (context) => {
     const { customerId } = context.req.valid('param');
-    const row = await command(context, samePaths, (key) =>
-      deleteCustomer(payments, context.get('viewer'), customerId, key),
-    );
+    const row = await command(context, samePaths, (key, viewer) => deleteCustomer(payments, viewer, customerId, key));
     return context.json(customerRecord(row), 200);
   });
 }

@@ -15,7 +15,7 @@ import type { RestApp } from '../app.ts';
 import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery, viewEndpoint } from '../endpoint.ts';
 import type { RestEnvironment } from '../environment.ts';
 import { externalAccountPaths, samePaths } from '../input-paths.ts';
-import { anyOf, pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
+import { anyOf, pagedEndpoint, pageHandler, wholeEndpoint } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
 import { changedMetadata, metadata, newMetadata } from '../schemas/metadata.ts';
 import { id, time } from '../schemas/money.ts';
@@ -23,19 +23,12 @@ import { accountLists } from './account-lists.ts';
 
 const tags = ['External accounts'];
 
-const types = Object.values(ExternalAccountType) as [ExternalAccountType, ...ExternalAccountType[]];
-const statuses = Object.values(ExternalAccountStatus) as [ExternalAccountStatus, ...ExternalAccountStatus[]];
-const verifications = Object.values(BeneficiaryVerificationStatus) as [
-  BeneficiaryVerificationStatus,
-  ...BeneficiaryVerificationStatus[],
-];
-
 /** The filters of both lists. */
 const filters = {
   currency: z.string().optional().openapi({ description: 'Currency code.', example: 'EUR' }),
-  status: anyOf(statuses, 'Any of these.'),
-  accountType: anyOf(types, 'Any of these.'),
-  beneficiaryVerificationStatus: anyOf(verifications, 'Any of these.'),
+  status: anyOf(ExternalAccountStatus, 'Any of these.'),
+  accountType: anyOf(ExternalAccountType, 'Any of these.'),
+  beneficiaryVerificationStatus: anyOf(BeneficiaryVerificationStatus, 'Any of these.'),
 };
 
 const ExternalAccountSchema = z
@@ -86,7 +79,6 @@ const created = {
 
 const createForCustomer = createRoute({
   ...commandEndpoint('createExternalAccount', {
-    operationId: 'createExternalAccount',
     tags,
     summary: "Register an external account of a customer's or the platform's",
   }),
@@ -136,7 +128,6 @@ const accountPath = z.object({ accountId: id('ExternalAccount', 'The account.') 
 
 const update = createRoute({
   ...commandEndpoint('updateExternalAccount', {
-    operationId: 'updateExternalAccount',
     tags,
     summary: "Change an external account of a customer's or the platform's",
     description: 'Fields that are left out stay unchanged. What names the account at its bank does not change.',
@@ -168,7 +159,6 @@ const update = createRoute({
 
 const remove = createRoute({
   ...commandEndpoint('deleteExternalAccount', {
-    operationId: 'deleteExternalAccount',
     tags,
     summary: "Delete an external account of a customer's or the platform's",
     description:
@@ -192,10 +182,10 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
         path: ['platformAccountId'],
       });
     }
-    const row = await command(context, externalAccountPaths, (key) =>
+    const row = await command(context, externalAccountPaths, (key, viewer) =>
       createExternalAccount(
         payments,
-        context.get('viewer'),
+        viewer,
         // The schema of the type allows only text.
         {
           ...rest,
@@ -218,9 +208,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     context.json(await create(context, { ...context.req.valid('json'), defaultUmaDepositAccount: false }), 201),
   );
 
-  app.openapi(listOfCustomers, async (context) =>
-    context.json(await readPage(lists.ofCustomers, context.get('viewer'), context.req.valid('query')), 200),
-  );
+  app.openapi(listOfCustomers, pageHandler(lists.ofCustomers));
 
   app.openapi(listOfPlatform, async (context) =>
     context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
@@ -233,16 +221,14 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
 function changeEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(update, async (context) => {
     const input = { ...context.req.valid('param'), ...context.req.valid('json') };
-    const row = await command(context, samePaths, (key) =>
-      updateExternalAccount(payments, context.get('viewer'), input, key),
-    );
+    const row = await command(context, samePaths, (key, viewer) => updateExternalAccount(payments, viewer, input, key));
     return context.json(externalAccountRecord(row), 200);
   });
 
   app.openapi(remove, async (context) => {
     const { accountId } = context.req.valid('param');
-    const row = await command(context, samePaths, (key) =>
-      deleteExternalAccount(payments, context.get('viewer'), accountId, key),
+    const row = await command(context, samePaths, (key, viewer) =>
+      deleteExternalAccount(payments, viewer, accountId, key),
     );
     return context.json(externalAccountRecord(row), 200);
   });

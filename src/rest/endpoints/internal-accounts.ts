@@ -4,7 +4,7 @@ import type { Payments } from '../../payments/command.ts';
 import { internalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
 import { viewEndpoint } from '../endpoint.ts';
-import { pagedEndpoint, readPage, wholeEndpoint } from '../lists.ts';
+import { pagedEndpoint, pageHandler, wholeEndpoint } from '../lists.ts';
 import { AmountSchema, id, time } from '../schemas/money.ts';
 import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
 import { accountLists } from './account-lists.ts';
@@ -57,9 +57,7 @@ const ofPlatform = wholeEndpoint({
 export function internalAccountEndpoints(app: RestApp, payments: Payments): void {
   const lists = accountLists(payments.database, 'INTERNAL', internalAccountRecord);
 
-  app.openapi(ofCustomers, async (context) =>
-    context.json(await readPage(lists.ofCustomers, context.get('viewer'), context.req.valid('query')), 200),
-  );
+  app.openapi(ofCustomers, pageHandler(lists.ofCustomers));
 
   app.openapi(ofPlatform, async (context) =>
     context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),

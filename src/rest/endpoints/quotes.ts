@@ -25,7 +25,7 @@ import {
   viewEndpoint,
 } from '../endpoint.ts';
 import { quotePaths, samePaths } from '../input-paths.ts';
-import { anyOf, moment, pagedEndpoint, readPage, rowList } from '../lists.ts';
+import { anyOf, createdParameters, pagedEndpoint, pageHandler, rowList } from '../lists.ts';
 import { id } from '../schemas/money.ts';
 import { QuoteSchema } from '../schemas/payment-schemas.ts';
 import { CreateQuoteBody, toQuoteInput } from './create-quote.ts';
@@ -34,7 +34,7 @@ const tags = ['Quotes'];
 const quotePath = z.object({ quoteId: id('Quote', 'The quote.') });
 
 const create = createRoute({
-  ...commandEndpoint('createQuote', { operationId: 'createQuote', tags, summary: 'Create a quote' }),
+  ...commandEndpoint('createQuote', { tags, summary: 'Create a quote' }),
   method: 'post',
   path: '/quotes',
   request: { query: noQuery, body: body(CreateQuoteBody) },
@@ -50,9 +50,8 @@ const list = pagedEndpoint({
     receivingAccountId: id('ExternalAccount', 'The destination account.').optional(),
     sendingUmaAddress: z.string().optional().describe("The sending customer's UMA address."),
     receivingUmaAddress: z.string().optional().describe('The UMA address that receives.'),
-    status: anyOf(Object.values(QuoteStatus) as [QuoteStatus, ...QuoteStatus[]], 'Any of these.'),
-    createdAfter: moment('Created then or later.'),
-    createdBefore: moment('Created then or earlier.'),
+    status: anyOf(QuoteStatus, 'Any of these.'),
+    ...createdParameters,
   },
   item: QuoteSchema,
   name: 'QuotePage',
@@ -68,7 +67,6 @@ const get = createRoute({
 
 const execute = createRoute({
   ...commandEndpoint('executeQuote', {
-    operationId: 'executeQuote',
     tags,
     summary: 'Execute a quote',
     description:
@@ -82,7 +80,6 @@ const execute = createRoute({
 
 const cancel = createRoute({
   ...commandEndpoint('cancelQuote', {
-    operationId: 'cancelQuote',
     tags,
     summary: 'Cancel a quote',
     description:
@@ -112,9 +109,7 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     extra: paymentParties,
     record: (row: Quote & PaymentParties) => quoteRecord(row, row),
   });
-  app.openapi(list, async (context) =>
-    context.json(await readPage(quotes, context.get('viewer'), context.req.valid('query')), 200),
-  );
+  app.openapi(list, pageHandler(quotes));
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').quoteId, 'Quote');
@@ -126,17 +121,13 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(execute, async (context) => {
     const { quoteId } = context.req.valid('param');
-    const quote = await command(context, samePaths, (key) =>
-      executeQuote(payments, context.get('viewer'), quoteId, key),
-    );
+    const quote = await command(context, samePaths, (key, viewer) => executeQuote(payments, viewer, quoteId, key));
     return context.json(await record(quote), 200);
   });
 
   app.openapi(cancel, async (context) => {
     const { quoteId } = context.req.valid('param');
-    const quote = await command(context, samePaths, (key) =>
-      cancelQuote(payments, context.get('viewer'), quoteId, key),
-    );
+    const quote = await command(context, samePaths, (key, viewer) => cancelQuote(payments, viewer, quoteId, key));
     return context.json(await record(quote), 200);
   });
 }

@@ -22,7 +22,6 @@ const tags = ['Sandbox'];
 
 const send = createRoute({
   ...commandEndpoint('sandboxSend', {
-    operationId: 'sandboxSend',
     tags,
     summary: 'Simulate the deposit for a quote',
     description: 'Sandbox only. The money for a real-time funded quote arrives.',
@@ -51,7 +50,6 @@ const send = createRoute({
 
 const fund = createRoute({
   ...commandEndpoint('sandboxFundAccount', {
-    operationId: 'sandboxFundAccount',
     tags,
     summary: 'Simulate a deposit to an internal account',
     description: 'Sandbox only.',
@@ -73,7 +71,6 @@ const fund = createRoute({
 
 const receive = createRoute({
   ...commandEndpoint('sandboxReceiveUma', {
-    operationId: 'sandboxReceiveUma',
     tags,
     summary: 'Simulate an incoming payment from a UMA address',
     description: 'Sandbox only. It is PENDING until it is approved or rejected.',
@@ -102,7 +99,6 @@ const receive = createRoute({
 
 const kyc = createRoute({
   ...commandEndpoint('sandboxSetKycStatus', {
-    operationId: 'sandboxSetKycStatus',
     tags,
     summary: "Decide a customer's identity check",
     description: 'Sandbox only. Any status may follow any other; a new name of the customer decides it again.',
@@ -143,8 +139,8 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(fund, async (context) => {
     const { accountId } = context.req.valid('param');
     const amount = BigInt(context.req.valid('json').amount);
-    const row = await command(context, samePaths, (key) =>
-      fundAccount(payments, context.get('viewer'), { accountId, amount }, key),
+    const row = await command(context, samePaths, (key, viewer) =>
+      fundAccount(payments, viewer, { accountId, amount }, key),
     );
     return context.json(internalAccountRecord(row), 200);
   });
@@ -152,15 +148,13 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(receive, async (context) => {
     const body = context.req.valid('json');
     const input = { ...body, receivingCurrencyAmount: BigInt(body.receivingCurrencyAmount) };
-    const row = await command(context, samePaths, (key) =>
-      sandboxReceiveUma(payments, context.get('viewer'), input, key),
-    );
+    const row = await command(context, samePaths, (key, viewer) => sandboxReceiveUma(payments, viewer, input, key));
     return context.json(transactionRecord(row, await readPaymentParties(database.pool, row)), 200);
   });
 
   app.openapi(kyc, async (context) => {
     const input = { ...context.req.valid('param'), ...context.req.valid('json') };
-    const row = await command(context, samePaths, (key) => setKycStatus(payments, context.get('viewer'), input, key));
+    const row = await command(context, samePaths, (key, viewer) => setKycStatus(payments, viewer, input, key));
     return context.json(customerRecord(row), 200);
   });
 }

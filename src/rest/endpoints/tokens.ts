@@ -20,7 +20,7 @@ import {
   readErrors,
 } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
-import { flag, moment, pagedEndpoint, readPage } from '../lists.ts';
+import { createdParameters, flag, pagedEndpoint, pageHandler, updatedParameters } from '../lists.ts';
 import { listOf } from '../schemas/list-of.ts';
 import { id, time } from '../schemas/money.ts';
 
@@ -81,10 +81,8 @@ const list = pagedEndpoint({
     name: z.string().optional().describe('The exact name.'),
     permission: z.enum(Permission).optional().describe('Those that have this permission.'),
     createdById: id('ApiToken', 'The token that made it.').optional(),
-    createdAfter: moment('Created then or later.'),
-    createdBefore: moment('Created then or earlier.'),
-    updatedAfter: moment('Last changed then or later.'),
-    updatedBefore: moment('Last changed then or earlier.'),
+    ...createdParameters,
+    ...updatedParameters,
   },
   item: TokenSchema,
   name: 'TokenPage',
@@ -128,8 +126,8 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
 
   app.openapi(create, async (context) => {
     const input = context.req.valid('json');
-    const created = await command(context, samePaths, async (key) => {
-      const { apiToken: row, secret, replayed } = await issueApiToken(database, context.get('viewer'), input, key);
+    const created = await command(context, samePaths, async (key, viewer) => {
+      const { apiToken: row, secret, replayed } = await issueApiToken(database, viewer, input, key);
       return { row: { ...apiTokenRecord(row), clientSecret: secret }, replayed };
     });
     return context.json(created, 201);
@@ -142,9 +140,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     count: (query: Prisma.ApiTokenCountArgs) => apiToken.count(query),
     record: apiTokenRecord,
   };
-  app.openapi(list, async (context) =>
-    context.json(await readPage(tokens, context.get('viewer'), context.req.valid('query')), 200),
-  );
+  app.openapi(list, pageHandler(tokens));
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').tokenId, 'ApiToken');
@@ -156,8 +152,8 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
 
   app.openapi(remove, async (context) => {
     const input = { ...context.req.valid('param'), ...context.req.valid('query') };
-    await command(context, samePaths, async (key) => {
-      const result = await revokeApiToken(database, context.get('viewer'), input, key);
+    await command(context, samePaths, async (key, viewer) => {
+      const result = await revokeApiToken(database, viewer, input, key);
       return { row: result.revokedId, replayed: result.replayed };
     });
     return context.body(null, 204);

@@ -24,7 +24,17 @@ import {
   viewEndpoint,
 } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
-import { amountParameter, anyOf, choice, moment, orderParameters, pagedEndpoint, readPage, rowList } from '../lists.ts';
+import {
+  amountParameter,
+  anyOf,
+  choice,
+  moment,
+  orderParameters,
+  pagedEndpoint,
+  pageHandler,
+  rowList,
+  updatedParameters,
+} from '../lists.ts';
 import { id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 
@@ -38,12 +48,9 @@ const list = pagedEndpoint({
     platformCustomerId: z.string().optional().describe("The platform's own id of that customer."),
     senderAccountIdentifier: z.string().optional().describe('The source: an account id or a UMA address.'),
     receiverAccountIdentifier: z.string().optional().describe('The destination: an account id or a UMA address.'),
-    status: anyOf(Object.values(TransactionStatus) as [TransactionStatus, ...TransactionStatus[]], 'Any of these.'),
-    type: anyOf(
-      Object.values(TransactionType) as [TransactionType, ...TransactionType[]],
-      'The direction of the payment; any of these.',
-    ),
-    failureReason: anyOf(Object.values(FailureReason) as [FailureReason, ...FailureReason[]], 'Any of these.'),
+    status: anyOf(TransactionStatus, 'Any of these.'),
+    type: anyOf(TransactionType, 'The direction of the payment; any of these.'),
+    failureReason: anyOf(FailureReason, 'Any of these.'),
     reference: z.string().optional().describe('The reconciliation reference.'),
     accountId: z.string().optional().describe('The account on either side, source or destination.'),
     currency: z.string().optional().describe('The currency of what is sent or of what is received.'),
@@ -52,8 +59,7 @@ const list = pagedEndpoint({
     executed: choice('`true`: without the payments of quotes that nobody has executed or funded; `false`: only those.'),
     startDate: moment('Created then or later.'),
     endDate: moment('Created then or earlier.'),
-    updatedAfter: moment('Last changed then or later.'),
-    updatedBefore: moment('Last changed then or earlier.'),
+    ...updatedParameters,
     ...orderParameters,
   },
   item: TransactionSchema,
@@ -92,7 +98,6 @@ const get = createRoute({
 
 const approve = createRoute({
   ...commandEndpointWithOptionalBody('approveTransaction', {
-    operationId: 'approveTransaction',
     tags,
     summary: 'Approve an incoming payment',
     description:
@@ -119,7 +124,6 @@ const approve = createRoute({
 
 const reject = createRoute({
   ...commandEndpointWithOptionalBody('rejectTransaction', {
-    operationId: 'rejectTransaction',
     tags,
     summary: 'Reject an incoming payment',
     description:
@@ -149,9 +153,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
     extra: paymentParties,
     record: (row: Transaction & PaymentParties) => transactionRecord(row, row),
   });
-  app.openapi(list, async (context) =>
-    context.json(await readPage(transactions, context.get('viewer'), context.req.valid('query')), 200),
-  );
+  app.openapi(list, pageHandler(transactions));
 
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').transactionId, 'Transaction');
@@ -165,8 +167,8 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
     const { transactionId } = context.req.valid('param');
     const receiverInfo = context.req.valid('json').receiverCustomerInfo;
     const receiverCustomerInfo = receiverInfo && Object.entries(receiverInfo).map(([name, value]) => ({ name, value }));
-    const row = await command(context, samePaths, (key) =>
-      approveTransaction(payments, context.get('viewer'), { transactionId, receiverCustomerInfo }, key),
+    const row = await command(context, samePaths, (key, viewer) =>
+      approveTransaction(payments, viewer, { transactionId, receiverCustomerInfo }, key),
     );
     return context.json(await record(row), 200);
   });
@@ -174,8 +176,8 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(reject, async (context) => {
     const { transactionId } = context.req.valid('param');
     const { reason } = context.req.valid('json');
-    const row = await command(context, samePaths, (key) =>
-      rejectTransaction(payments, context.get('viewer'), { transactionId, reason }, key),
+    const row = await command(context, samePaths, (key, viewer) =>
+      rejectTransaction(payments, viewer, { transactionId, reason }, key),
     );
     return context.json(await record(row), 200);
   });

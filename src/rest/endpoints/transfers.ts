@@ -79,7 +79,6 @@ const TransferInternalBody = z
 
 const out = createRoute({
   ...commandEndpoint('transferOut', {
-    operationId: 'transferOut',
     tags,
     summary: 'Transfer to an external account, in one currency',
   }),
@@ -91,7 +90,6 @@ const out = createRoute({
 
 const into = createRoute({
   ...commandEndpoint('transferIn', {
-    operationId: 'transferIn',
     tags,
     summary: 'Transfer from an external account, in one currency',
   }),
@@ -103,7 +101,6 @@ const into = createRoute({
 
 const between = createRoute({
   ...commandEndpoint('transferInternal', {
-    operationId: 'transferInternal',
     tags,
     summary: 'Transfer between internal accounts, in one currency',
     description:

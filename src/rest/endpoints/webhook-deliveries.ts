@@ -15,7 +15,6 @@ import { anyOf, pagedEndpoint, readPage } from '../lists.ts';
 import { id, time } from '../schemas/money.ts';
 
 const tags = ['Webhooks'];
-const statuses = Object.values(WebhookDeliveryStatus) as [WebhookDeliveryStatus, ...WebhookDeliveryStatus[]];
 
 const DeliverySchema = z
   .object({
@@ -48,7 +47,7 @@ const list = pagedEndpoint({
   path: '/webhooks/deliveries',
   filters: {
     endpointId: id('WebhookEndpoint', 'The endpoint; that of the settings when left out.').optional(),
-    status: anyOf(statuses, 'Any of these.'),
+    status: anyOf(WebhookDeliveryStatus, 'Any of these.'),
   },
   item: DeliverySchema,
   name: 'WebhookDeliveryPage',
@@ -56,7 +55,6 @@ const list = pagedEndpoint({
 
 const again = createRoute({
   ...commandEndpoint('resendWebhookDelivery', {
-    operationId: 'resendWebhookDelivery',
     tags,
     summary: 'Send a webhook again',
     description:

@@ -50,8 +50,8 @@ const test = createRoute({
 export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
   app.openapi(test, async (context) => {
     const input = context.req.valid('json');
-    const { url, responseStatus } = await command(context, samePaths, (key) =>
-      testConfigEndpoint(webhooks, context.get('viewer'), input, key),
+    const { url, responseStatus } = await command(context, samePaths, (key, viewer) =>
+      testConfigEndpoint(webhooks, viewer, input, key),
     );
     return context.json({ response_status: responseStatus, url }, 200);
   });
