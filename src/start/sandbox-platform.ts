@@ -128,26 +128,10 @@ async function seed(payments: Payments, caller: Caller): Promise<void> {
       );
     }
   }
-  await registerAccounts(payments, caller, publicId('Customer', person.row.id), publicId('Customer', company.row.id));
-}
-
-async function registerAccounts(
-  payments: Payments,
-  caller: Caller,
-  personId: string,
-  companyId: string,
-): Promise<void> {
-  const accounts = [
-    ...personAccounts.map((account) => ({ ...account, customerId: personId })),
-    ...companyAccounts.map((account) => ({ ...account, customerId: companyId })),
-  ];
-  for (const { id, ...account } of accounts) {
-    await createExternalAccount(
-      payments,
-      caller,
-      { ...account, platformAccountId: id, defaultUmaDepositAccount: false },
-      `seed-${id}`,
-    );
+  const owners = { person: publicId('Customer', person.row.id), company: publicId('Customer', company.row.id) };
+  for (const { id, of, ...account } of externalAccounts) {
+    const given = { customerId: owners[of], platformAccountId: id, defaultUmaDepositAccount: false };
+    await createExternalAccount(payments, caller, { ...account, ...given }, `seed-${id}`);
   }
 }
 
@@ -157,18 +141,25 @@ const person = {
   birthDate: '1990-12-10',
   nationality: 'US',
 } as const;
+const company = { beneficiaryType: 'BUSINESS', legalName: 'Sample Company Inc.' } as const;
 
-/** The last one is the newest, which lists show first. */
-const personAccounts = [
-  {
-    id: 'individual-usd',
-    currency: 'USD',
-    accountType: 'US_ACCOUNT',
-    details: usDetails('1234567890'),
-    beneficiary: person,
-  },
+const inUsd = (accountNumber: string) => ({
+  currency: 'USD',
+  accountType: 'US_ACCOUNT' as const,
+  details: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING', bankName: 'First Bank' },
+});
+const inEur = (iban: string, swiftBic: string) => ({
+  currency: 'EUR',
+  accountType: 'IBAN' as const,
+  details: { iban, swiftBic },
+});
+
+/** Of each owner the last one is the newest, which lists show first. */
+const externalAccounts = [
+  { id: 'individual-usd', of: 'person', ...inUsd('1234567890'), beneficiary: person },
   {
     id: 'individual-mxn',
+    of: 'person',
     currency: 'MXN',
     accountType: 'CLABE',
     details: { clabeNumber: '032180000118359719' },
@@ -176,39 +167,13 @@ const personAccounts = [
   },
   {
     id: 'individual-btc',
+    of: 'person',
     currency: 'BTC',
     accountType: 'LIGHTNING',
     details: { lightningAddress: 'person@sandbox.uma.money' },
     beneficiary: null,
   },
-  {
-    id: 'individual-eur',
-    currency: 'EUR',
-    accountType: 'IBAN',
-    details: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
-    beneficiary: person,
-  },
+  { id: 'individual-eur', of: 'person', ...inEur('DE89370400440532013000', 'COBADEFF'), beneficiary: person },
+  { id: 'business-eur', of: 'company', ...inEur('FR1420041010050500013M02606', 'PSSTFRPP'), beneficiary: company },
+  { id: lastAccount, of: 'company', ...inUsd('9876543210'), beneficiary: company },
 ] as const;
-
-const company = { beneficiaryType: 'BUSINESS', legalName: 'Sample Company Inc.' } as const;
-
-const companyAccounts = [
-  {
-    id: 'business-eur',
-    currency: 'EUR',
-    accountType: 'IBAN',
-    details: { iban: 'FR1420041010050500013M02606', swiftBic: 'PSSTFRPP' },
-    beneficiary: company,
-  },
-  {
-    id: lastAccount,
-    currency: 'USD',
-    accountType: 'US_ACCOUNT',
-    details: usDetails('9876543210'),
-    beneficiary: company,
-  },
-] as const;
-
-function usDetails(accountNumber: string) {
-  return { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING', bankName: 'First Bank' };
-}

@@ -1,11 +1,4 @@
-import {
-  Deliveries,
-  Endpoints,
-  Replay,
-  Resend,
-  WebhookBody,
-  type WebhookDeliveryStatus,
-} from '../client/generated/operations.ts';
+import { Deliveries, Replay, Resend, WebhookBody, type WebhookDeliveryStatus } from '../client/generated/operations.ts';
 import { Failure, tableOf } from './answer.ts';
 import { newKey, type Work } from './command.ts';
 import { post, secretOf, targetOf } from './listen.ts';
@@ -95,8 +88,8 @@ async function eventOf(service: Service, id: string) {
 
 /** Returns the endpoint of a platform that has only one. Throws a Failure where there is a choice, or none. */
 export async function onlyEndpoint(service: Service): Promise<string> {
-  const { webhookEndpoints } = await service.execute(Endpoints, {});
-  const endpoints = webhookEndpoints.edges.map(({ node }) => node);
+  const { webhookEndpoints } = await service.execute(Deliveries, { first: 1 });
+  const endpoints = webhookEndpoints.edges.map(({ node: { id, url, status } }) => ({ id, url, status }));
   const [first, second] = endpoints;
   if (!first) throw new Failure(noEndpoint);
   if (second)

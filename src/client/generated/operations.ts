@@ -1529,11 +1529,6 @@ export type ReplayMutation = { replayWebhookEvents:
     | { code: RefusalCode, message: string, path: Array<string> | null }
    };
 
-export type EndpointsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type EndpointsQuery = { webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus } }> } };
-
 export type TestEndpointMutationVariables = Exact<{
   endpointId: string;
   key: string;
@@ -3228,18 +3223,6 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
-
-export const Endpoints = /* @__PURE__ */ document<EndpointsQuery, EndpointsQueryVariables>(`query Endpoints {
-  webhookEndpoints(first: 20) {
-    edges {
-      node {
-        id
-        url
-        status
-      }
-    }
-  }
 }`);
 
 export const TestEndpoint = /* @__PURE__ */ document<TestEndpointMutation, TestEndpointMutationVariables>(`mutation TestEndpoint($endpointId: ID!, $key: String!) {
