@@ -15,7 +15,9 @@ const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsP
 export function addSchema(program: Program): void {
   program
     .command('schema')
-    .description('write schema.graphql and docs/settings.md as the code prints them, or list what a change of the schema breaks')
+    .description(
+      'write schema.graphql and docs/settings.md as the code prints them, or list what a change of the schema breaks',
+    )
     .option('--check', 'say whether both are what the code prints')
     .option(
       '--breaks <revision>',
