@@ -57,8 +57,8 @@ export const operatorBugs: readonly Bug[] = [
   {
     bug: 'an order ends by hand whatever its rail says',
     file: 'src/payments/settlement/fail-order.ts',
-    find: 'if (answer?.refused !== undefined) return',
-    put: "if (answer?.refused === '') return",
+    find: "if (answer && 'reason' in answer) return",
+    put: "if (answer && 'reason' in answer && answer.reason === '') return",
     caughtBy: ended(decides),
   },
   {
