@@ -1,6 +1,7 @@
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import type { Data } from './gateway.ts';
 
 /** What a command line of operators printed, and its exit code. */
 export interface OpsResult {
@@ -18,7 +19,11 @@ export async function runOps(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<OpsResult> {
-  const settings = { NODE_ENV: 'test', DATABASE_URL: servingUrl(databaseUrl), ...environment };
+  const settings = {
+    ...{ NODE_ENV: 'test', DATABASE_URL: servingUrl(databaseUrl) },
+    CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+    ...environment,
+  };
   for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   const out: string[] = [];
   const err: string[] = [];
@@ -33,4 +38,11 @@ export async function runOps(
     vi.restoreAllMocks();
     vi.unstubAllEnvs();
   }
+}
+
+/** Runs a command line of operators that must succeed, and answers its JSON. */
+export async function askOps(...[databaseUrl, args, environment]: Parameters<typeof runOps>): Promise<Data> {
+  const { code, out, err } = await runOps(databaseUrl, ['--json', ...args], environment);
+  expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
+  return JSON.parse(out);
 }
