@@ -1,23 +1,19 @@
 import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { act, execute, succeed, usdToEur } from '../setup/acts.ts';
+import { afterAll, expect, test, vi } from 'vitest';
+import { act, execute, fieldsOf, refusal, succeed, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { appOf, payingApp } from '../setup/new-credentials.ts';
+import { expireToken } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
-import { type CountedGateway, countedGateway } from '../setup/statements.ts';
+import { countedGateway } from '../setup/statements.ts';
 import { nextOf } from '../setup/streams.ts';
 
-let t: TestGateway;
-let counting: CountedGateway;
-let mine: Scene;
-let theirs: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  counting = await countedGateway(t);
-  mine = await makeScene(t.platform);
-  theirs = await makeScene(t.platform);
-});
+const t = await startTestGateway();
+const counting = await countedGateway(t);
+const mine = await makeScene(t.platform);
+const theirs = await makeScene(t.platform);
 afterAll(async () => {
   await counting.stop();
   await t.stop();
@@ -26,17 +22,11 @@ afterAll(async () => {
 const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
   act(by, 'createClientToken', input, 'token tokenId expiresAt');
 
-async function phone(input: object, url = t.url): Promise<TestPlatform> {
-  return connect(url, t.platform.platformId, `Bearer ${(await minted(input)).token}`);
-}
+const phone = (input: object, url = t.url) => appOf({ ...t.platform, url }, input);
+const paying = (customerId = mine.customerId) => payingApp(t.platform, { customerId });
 
-const quoted = (by: TestPlatform, scene: Scene, more: object = {}): Promise<Data> =>
-  act(
-    by,
-    'createQuote',
-    usdToEur(scene, { lockedCurrencyAmount: 10_000, ...more }),
-    'quote { id status transaction { id } }',
-  );
+const quoted = (by: TestPlatform, scene: Scene, more?: object): Promise<Data> =>
+  act(by, 'createQuote', usdToEur(scene, more), 'quote { id status transaction { id } }');
 
 test('the key that signs is replaced without a moment in which an instance refuses a living token', async () => {
   const [before, after] = ['the first key of these two instances', 'the second key of these two instances'];
@@ -62,7 +52,7 @@ test('the key that signs is replaced without a moment in which an instance refus
 });
 
 test('a token of one customer shows that customer, its accounts, quotes and transactions, and pays with TRANSACT', async () => {
-  const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] });
+  const app = await paying();
   const { viewer, customers, accounts } = await app.ask(
     '{ viewer { kind permissions expiresAt customer { id } } customers { totalCount } accounts(first: 100) { edges { node { customer { id } } } } }',
   );
@@ -77,10 +67,7 @@ test('a token of one customer shows that customer, its accounts, quotes and tran
 
   expect((await quoted(app, mine, { idempotencyKey: 'pay' })).quote.status).toBe('PENDING');
   const foreign = await quoted(app, theirs, { destination: { account: { accountId: mine.outsideEur } } });
-  expect(foreign).toMatchObject({
-    code: 'ACCOUNT_NOT_FOUND',
-    path: ['input', 'source', 'account', 'accountId'],
-  });
+  expect(foreign).toMatchObject(refusal('ACCOUNT_NOT_FOUND', 'source', 'account', 'accountId'));
   const toThem = await quoted(app, mine, { destination: { account: { accountId: theirs.outsideEur } } });
   expect(toThem.code).toBe('ACCOUNT_NOT_FOUND');
 });
@@ -97,18 +84,13 @@ test('text of an app that looks like the id of what it may not see is text, and 
     expect(result).toMatchObject({ quote: { status: 'PENDING' } });
     // No row is looked up before the command, which looks for itself.
     expect(statements.toSorted()).toEqual(ofOtherText.toSorted());
-    const { quote } = await app.ask('query ($id: ID!) { quote(id: $id) { description } }', {
-      id: result.quote.id,
-    });
+    const quote = await fieldsOf(app, 'quote', result.quote.id, 'description');
     expect(quote.description).toBe(text);
   }
 });
 
 test('idempotency keys of one app are not those of another, nor of the platform', async () => {
-  const [a, b] = [
-    await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] }),
-    await phone({ customerId: theirs.customerId, permissions: ['VIEW', 'TRANSACT'] }),
-  ];
+  const [a, b] = [await paying(), await paying(theirs.customerId)];
   const first = await quoted(a, mine, { idempotencyKey: 'one' });
   expect(await quoted(a, mine, { idempotencyKey: 'one' })).toEqual({ ...first, replayed: true });
   const other = await quoted(b, theirs, { idempotencyKey: 'one' });
@@ -162,35 +144,30 @@ test('a token of one quote shows that quote and its transaction, and nobody’s 
   expect(await execute(payer, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
   expect((await next).data.events.customer).toBeNull();
   await watched.return?.();
-  const { transaction: paid } = await payer.ask(
-    'query ($id: ID!) { transaction(id: $id) { ledgerEntries { account { id } system } } }',
-    { id: transaction.id },
-  );
+  const paid = await fieldsOf(payer, 'transaction', transaction.id, 'ledgerEntries { account { id } system }');
   expect(paid.ledgerEntries).toContainEqual({ account: null, system: 'OTHER_ACCOUNT' });
 });
 
 test('minting is refused for what is not there, for more than the caller has, and for what no app may do', async () => {
   const stranger = await t.newPlatform('stranger');
-  expect(await minted({ customerId: mine.customerId }, stranger)).toMatchObject({
-    code: 'USER_NOT_FOUND',
-    path: ['input', 'customerId'],
-  });
+  expect(await minted({ customerId: mine.customerId }, stranger)).toMatchObject(
+    refusal('USER_NOT_FOUND', 'customerId'),
+  );
   expect(await minted({})).toMatchObject({ code: 'INVALID_INPUT' });
   expect(await minted({ customerId: mine.customerId, quoteId: 'Quote:x' })).toMatchObject({ code: 'INVALID_INPUT' });
-  expect(await minted({ customerId: mine.customerId, permissions: ['VIEW', 'MANAGE'] })).toMatchObject({
-    code: 'INVALID_INPUT',
-    path: ['input', 'permissions'],
-  });
+  expect(await minted({ customerId: mine.customerId, permissions: ['VIEW', 'MANAGE'] })).toMatchObject(
+    refusal('INVALID_INPUT', 'permissions'),
+  );
   expect(await minted({ customerId: mine.customerId, expiresInSeconds: 0 })).toMatchObject({ code: 'INVALID_INPUT' });
   expect(await minted({ customerId: mine.customerId, expiresInSeconds: 86_401 })).toMatchObject({
     code: 'INVALID_INPUT',
   });
-  const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] });
+  const app = await paying();
   expect((await minted({ customerId: mine.customerId }, app)).code).toBe('FORBIDDEN');
 });
 
 test('an app runs nothing that is for servers alone, whatever its permissions', async () => {
-  const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] });
+  const app = await paying();
   const { transaction } = await succeed(
     t.platform,
     'sandboxReceiveUma',
@@ -211,10 +188,8 @@ test('an app runs nothing that is for servers alone, whatever its permissions', 
     sandboxSetExternalAccountStatus: { accountId: mine.outsideUsd, status: 'INACTIVE' },
     lookUpReceiver: { umaAddress: '$success.usd@sandbox.uma.money' },
     sandboxReceiveUma: {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: mine.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 700,
+      ...{ senderUmaAddress: '$success.usd@sandbox.uma.money', customerId: mine.customerId },
+      ...{ receivingCurrencyCode: 'USD', receivingCurrencyAmount: 700 },
     },
   } as const;
   for (const [name, input] of Object.entries(calls)) {
@@ -270,17 +245,12 @@ test('a revoked or forged client token is like none', async () => {
 test('client tokens are listed by customer and by whether they are active, for those who manage, and never shown', async () => {
   const scene = await makeScene(t.platform, 0n);
   const made = [];
-  for (const of of [
-    { customerId: scene.customerId },
-    { customerId: scene.customerId },
-    { customerId: mine.customerId },
-  ]) {
-    made.push(await minted({ ...of, permissions: ['VIEW', 'TRANSACT'] }));
-  }
+  for (const customerId of [scene.customerId, scene.customerId, mine.customerId])
+    made.push(await minted({ customerId, permissions: ['VIEW', 'TRANSACT'] }));
   const { quote } = await quoted(t.platform, mine);
   const ofQuote = await minted({ quoteId: quote.id });
   const [live, expired, other] = made as [Data, Data, Data];
-  await t.owner.query('update client_token set expires_at = clock_ms() where id = $1', [expired.tokenId.split(':')[1]]);
+  await expireToken(t, expired.tokenId);
   const fields = 'id active customer { id } quote { id } transaction { id } permissions grants expiresAt revokedAt';
   const listed = async (filter: object): Promise<Data[]> => {
     const query = `query ($filter: ClientTokenFilter) { clientTokens(first: 100, filter: $filter) { edges { node { ${fields} } } } }`;
@@ -336,12 +306,12 @@ test('API tokens are made, listed, used and revoked by those who may manage', as
   const reader = connect(t.url, '', `Basic ${Buffer.from(`${apiToken.clientId}:${secret}`).toString('base64')}`);
   expect((await reader.ask('{ viewer { permissions } }')).viewer.permissions).toEqual(['VIEW']);
   expect((await reader.send('{ apiTokens { totalCount } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
-  expect((await reader.ask('query ($id: ID!) { node(id: $id) { id } }', { id: apiToken.id })).node).toBeNull();
+  expect(await fieldsOf(reader, 'node', apiToken.id, 'id')).toBeNull();
   expect((await create(reader, 'more')).code).toBe('FORBIDDEN');
 
   const list = '{ apiTokens { totalCount edges { node { id name } } } }';
   expect((await t.platform.ask(list)).apiTokens.edges[0].node).toEqual({ id: apiToken.id, name: 'reader' });
-  expect((await t.platform.ask('query ($id: ID!) { node(id: $id) { id } }', { id: apiToken.id })).node).toEqual({
+  expect(await fieldsOf(t.platform, 'node', apiToken.id, 'id')).toEqual({
     id: apiToken.id,
   });
   const { totalCount } = (await t.platform.ask(list)).apiTokens;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Bound, Caller } from '../../src/access/caller.ts';
 import { type Operation, operations } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
@@ -12,7 +12,6 @@ import { feedCursor, feedStart } from '../../src/events/cursor.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../src/payments/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../src/payments/accounts/external-accounts.ts';
 import { approveTransaction, rejectTransaction } from '../../src/payments/approvals/approvals.ts';
-import type { Payments } from '../../src/payments/command.ts';
 import { deleteCustomer, updateCustomer } from '../../src/payments/customers/customer-changes.ts';
 import { createCustomer } from '../../src/payments/customers/customers.ts';
 import { updatePlatform } from '../../src/payments/platforms/platform-config.ts';
@@ -38,12 +37,13 @@ import {
 import { replay } from '../../src/webhooks/endpoints/replay.ts';
 import { resend } from '../../src/webhooks/endpoints/resend.ts';
 import { sendTest } from '../../src/webhooks/endpoints/test-event.ts';
-import { openWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
-import { act, quote, sender, umaAddressOf } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { openWebhooks } from '../../src/webhooks/webhooks.ts';
+import { act, between, fundedIn, quote, sender, umaAddressOf } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { type Data, startTestGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer, type Scene } from '../setup/scene.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 
 /**
  * An API that forgets to check anything: it hands whatever it is given to the commands. Each command is called for callers who
@@ -68,26 +68,15 @@ interface Things extends Scene {
   readonly clientTokenId: string;
 }
 
-let t: TestGateway;
-let payments: Payments;
-let webhooks: Webhooks;
-let clientTokens: ClientTokens;
-let receivers: [Receiver, Receiver, Receiver];
-let strangerId: string;
-let victim: Things;
-let bystander: Things;
-
-beforeAll(async () => {
-  const SECRET_KEY = randomBytes(32);
-  t = await startTestGateway({ SECRET_KEY, PAYMENT_APPROVAL_MS: 60_000 });
-  receivers = [await startReceiver(), await startReceiver(), await startReceiver()];
-  payments = t.gateway.payments;
-  webhooks = openWebhooks(payments, { SECRET_KEY, WEBHOOK_TIME_SCALE: 1, WEBHOOK_LOOPBACK: true });
-  clientTokens = new ClientTokens(payments.database, 'a key that only tests use, for nothing else');
-  strangerId = (await t.newPlatform('stranger')).platformId;
-  [victim, bystander] = [await thingsOf(receivers[0].url), await thingsOf(receivers[1].url)];
-  await settled();
-});
+const SECRET_KEY = randomBytes(32);
+const t = await startTestGateway({ SECRET_KEY, PAYMENT_APPROVAL_MS: 60_000 });
+const receivers = [await startReceiver(), await startReceiver(), await startReceiver()] as const;
+const payments = t.gateway.payments;
+const webhooks = openWebhooks(payments, { SECRET_KEY, WEBHOOK_TIME_SCALE: 1, WEBHOOK_LOOPBACK: true });
+const clientTokens = new ClientTokens(payments.database, 'a key that only tests use, for nothing else');
+const strangerId = (await t.newPlatform('stranger')).platformId;
+const [victim, bystander] = [await thingsOf(receivers[0].url), await thingsOf(receivers[1].url)];
+await settled();
 afterAll(async () => {
   await t.stop();
   await Promise.all(receivers.map((receiver) => receiver.stop()));
@@ -116,16 +105,8 @@ async function thingsOf(url: string): Promise<Things> {
   const { platform } = t;
   const scene = await makeScene(platform);
   const umaAddress = await umaAddressOf(platform, scene.customerId);
-  const ordinary = await quote(platform, {
-    source: { account: { accountId: scene.usd } },
-    destination: { account: { accountId: scene.outsideEur } },
-    lockedCurrencyAmount: 10_000,
-  });
-  const funded = await quote(platform, {
-    source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } },
-    destination: { account: { accountId: scene.outsideEur } },
-    lockedCurrencyAmount: 10_000_000,
-  });
+  const ordinary = await quote(platform, between(scene.usd, scene.outsideEur, 10_000));
+  const funded = await quote(platform, fundedIn('USDC', scene, 10_000_000));
   const receive = { receiverUmaAddress: umaAddress, receivingCurrencyCode: 'USD', receivingCurrencyAmount: 100 };
   const incoming = async () =>
     (
@@ -305,8 +286,6 @@ const nameless: ReadonlySet<Operation> = new Set([
   'createWebhookEndpoint',
   'updatePlatform',
 ]);
-
-const uuidIn = (id: string) => id.slice(id.indexOf(':') + 1);
 
 /** An app's token, as good as none that is ever minted; or a server that is bound as no server is, so that no rule for apps stands before the reads. */
 function bound(kind: Caller['kind'], to: (own: Things) => Bound): () => Caller {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Operation } from '../../src/access/operations.ts';
 import { visibleTransactions } from '../../src/access/visible.ts';
 import { readConfig } from '../../src/config.ts';
@@ -13,11 +13,12 @@ import { readRows } from '../../src/database/read-rows.ts';
 import { startGateway } from '../../src/gateway.ts';
 import { commitPlan } from '../../src/ledger/commit.ts';
 import { messageForUser } from '../../src/print-error.ts';
-import { act, quote } from '../setup/acts.ts';
+import { act, between, quote } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
 import { emptyDatabase } from '../setup/database.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene } from '../setup/scene.ts';
 
 // The wall of the database (docs/database-roles.md). In this file the application's own filters are gone: every caller may see
 // all rows. Only the database knows whose a row is.
@@ -37,43 +38,28 @@ vi.mock('../../src/access/visible.ts', async (original) => ({
   visibleRow: () => '($1::uuid is not null or $2::uuid is not null or $3::uuid is not null)',
 }));
 
-let t: TestGateway;
-let stranger: TestPlatform;
-let strangerId: string;
-let scene: Scene;
-let own: Scene;
+const t = await testGateway();
+const stranger = await t.newPlatform('stranger');
+const strangerId = stranger.platformId;
+const scene = await makeScene(t.platform);
+const own = await makeScene(stranger);
+const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 10_000));
+const lookup = { umaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
+const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
 /** The public ids of a platform's things, of every type that has a node. */
-let things: Record<string, string>;
-beforeAll(async () => {
-  t = await startTestGateway();
-  stranger = await t.newPlatform('stranger');
-  strangerId = stranger.platformId;
-  scene = await makeScene(t.platform);
-  own = await makeScene(stranger);
-  const made = await quote(t.platform, {
-    source: { account: { accountId: scene.usd } },
-    destination: { account: { accountId: scene.outsideEur } },
-    lockedCurrencyAmount: 10_000,
-  });
-  const lookup = { umaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
-  const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
-  things = {
-    customer: scene.customerId,
-    internalAccount: scene.usd,
-    externalAccount: scene.outsideEur,
-    quote: made.id,
-    transaction: made.transaction.id,
-    lookup: (await act(t.platform, 'lookUpReceiver', lookup, 'lookup { id }')).lookup.id,
-    endpoint: (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
-    apiToken: (await act(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'] }, 'apiToken { id }'))
-      .apiToken.id,
-    clientToken: (await act(t.platform, 'createClientToken', { customerId: scene.customerId }, 'tokenId')).tokenId,
-  };
-  await t.gateway.feed.waitForChange(50);
-});
-afterAll(() => t.stop());
-
-const uuidIn = (id: string) => id.slice(id.indexOf(':') + 1);
+const things = {
+  customer: scene.customerId,
+  internalAccount: scene.usd,
+  externalAccount: scene.outsideEur,
+  quote: made.id,
+  transaction: made.transaction.id,
+  lookup: (await act(t.platform, 'lookUpReceiver', lookup, 'lookup { id }')).lookup.id,
+  endpoint: (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
+  apiToken: (await act(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'] }, 'apiToken { id }')).apiToken
+    .id,
+  clientToken: (await act(t.platform, 'createClientToken', { customerId: scene.customerId }, 'tokenId')).tokenId,
+};
+await t.gateway.feed.waitForChange(50);
 
 /** Runs a statement on a connection of a role, in the name of the stranger. */
 async function as(role: DatabaseRole, text: string): Promise<pg.QueryResult> {

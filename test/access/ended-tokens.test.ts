@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { mint, succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { expect, test, vi } from 'vitest';
+import { succeed } from '../setup/acts.ts';
+import { testGateway } from '../setup/gateway.ts';
+import { appOf } from '../setup/new-credentials.ts';
+import { expireToken } from '../setup/passing-time.ts';
+import { fund, makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
 // Nothing that a client token has opened outlives it: the database's clock decides when it has expired.
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform, 10_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const scene = await makeScene(t.platform, 10_000n);
 
 const watch = 'subscription { accountUpdates { cursor } }';
 const following = (count: number) =>
@@ -26,29 +23,23 @@ async function openStreams(authorization: string) {
   return { raw, open };
 }
 
-const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
 const endings: Readonly<Record<string, (tokenId: string) => Promise<unknown>>> = {
-  expired: (tokenId) =>
-    t.owner.query('update client_token set expires_at = clock_timestamp() where id = $1', [uuid(tokenId)]),
+  expired: (tokenId) => expireToken(t, tokenId),
   'been revoked': (tokenId) => succeed(t.platform, 'revokeClientToken', { tokenId }),
 };
 
 test.each(Object.keys(endings))(
   'streams of a client token end once it has %s, and those of a living one go on',
   async (how) => {
-    const [ending, living] = (await Promise.all(
-      [1, 2].map(() => mint(t.platform, { customerId: scene.customerId })),
-    )) as [Data, Data];
-    const gone = await openStreams(`Bearer ${ending.token}`);
-    const kept = await openStreams(`Bearer ${living.token}`);
+    const mine = { customerId: scene.customerId };
+    const [ending, living] = [await appOf(t.platform, mine), await appOf(t.platform, mine)];
+    const [gone, kept] = [await openStreams(ending.authorization), await openStreams(living.authorization)];
     await following(4);
     const told = nextOf(gone.open.events);
     await endings[how]?.(ending.tokenId);
     expect((await gone.raw.closed).code).toBe(4403);
-    expect(await told).toMatchObject({
-      event: 'next',
-      data: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
-    });
+    const data = { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] };
+    expect(await told).toMatchObject({ event: 'next', data });
     await expect(gone.open.events.next()).rejects.toThrow();
     await following(2);
     const heard = [kept.raw.receive('next'), nextOf(kept.open.events)];

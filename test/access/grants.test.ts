@@ -1,41 +1,30 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act, lookUp, mint, quote, sender, umaAddressOf } from '../setup/acts.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { describe, expect, test } from 'vitest';
+import { act, between, fieldsOf, lookUp, quote, refusal, sender, umaAddressOf } from '../setup/acts.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { payingApp } from '../setup/new-credentials.ts';
+import { makeScene } from '../setup/scene.ts';
 
 /** What the app of a customer may do besides, where the platform granted it when it minted the token. */
 
-let t: TestGateway;
-let own: Scene;
-let other: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  own = await makeScene(t.platform);
-  other = await makeScene(t.platform);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const own = await makeScene(t.platform);
+const other = await makeScene(t.platform);
 
 const receiver = '$success.usd@sandbox.uma.money';
 
-async function appWith(grants?: readonly string[], bound: object = { customerId: own.customerId }) {
-  const { token } = await mint(t.platform, { permissions: ['VIEW', 'TRANSACT'], ...bound, ...(grants && { grants }) });
-  return connect(t.url, t.platform.platformId, `Bearer ${token}`);
-}
+const appWith = (grants?: readonly string[]) =>
+  payingApp(t.platform, { customerId: own.customerId, ...(grants && { grants }) });
 
 let accounts = 0;
-/** The input of a new account in Mexico. */
-function beneficiary(rest: object = {}): object {
+/** Adds a new account in Mexico. */
+function add(platform: TestPlatform, rest: object = {}): Promise<Data> {
   accounts += 1;
-  return {
-    currency: 'MXN',
-    accountInfo: { clabe: { clabeNumber: `64618011181234${String(5000 + accounts)}` } },
-    beneficiary: { individual: { fullName: 'Ada Lovelace' } },
-    ...rest,
+  const input = {
+    ...{ currency: 'MXN', beneficiary: { individual: { fullName: 'Ada Lovelace' } } },
+    ...{ accountInfo: { clabe: { clabeNumber: `64618011181234${5000 + accounts}` } }, ...rest },
   };
+  return act(platform, 'createExternalAccount', input, 'account { id customer { id } displayName }');
 }
-
-const add = (platform: TestPlatform, rest: object = {}) =>
-  act(platform, 'createExternalAccount', beneficiary(rest), 'account { id customer { id } displayName }');
 
 describe('without the grant', () => {
   test.each([
@@ -51,17 +40,15 @@ describe('without the grant', () => {
 
   test('an app adds no account, and the refusal names the grant', async () => {
     for (const app of [await appWith(), await appWith(['LOOK_UP_RECEIVERS'])]) {
-      expect(await add(app)).toMatchObject({
-        code: 'FORBIDDEN',
-        message: expect.stringContaining('ADD_BENEFICIARIES'),
-      });
+      const message = expect.stringContaining('ADD_BENEFICIARIES');
+      expect(await add(app)).toMatchObject({ code: 'FORBIDDEN', message });
     }
   });
 
   test("the lookups of its customer's platform look unknown", async () => {
     const { id } = await lookUp(t.platform, receiver, { customerId: own.customerId });
     const app = await appWith(['ADD_BENEFICIARIES']);
-    expect((await app.ask('query ($id: ID!) { node(id: $id) { id } }', { id })).node).toBeNull();
+    expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
     expect(await payTo(app, receiver, id)).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND' });
   });
 });
@@ -81,7 +68,7 @@ describe('with the grant', () => {
     expect((await app.ask('{ viewer { grants } }')).viewer).toEqual({ grants: ['LOOK_UP_RECEIVERS'] });
     const made = await lookUp(app, receiver);
     expect(made).toMatchObject({ umaAddress: receiver });
-    expect((await app.ask('query ($id: ID!) { node(id: $id) { id } }', { id: made.id })).node).toEqual({ id: made.id });
+    expect(await fieldsOf(app, 'node', made.id, 'id')).toEqual({ id: made.id });
     expect(await payTo(app, receiver, made.id)).toMatchObject({ status: 'PENDING' });
   });
 
@@ -92,7 +79,7 @@ describe('with the grant', () => {
     expect(await lookUp(app, receiver, { senderUmaAddress })).toMatchObject({ code: 'USER_NOT_FOUND' });
     for (const rest of [{ customerId: other.customerId }, {}]) {
       const { id } = await lookUp(t.platform, receiver, rest);
-      expect((await app.ask('query ($id: ID!) { node(id: $id) { id } }', { id })).node).toBeNull();
+      expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
       expect(await payTo(app, receiver, id)).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND' });
     }
   });
@@ -102,29 +89,23 @@ describe('with the grant', () => {
     for (const rest of [{}, { customerId: own.customerId }]) {
       const { account } = await add(app, rest);
       expect(account).toMatchObject({ customer: { id: own.customerId }, displayName: 'Ada Lovelace' });
-      const paid = { source: { account: { accountId: own.usd } }, destination: { account: { accountId: account.id } } };
-      expect(await quote(app, { ...paid, lockedCurrencyAmount: 1_000 })).toMatchObject({ status: 'PENDING' });
+      expect(await quote(app, between(own.usd, account.id, 1_000))).toMatchObject({ status: 'PENDING' });
     }
   });
 
   test('it adds none to another customer, and none that incoming payments go to', async () => {
     const app = await appWith(['ADD_BENEFICIARIES']);
     expect(await add(app, { customerId: other.customerId })).toMatchObject({ code: 'USER_NOT_FOUND' });
-    expect(await add(app, { defaultUmaDepositAccount: true })).toMatchObject({
-      code: 'FORBIDDEN',
-      path: ['input', 'defaultUmaDepositAccount'],
-    });
+    expect(await add(app, { defaultUmaDepositAccount: true })).toMatchObject(
+      refusal('FORBIDDEN', 'defaultUmaDepositAccount'),
+    );
   });
 });
 
 describe('a token is granted', () => {
   test('nothing by default, and nothing for a payment', async () => {
     expect((await (await appWith()).ask('{ viewer { grants } }')).viewer).toEqual({ grants: [] });
-    const made = await quote(t.platform, {
-      source: { account: { accountId: own.usd } },
-      destination: { account: { accountId: own.outsideEur } },
-      lockedCurrencyAmount: 1_000,
-    });
+    const made = await quote(t.platform, between(own.usd, own.outsideEur, 1_000));
     expect(
       await act(t.platform, 'createClientToken', { quoteId: made.id, grants: ['LOOK_UP_RECEIVERS'] }),
     ).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'grants'] });

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/ledger/commit.ts';
 import { deposit } from '../../src/payments/movements.ts';
-import { act, quote, umaAddressOf } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { act, announce, between, execute, fieldsOf, quote, setAccountStatus } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { appOf as bearerOf, payingApp } from '../setup/new-credentials.ts';
+import { externalAccount, internalAccount, makeScene, type Scene, usAccount } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /**
@@ -11,35 +13,17 @@ import { openRawSocket } from '../setup/streams.ts';
  * it: by the words of a refusal, or by which guesses a filter finds.
  */
 
-let t: TestGateway;
-let payer: Scene;
-let payee: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  payer = await makeScene(t.platform, 12_345n);
-  payee = await makeScene(t.platform);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const payer = await makeScene(t.platform, 12_345n);
+const payee = await makeScene(t.platform);
 
-/** The app of one quote and its transaction. */
-async function appOf(quoteId: string): Promise<TestPlatform> {
-  const { token } = await act(t.platform, 'createClientToken', { quoteId, permissions: ['VIEW', 'TRANSACT'] }, 'token');
-  return connect(t.url, t.platform.platformId, `Bearer ${token}`);
-}
+/** The app of one quote and its transaction, and that of a customer. */
+const appOf = (quoteId: string) => payingApp(t.platform, { quoteId });
+const appOfCustomer = ({ customerId }: Scene) => payingApp(t.platform, { customerId });
 
-async function quoteFrom(scene: Scene, destination: string, amount: bigint): Promise<Data> {
-  return quote(t.platform, {
-    source: { account: { accountId: scene.usd } },
-    destination: { account: { accountId: destination } },
-    lockedCurrencyAmount: amount,
-  });
-}
-
-const uuidIn = (id: string) => id.slice(id.indexOf(':') + 1);
-
-async function execute(app: TestPlatform, quoteId: string): Promise<Data> {
-  return act(app, 'executeQuote', { quoteId }, 'quote { id }');
-}
+const quoteFrom = (scene: Scene, destination: string, amount: bigint): Promise<Data> =>
+  quote(t.platform, between(scene.usd, destination, amount));
+const move = (accountId: string) => setAccountStatus(t.platform, accountId, { status: 'UNDER_REVIEW' });
 
 describe('a refusal tells the app of a payment', () => {
   test('that the account holds too little, and not what it holds', async () => {
@@ -64,8 +48,7 @@ describe('a refusal tells the app of a payment', () => {
   test('that an account outside takes no part, and not how it stands', async () => {
     const other = await makeScene(t.platform);
     const { id } = await quoteFrom(payer, other.outsideUsd, 1_000n);
-    const move = { accountId: other.outsideUsd, status: 'UNDER_REVIEW' };
-    await act(t.platform, 'sandboxSetExternalAccountStatus', move, 'account { status }');
+    await move(other.outsideUsd);
     expect((await execute(t.platform, id)).message).toContain('UNDER_REVIEW');
     for (const app of [await appOf(id), await appOfCustomer(payer)]) {
       const refused = await execute(app, id);
@@ -74,8 +57,7 @@ describe('a refusal tells the app of a payment', () => {
     }
     // Whose account it is sees how it stands, and is told.
     const paying = await quoteFrom(payer, payer.outsideUsd, 1_000n);
-    const own = { accountId: payer.outsideUsd, status: 'UNDER_REVIEW' };
-    await act(t.platform, 'sandboxSetExternalAccountStatus', own, 'account { status }');
+    await move(payer.outsideUsd);
     expect((await execute(await appOfCustomer(payer), paying.id)).message).toContain('UNDER_REVIEW');
     expect((await execute(await appOf(paying.id), paying.id)).message).not.toContain('UNDER_REVIEW');
   });
@@ -102,32 +84,14 @@ describe('a refusal tells the app of a payment', () => {
 describe('the timeline tells the app of a payment', () => {
   test('that the money goes elsewhere, and not how the deposit account stands', async () => {
     const { customerId, usd } = await makeScene(t.platform);
-    const account = {
-      customerId,
-      currency: 'USD',
-      defaultUmaDepositAccount: true,
-      accountInfo: {
-        usAccount: { accountNumber: '987654100', routingNumber: '021000021', accountCategory: 'CHECKING' },
-      },
-      beneficiary: { individual: { fullName: 'Grace Hopper' } },
-    };
-    const made = await act(t.platform, 'createExternalAccount', account, 'account { id }');
-    const incoming = {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 100,
-    };
-    const { transaction } = await act(t.platform, 'sandboxReceiveUma', incoming, 'transaction { id }');
-    const move = { accountId: made.account.id, status: 'UNDER_REVIEW' };
-    await act(t.platform, 'sandboxSetExternalAccountStatus', move, 'account { status }');
-    await act(t.platform, 'approveTransaction', { transactionId: transaction.id }, 'transaction { id }');
-    const bound = { transactionId: transaction.id, permissions: ['VIEW'] };
-    const { token } = await act(t.platform, 'createClientToken', bound, 'token');
-    const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
-    const read =
-      'query ($id: ID!) { transaction(id: $id) { destination { ... on AccountDestination { accountId } } timeline { reason } } }';
-    const seen = (await app.ask(read, { id: transaction.id })).transaction;
+    const rest = { defaultUmaDepositAccount: true };
+    const made = await externalAccount(t.platform, customerId, 'USD', usAccount('987654100'), rest);
+    const { id: transactionId } = await announce(t.platform, customerId, 100);
+    await move(made);
+    await act(t.platform, 'approveTransaction', { transactionId }, 'transaction { id }');
+    const app = await bearerOf(t.platform, { transactionId, permissions: ['VIEW'] });
+    const read = 'destination { ... on AccountDestination { accountId } } timeline { reason }';
+    const seen = await fieldsOf(app, 'transaction', transactionId, read);
     expect(seen.destination.accountId).toBe(usd);
     const reasons = seen.timeline.map(({ reason }: Data) => reason);
     expect(reasons).toContain('approved by the platform; the money goes to the internal account');
@@ -135,29 +99,15 @@ describe('the timeline tells the app of a payment', () => {
   });
 });
 
-async function appOfCustomer({ customerId }: Scene): Promise<TestPlatform> {
-  const { token } = await act(
-    t.platform,
-    'createClientToken',
-    { customerId, permissions: ['VIEW', 'TRANSACT'] },
-    'token',
-  );
-  return connect(t.url, t.platform.platformId, `Bearer ${token}`);
-}
-
 describe('a filter finds for the app of a payment', () => {
   let app: TestPlatform;
-  let quoteId: string;
   let uma: string;
   let ownId: string;
   beforeAll(async () => {
-    quoteId = (await quoteFrom(payer, payer.outsideEur, 1_000n)).id;
-    app = await appOf(quoteId);
-    uma = await umaAddressOf(t.platform, payer.customerId);
-    const { customer } = await t.platform.ask('query ($id: ID!) { customer(id: $id) { platformCustomerId } }', {
-      id: payer.customerId,
-    });
-    ownId = customer.platformCustomerId;
+    app = await appOf((await quoteFrom(payer, payer.outsideEur, 1_000n)).id);
+    const fields = 'umaAddress platformCustomerId';
+    const customer = await fieldsOf(t.platform, 'customer', payer.customerId, fields);
+    [uma, ownId] = [customer.umaAddress, customer.platformCustomerId];
   });
 
   async function found(by: TestPlatform, list: string, filter: object): Promise<number> {

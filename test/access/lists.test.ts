@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   maySeeEvent,
   type Scope,
@@ -13,28 +13,23 @@ import {
 } from '../../src/access/visible.ts';
 import { readRows } from '../../src/database/read-rows.ts';
 import { ended, lookUp, mint, pay, quote, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // Two platforms with the same things. Whatever is listed, of either API, is of the platform that asks, and of nobody else.
 
-let t: TestGateway;
-let platforms: readonly [TestPlatform, TestPlatform];
-beforeAll(async () => {
-  t = await startTestGateway();
-  platforms = [t.platform, await t.newPlatform('other')];
-  for (const platform of platforms) {
-    const scene = await makeScene(platform);
-    await ended(platform, (await pay(platform, scene)).id);
-    await quote(platform, usdToEur(scene));
-    await lookUp(platform, '$success.usd@sandbox.uma.money');
-    await mint(platform, { customerId: scene.customerId });
-    await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
-  }
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const platforms = [t.platform, await t.newPlatform('other')] as const;
+for (const platform of platforms) {
+  const scene = await makeScene(platform);
+  await ended(platform, (await pay(platform, scene)).id);
+  await quote(platform, usdToEur(scene));
+  await lookUp(platform, '$success.usd@sandbox.uma.money');
+  await mint(platform, { customerId: scene.customerId });
+  await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
+}
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 

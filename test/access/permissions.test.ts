@@ -7,16 +7,16 @@ import {
   isRequiredArgument,
   parse,
 } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { type Operation, operationNames, showsExisting } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
-import { act } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { act, between } from '../setup/acts.ts';
+import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { serverOf } from '../setup/new-credentials.ts';
 import { restClient } from '../setup/rest.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
-import { type CountedGateway, countedGateway } from '../setup/statements.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
+import { countedGateway } from '../setup/statements.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
 /**
@@ -24,37 +24,20 @@ import { endpointUntil } from '../webhooks/endpoint.ts';
  * beside that: neither whose it is, nor what else they have.
  */
 
-let t: TestGateway;
-let scene: Scene;
-let blind: TestPlatform;
-let counting: CountedGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-  counting = await countedGateway(t);
-  scene = await makeScene(t.platform);
-  const given = { name: 'blind', permissions: ['TRANSACT', 'MANAGE'] };
-  const { apiToken, secret } = await act(t.platform, 'createApiToken', given, 'secret apiToken { clientId }');
-  blind = connect(counting.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
-});
+const t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
+const counting = await countedGateway(t);
+const scene = await makeScene(t.platform);
+const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', 'MANAGE');
 afterAll(async () => {
   await counting.stop();
   await t.stop();
 });
 
-/** A mutation that answers each noun, under its name in the success. */
 /** In another order each time, which is a change. */
 const currencies = ['USD', 'EUR'];
+/** A mutation that answers each noun, under its name in the success. */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
-  Quote: [
-    'createQuote',
-    'quote',
-    () => ({
-      source: { account: { accountId: scene.usd } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 1_000,
-    }),
-  ],
+  Quote: ['createQuote', 'quote', () => between(scene.usd, scene.outsideEur, 1_000)],
   Transaction: [
     'transferOut',
     'transaction',
@@ -281,15 +264,10 @@ test('of what was there before, the id is answered without VIEW', async () => {
   expect(answer.customer).toEqual({ __typename: 'Customer', id: scene.customerId });
 });
 
-const managing = async () => {
-  const given = { name: 'manager', permissions: ['MANAGE'] };
-  const { apiToken, secret } = await act(t.platform, 'createApiToken', given, 'secret apiToken { clientId }');
-  return basicAuthorization({ clientId: apiToken.clientId, secret });
-};
+const managing = () => serverOf(t.platform, 'MANAGE');
 
 test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on both APIs', async () => {
-  const authorization = await managing();
-  const manager = connect(t.url, t.platform.platformId, authorization);
+  const manager = await managing();
   const endpoint = { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] };
   const { id } = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint;
   const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries.length > 0);
@@ -308,7 +286,7 @@ test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on b
   ];
   const refusal = { code: 'FORBIDDEN', message: 'this token lacks the permission VIEW' };
   for (const [name, input] of attempts) expect([name, await act(manager, name, input)]).toMatchObject([name, refusal]);
-  const rest = await restClient(t.url, authorization);
+  const rest = await restClient(t.url, manager.authorization);
   for (const [method, path, body] of [
     ['PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/hook' }],
     ['POST', '/webhooks/test', { url: endpoint.url }],
@@ -320,7 +298,7 @@ test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on b
 });
 
 test('over REST what was there before needs VIEW beside the permission to change it, and what is made does not', async () => {
-  const rest = await restClient(t.url, await managing());
+  const rest = await restClient(t.url, (await managing()).authorization);
   const body = { customerType: 'INDIVIDUAL', platformCustomerId: 'made-blind', fullName: 'Ada Lovelace' };
   const made = await rest.ask('POST', '/customers', body, 201);
   expect(made).toMatchObject(body);

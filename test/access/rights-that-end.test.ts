@@ -1,48 +1,26 @@
 import { hash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { parseRange } from '../../src/http/client-address.ts';
-import { mint, quote, succeed } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { between, quote, succeed } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { appOf, type Bearer, serverOf } from '../setup/new-credentials.ts';
+import { expireToken } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { fund, makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
 /** What an open connection does, it could begin with the token that it has now: whatever renewed it, and whatever became of it. */
 
-let t: TestGateway;
-let scene: Scene;
-let other: Scene;
-let stranger: TestPlatform;
-let paid: Data;
-beforeAll(async () => {
-  t = await startTestGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
-  scene = await makeScene(t.platform);
-  other = await makeScene(t.platform);
-  stranger = await t.newPlatform('stranger');
-  paid = await quote(t.platform, {
-    source: { account: { accountId: scene.usd } },
-    destination: { account: { accountId: scene.outsideEur } },
-    lockedCurrencyAmount: 10_000,
-  });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
+const scene = await makeScene(t.platform);
+const other = await makeScene(t.platform);
+const stranger = await t.newPlatform('stranger');
+const paid = await quote(t.platform, between(scene.usd, scene.outsideEur, 10_000));
 
-interface Token {
-  readonly id: string;
-  readonly authorization: string;
-}
-
-async function server(permissions: readonly string[], by = t.platform): Promise<Token> {
-  const input = { name: 'one of many', permissions };
-  const { apiToken, secret } = await succeed(by, 'createApiToken', input, 'secret apiToken { id clientId }');
-  return { id: apiToken.id, authorization: basicAuthorization({ clientId: apiToken.clientId, secret }) };
-}
-
-async function app(input: object): Promise<Token> {
-  const { token, tokenId } = await mint(t.platform, input);
-  return { id: tokenId, authorization: `Bearer ${token}` };
-}
+const server = (permissions: readonly string[]) => serverOf(t.platform, ...permissions);
+const app = (input: object) => appOf(t.platform, input);
+const ofCustomer = (rest?: object) => app({ customerId: scene.customerId, ...rest });
 
 const balances = 'subscription { accountUpdates { account { id } newBalance { amount } } }';
 const subscribed = (count: number) =>
@@ -89,7 +67,7 @@ const renew = (raw: RawSocket, { authorization }: { readonly authorization: stri
   raw.send({ type: 'ping', payload: { authorization } });
 
 describe('a socket that follows balances', () => {
-  const renewals: Readonly<Record<string, () => Promise<readonly [first: Token, newer: { authorization: string }]>>> = {
+  const renewals: Readonly<Record<string, () => Promise<readonly [first: TestPlatform, newer: TestPlatform]>>> = {
     'a token that only pays': async () => [await server(['VIEW']), await server(['TRANSACT'])],
     'a token that only manages': async () => [await server(['VIEW']), await server(['MANAGE'])],
     'a token with fewer permissions': async () => [
@@ -97,24 +75,15 @@ describe('a socket that follows balances', () => {
       await server(['VIEW', 'TRANSACT']),
     ],
     'the token of another platform': async () => [await server(['VIEW']), stranger],
-    'the token of an app': async () => [await server(['VIEW']), await app({ customerId: scene.customerId })],
-    'the token of a server': async () => [await app({ customerId: scene.customerId }), await server(['VIEW'])],
-    'the token of another customer': async () => [
-      await app({ customerId: scene.customerId }),
-      await app({ customerId: other.customerId }),
-    ],
-    'the token of a quote': async () => [await app({ customerId: scene.customerId }), await app({ quoteId: paid.id })],
-    'the token of a transaction': async () => [
-      await app({ customerId: scene.customerId }),
-      await app({ transactionId: paid.transaction.id }),
-    ],
-    'a token without its grant': async () => [
-      await app({ customerId: scene.customerId, grants: ['LOOK_UP_RECEIVERS'] }),
-      await app({ customerId: scene.customerId }),
-    ],
+    'the token of an app': async () => [await server(['VIEW']), await ofCustomer()],
+    'the token of a server': async () => [await ofCustomer(), await server(['VIEW'])],
+    'the token of another customer': async () => [await ofCustomer(), await app({ customerId: other.customerId })],
+    'the token of a quote': async () => [await ofCustomer(), await app({ quoteId: paid.id })],
+    'the token of a transaction': async () => [await ofCustomer(), await app({ transactionId: paid.transaction.id })],
+    'a token without its grant': async () => [await ofCustomer({ grants: ['LOOK_UP_RECEIVERS'] }), await ofCustomer()],
     'a token for registered documents, which this is not': async () => [
-      await app({ customerId: scene.customerId }),
-      await app({ customerId: scene.customerId, trustedDocumentsOnly: true }),
+      await ofCustomer(),
+      await ofCustomer({ trustedDocumentsOnly: true }),
     ],
   };
 
@@ -144,14 +113,14 @@ test('a stream goes on with a token that may do as much or more, and then ends w
   const raw = await following(first.authorization);
   renew(raw, newer);
   await raw.receive('pong');
-  await succeed(t.platform, 'revokeApiToken', { tokenId: first.id });
+  await succeed(t.platform, 'revokeApiToken', { tokenId: first.tokenId });
   const forgotten = connect(t.url, '', first.authorization);
   await vi.waitFor(async () => expect((await forgotten.send('{ viewer { kind } }')).status).toBe(401), {
     timeout: 5_000,
   });
   await fund(t.platform, scene.usd, 1n);
   expect((await raw.receive('next')).payload.data.accountUpdates.account.id).toBe(scene.usd);
-  await succeed(t.platform, 'revokeApiToken', { tokenId: newer.id });
+  await succeed(t.platform, 'revokeApiToken', { tokenId: newer.tokenId });
   expect((await raw.closed).code).toBe(4403);
   await released();
 });
@@ -189,14 +158,14 @@ test('a socket takes no credentials that could not be looked up: it goes on with
 });
 
 describe('the streams of a token end within seconds', () => {
-  const endings: Readonly<Record<string, readonly [code: string, (token: Token) => Promise<unknown>]>> = {
+  const endings: Readonly<Record<string, readonly [code: string, (token: Bearer) => Promise<unknown>]>> = {
     'when it is revoked': [
       'UNAUTHENTICATED',
-      ({ id }) => succeed(t.platform, 'revokeApiToken', { tokenId: id, revokeDescendants: false }),
+      ({ tokenId: id }) => succeed(t.platform, 'revokeApiToken', { tokenId: id, revokeDescendants: false }),
     ],
     'when its permission to read is taken away': [
       'FORBIDDEN',
-      ({ id }) => t.owner.query(`update api_token set permissions = '{TRANSACT}' where id = $1`, [id.split(':')[1]]),
+      ({ tokenId: id }) => t.owner.query(`update api_token set permissions = '{TRANSACT}' where id = $1`, [uuidIn(id)]),
     ],
   };
 
@@ -211,10 +180,10 @@ describe('the streams of a token end within seconds', () => {
   });
 
   test('when it expires', async () => {
-    const token = await app({ customerId: scene.customerId });
+    const token = await ofCustomer();
     const raw = await following(token.authorization);
     const said = await followingOverHttp(token.authorization);
-    await t.owner.query('update client_token set expires_at = clock_ms() where id = $1', [token.id.split(':')[1]]);
+    await expireToken(t, token.tokenId);
     expect((await raw.closed).code).toBe(4403);
     for (const all of await Promise.all(said)) expect(all).toContain('UNAUTHENTICATED');
     await released();

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { isRequiredArgument } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { asPlatform } from '../../src/database/connections/platform-scope.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
 import { ended, lookUp, mint, pay, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { base, restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
@@ -16,16 +16,10 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 /** Things of a platform: what paths and arguments name. */
 type Things = Readonly<Record<string, string>>;
 
-let t: TestGateway;
-let sides: readonly { readonly platform: TestPlatform; readonly things: Things }[];
-let paths: Data;
-beforeAll(async () => {
-  t = await startTestGateway();
-  const platforms = [t.platform, await t.newPlatform('other')];
-  sides = await Promise.all(platforms.map(async (platform) => ({ platform, things: await makeThings(platform) })));
-  paths = (await restClient(t.url, t.platform.authorization)).document.paths;
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const platforms = [t.platform, await t.newPlatform('other')];
+const sides = await Promise.all(platforms.map(async (platform) => ({ platform, things: await makeThings(platform) })));
+const paths = (await restClient(t.url, t.platform.authorization)).document.paths;
 
 async function makeThings(platform: TestPlatform): Promise<Things> {
   const scene = await makeScene(platform);

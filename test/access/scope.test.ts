@@ -11,11 +11,12 @@ import {
   isRequiredArgument,
   isRequiredInputField,
 } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { schema } from '../../src/graphql/server/schema.ts';
 import { unlimited } from '../attack/limits.ts';
 import { lookUp, mint, quote, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
 import { openEventStream, openRawSocket } from '../setup/streams.ts';
@@ -27,50 +28,44 @@ import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
  * names something in a new way fails until this file knows an id for it.
  */
 
-let t: TestGateway;
-let victim: Scene;
 /** Public ids of the victim's things, by type. */
 const ids: Record<string, string> = {};
-/** Texts that only the victim's things have: none may appear in what another is answered. */
-let secrets: readonly string[];
 const callers: Record<string, TestPlatform> = {};
 
-beforeAll(async () => {
-  t = await startTestGateway(unlimited);
-  victim = await makeScene(t.platform);
-  const bystander = await makeScene(t.platform);
-  const quoteOf = (scene: Scene) =>
-    quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000, immediatelyExecute: true }));
-  const minted = (bound: object) => mint(t.platform, { ...bound, permissions: ['VIEW', 'TRANSACT'] });
-  const own = await quoteOf(victim);
-  const other = await quoteOf(bystander);
-  ids.Lookup = (await lookUp(t.platform, '$success.usd@sandbox.uma.money')).id;
-  const { apiTokens } = await t.platform.ask('{ apiTokens { edges { node { id clientId } } } }');
-  ids.Quote = own.id;
-  ids.Transaction = own.transaction.id;
-  ids.Customer = victim.customerId;
-  ids.InternalAccount = victim.usd;
-  ids.ExternalAccount = victim.outsideUsd;
-  ids.Account = victim.usd;
-  const hook = { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] };
-  ids.WebhookEndpoint = (await createEndpoint(t.platform, hook)).id;
-  // A new endpoint gets a test event.
-  const endpoint = await endpointUntil(t.platform, ids.WebhookEndpoint, (one) => one.deliveries.length > 0);
-  ids.WebhookDelivery = endpoint.deliveries[0].id;
-  ids.Event = endpoint.deliveries[0].event.id;
-  ids.ApiToken = apiTokens.edges[0].node.id;
-  ids.ClientToken = (await minted({ customerId: victim.customerId })).tokenId;
-  secrets = Object.values(ids).map((id) => id.slice(id.indexOf(':') + 1));
-  // No secret to the other callers of the platform.
-  ids.Platform = `Platform:${t.platform.platformId}`;
+const t = await testGateway(unlimited);
+const victim = await makeScene(t.platform);
+const bystander = await makeScene(t.platform);
+const quoteOf = (scene: Scene) =>
+  quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000, immediatelyExecute: true }));
+const minted = (bound: object) => mint(t.platform, { ...bound, permissions: ['VIEW', 'TRANSACT'] });
+const own = await quoteOf(victim);
+const other = await quoteOf(bystander);
+ids.Lookup = (await lookUp(t.platform, '$success.usd@sandbox.uma.money')).id;
+const { apiTokens } = await t.platform.ask('{ apiTokens { edges { node { id clientId } } } }');
+ids.Quote = own.id;
+ids.Transaction = own.transaction.id;
+ids.Customer = victim.customerId;
+ids.InternalAccount = victim.usd;
+ids.ExternalAccount = victim.outsideUsd;
+ids.Account = victim.usd;
+const hook = { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] };
+ids.WebhookEndpoint = (await createEndpoint(t.platform, hook)).id;
+// A new endpoint gets a test event.
+const endpoint = await endpointUntil(t.platform, ids.WebhookEndpoint, (one) => one.deliveries.length > 0);
+ids.WebhookDelivery = endpoint.deliveries[0].id;
+ids.Event = endpoint.deliveries[0].event.id;
+ids.ApiToken = apiTokens.edges[0].node.id;
+ids.ClientToken = (await minted({ customerId: victim.customerId })).tokenId;
+/** Texts that only the victim's things have: none may appear in what another is answered. */
+const secrets = Object.values(ids).map((id) => uuidIn(id));
+// No secret to the other callers of the platform.
+ids.Platform = `Platform:${t.platform.platformId}`;
 
-  callers['another platform'] = await t.newPlatform('stranger');
-  const bearer = (token: string) => connect(t.url, t.platform.platformId, `Bearer ${token}`);
-  callers['another customer'] = bearer((await minted({ customerId: bystander.customerId })).token);
-  callers['another quote'] = bearer((await minted({ quoteId: other.id })).token);
-  callers['another transaction'] = bearer((await minted({ transactionId: other.transaction.id })).token);
-});
-afterAll(() => t.stop());
+callers['another platform'] = await t.newPlatform('stranger');
+const bearer = (token: string) => connect(t.url, t.platform.platformId, `Bearer ${token}`);
+callers['another customer'] = bearer((await minted({ customerId: bystander.customerId })).token);
+callers['another quote'] = bearer((await minted({ quoteId: other.id })).token);
+callers['another transaction'] = bearer((await minted({ transactionId: other.transaction.id })).token);
 
 /** What the ids in an argument or input field are of, by its name. */
 const typeOfId: Readonly<Record<string, string>> = {

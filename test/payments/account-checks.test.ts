@@ -1,37 +1,30 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkDueAccounts } from '../../src/payments/accounts/account-moves.ts';
 import type { AccountCheck } from '../../src/rails/rail.ts';
-import { succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { newCustomer } from '../setup/scene.ts';
+import { fieldsOf, succeed } from '../setup/acts.ts';
+import { uuidIn, withoutTriggers } from '../setup/connections.ts';
+import { type Data, sandboxOf, testGateway } from '../setup/gateway.ts';
+import { externalAccount, newCustomer, usAccount } from '../setup/scene.ts';
 
 // A rail checks an external account again, while others change it. The test is the rail, and does the background work itself.
 
-let t: TestGateway;
 /** What the rail answers, one after another, and the ages of accounts that it was told. */
 let answers: (() => Promise<AccountCheck>)[] = [];
-let ages: number[] = [];
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve' });
-  const checkAccount = async (_account: unknown, _name: unknown, ageMs: number) => {
-    ages.push(ageMs);
-    const answer = answers.shift();
-    if (!answer) throw new Error('nothing more was expected');
-    return answer();
-  };
-  Object.assign(t.gateway.payments.rails.SANDBOX ?? {}, { checkAccount });
-});
-beforeEach(() => {
-  ages = [];
-});
-afterAll(() => t.stop());
+const ages: number[] = [];
+const t = await testGateway({ ROLE: 'serve' });
+const checkAccount = async (_account: unknown, _name: unknown, ageMs: number) => {
+  ages.push(ageMs);
+  const answer = answers.shift();
+  if (!answer) throw new Error('nothing more was expected');
+  return answer();
+};
+Object.assign(sandboxOf(t.gateway.payments), { checkAccount });
 
 const says = (rest: object = {}): AccountCheck => ({
   ...{ accepted: true, status: 'ACTIVE', verification: 'PENDING', verifiedName: null },
   ...rest,
 });
 const fields = 'id status version beneficiaryVerificationStatus';
-const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
 
 let made = 0;
 
@@ -39,12 +32,7 @@ let made = 0;
 async function register(rest: object = {}): Promise<string> {
   made += 1;
   answers = [async () => says({ checkInMs: 0, ...rest })];
-  const usAccount = { accountNumber: `${810_000 + made}`, routingNumber: '021000021', accountCategory: 'CHECKING' };
-  const input = {
-    ...{ customerId: await newCustomer(t.platform), currency: 'USD', accountInfo: { usAccount } },
-    beneficiary: { individual: { fullName: 'Grace Hopper' } },
-  };
-  return (await succeed(t.platform, 'createExternalAccount', input, 'account { id }')).account.id;
+  return externalAccount(t.platform, await newCustomer(t.platform), 'USD', usAccount(`${810_000 + made}`));
 }
 
 /** Has the rail check what is due, with these answers, and answers the account afterwards. */
@@ -52,12 +40,11 @@ async function check(accountId: string, ...given: readonly (() => Promise<Accoun
   answers = [...given];
   await t.owner.query('update account_check set due_at = clock_ms()');
   expect(await checkDueAccounts(t.gateway.payments, 10)).toBe(given.length);
-  const query = `query ($id: ID!) { account(id: $id) { ... on ExternalAccount { ${fields} } } }`;
-  return (await t.platform.ask(query, { id: accountId })).account;
+  return fieldsOf(t.platform, 'account', accountId, `... on ExternalAccount { ${fields} }`);
 }
 
 const checks = async (accountId: string) =>
-  t.gateway.payments.database.prisma.accountCheck.count({ where: { accountId: uuid(accountId) } });
+  t.gateway.payments.database.prisma.accountCheck.count({ where: { accountId: uuidIn(accountId) } });
 
 test('what the rail says of an account as it was before a change is forgotten, and the rail is asked again', async () => {
   const accountId = await register();
@@ -114,8 +101,8 @@ test('an account does not go back to PENDING, whatever the rail says', async () 
 
 test('an account of a time that has not come yet is as old as one can be for the rail', async () => {
   const accountId = await register({ checkInMs: 0 });
-  const replica = `set session_replication_role = replica; update account set created_at = created_at + interval '1 hour' where id = '${uuid(accountId)}'; set session_replication_role = origin`;
-  await t.owner.query(replica);
+  const later = "update account set created_at = created_at + interval '1 hour' where id = $1";
+  await withoutTriggers(t.databaseUrl, (client) => client.query(later, [uuidIn(accountId)]));
   await check(accountId, async () => says());
   expect(ages.at(-1)).toBe(86_400_000);
 });

@@ -1,32 +1,24 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { audit } from '../../src/ledger/audit.ts';
 import { commitPlanOn } from '../../src/ledger/commit.ts';
 import type { Plan } from '../../src/ledger/plan.ts';
 import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../src/payments/adjustments.ts';
 import { adjustment as journalOf } from '../../src/payments/movements.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { runOps } from '../setup/ops.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { fieldsOf } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { askOps, runOps } from '../setup/ops.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
 // Operators correct a balance: one person proposes, and another approves (decision 81).
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform, 10_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const scene = await makeScene(t.platform, 10_000n);
 
-const secrets = { CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else' };
-const ops = (...args: string[]) => runOps(t.databaseUrl, args, secrets);
-async function answer(...args: string[]): Promise<Data> {
-  const { code, out, err } = await ops('--json', ...args);
-  expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
-  return JSON.parse(out);
-}
+const ops = (...args: string[]) => runOps(t.databaseUrl, args);
+const answer = (...args: string[]) => askOps(t.databaseUrl, args);
 const maker = ['--by', 'Ada Lovelace', '--reason', 'a fee was charged twice'];
 const checker = ['--by', 'Grace Hopper', '--reason', 'seen in the statement of the bank'];
 const propose = (...amount: string[]) =>
@@ -40,13 +32,8 @@ test('a proposal moves nothing until another person approves it; then the balanc
   expect(await balance()).toBe(before);
   expect((await answer('adjust', 'list')).map(({ adjustment }: Data) => adjustment)).toEqual([made.adjustment]);
 
-  for (const alone of [
-    ' ada  LOVELACE',
-    'Ada-Lovelace.',
-    'Adá Lovelacé',
-    'Ａｄａ Lovelace',
-    'Ada\u00a0Love\u200blace',
-  ]) {
+  const spellings = [' ada  LOVELACE', 'Ada-Lovelace.', 'Adá Lovelacé', 'Ａｄａ Lovelace', 'Ada\u00a0Love\u200blace'];
+  for (const alone of spellings) {
     expect(await ops('adjust', 'approve', made.adjustment, '--by', alone, '--reason', 'it is right')).toMatchObject({
       code: 1,
       err: `${made.adjustment} must be approved by another person than the one who proposed it`,
@@ -70,20 +57,14 @@ test('a proposal moves nothing until another person approves it; then the balanc
   const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
   const { entries } = await answer('statement', scene.usd, ...period);
   expect(entries.at(-1)).toMatchObject({ kind: 'adjustment', amount: '1250', transactionId: null });
-  const query = `query ($id: ID!) { account(id: $id) { ... on InternalAccount {
-    ledgerEntries(first: 1) { edges { node { kind amount { amount } transaction { id } } } } } } }`;
-  const { account } = await t.platform.ask(query, { id: scene.usd });
+  const entry = 'ledgerEntries(first: 1) { edges { node { kind transaction { id } } } }';
+  const account = await fieldsOf(t.platform, 'account', scene.usd, `... on InternalAccount { ${entry} }`);
   expect(account.ledgerEntries.edges[0].node).toMatchObject({ kind: 'ADJUSTMENT', transaction: null });
 
-  const acts = await answer('acts', '--subject', made.adjustment);
-  expect(acts).toMatchObject([
-    {
-      act: 'adjust approve',
-      by: 'Grace Hopper',
-      after: { status: 'APPROVED' },
-      before: { proposedBy: 'Ada Lovelace' },
-    },
-    { act: 'adjust propose', by: 'Ada Lovelace', after: { account: scene.usd, amount: '12.50 USD' } },
+  const [proposer, approver] = ['Ada Lovelace', 'Grace Hopper'];
+  expect(await answer('acts', '--subject', made.adjustment)).toMatchObject([
+    { act: 'adjust approve', by: approver, after: { status: 'APPROVED' }, before: { proposedBy: proposer } },
+    { act: 'adjust propose', by: proposer, after: { account: scene.usd, amount: '12.50 USD' } },
   ]);
   // It is decided once.
   for (const decision of ['approve', 'reject']) {
@@ -159,7 +140,7 @@ test('of simultaneous approvals one moves the money, and the database refuses ev
   expect(await balance()).toBe(before + 200n);
 
   const other = await propose('--credit', '3');
-  const [id, account] = [other.adjustment, scene.usd].map((one) => one.replace(/.*:/, ''));
+  const [id, account] = [other.adjustment, scene.usd].map((one) => uuidIn(one));
   const approval = { id: id ?? '', by: 'Grace' };
   const journal = journalOf(account ?? '', 'USD', 300n);
   const plans: readonly Plan[] = [

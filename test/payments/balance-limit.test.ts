@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { formatDecimal } from '../../src/core/currencies.ts';
 import { commitPlan } from '../../src/ledger/commit.ts';
 import { deposit } from '../../src/payments/movements.ts';
@@ -7,26 +7,28 @@ import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
 import {
   act,
   actOn,
+  announce,
+  between,
   ended,
   execute,
   feedEnd,
+  fundedIn,
+  left,
   quote,
+  refusal,
   seen,
   transactionOf,
+  transfer,
   umaAddressOf,
   umaQuote,
 } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { balanceOf, chargeFees, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-// Audits the ledger, too.
-afterAll(() => t.stop());
+const t = await testGateway();
 
 /** The most that an account may hold. */
 const most = 9_000_000_000_000_000n;
@@ -34,59 +36,38 @@ const usd = (amount: bigint) => `${formatDecimal(amount, 2)} USD`;
 /** On its way until `passDelay`. */
 const late = { delayMs: 3_600_000 };
 
-async function bringIn(scene: Scene, amount: bigint, rest: object = {}): Promise<Data> {
-  const made = await actOn(t.platform, 'transferIn', {
-    sourceAccountId: scene.outsideUsd,
-    destinationAccountId: scene.usd,
-    amount,
-    ...rest,
-  });
-  return made.transaction ?? made;
-}
+const bringIn = (scene: Scene, amount: bigint, rest?: object) =>
+  transfer(t.platform, 'transferIn', scene, amount, rest);
+const sendOut = (scene: Scene, amount: bigint, rest?: object) =>
+  transfer(t.platform, 'transferOut', scene, amount, rest);
+const ends = (id: string, as: object) => ended(t.platform, id).then((end) => expect(end).toMatchObject(as));
 
-async function sendOut(scene: Scene, amount: bigint, rest: object = {}): Promise<Data> {
-  const made = await actOn(t.platform, 'transferOut', {
-    sourceAccountId: scene.usd,
-    destinationAccountId: scene.outsideUsd,
-    amount,
-    ...rest,
-  });
-  return made.transaction ?? made;
-}
-
-async function fundAccount(accountId: string, amount: bigint): Promise<Data> {
-  return act(t.platform, 'sandboxFundAccount', { accountId, amount }, 'account { balance { amount } }');
-}
+const fundAccount = (accountId: string, amount: bigint): Promise<Data> =>
+  act(t.platform, 'sandboxFundAccount', { accountId, amount }, 'account { balance { amount } }');
+/** A quote that is executed at once. */
+const paid = (from: string, to: string, amount: number, rest: object = {}) =>
+  quote(t.platform, between(from, to, amount, { immediatelyExecute: true, ...rest }));
 
 /** A customer whose USD account holds so much. */
 async function holding(amount: bigint): Promise<Scene> {
   const scene = await makeScene(t.platform, 0n);
-  expect(await ended(t.platform, (await bringIn(scene, amount)).id)).toMatchObject({ status: 'COMPLETED' });
+  await ends((await bringIn(scene, amount)).id, { status: 'COMPLETED' });
   return scene;
 }
 
 /** Lets the account hold more than new money brings it to, as very many refunds would. */
 async function heap(accountId: string, amount: bigint, currency = 'USD'): Promise<void> {
-  const uuid = accountId.slice(accountId.indexOf(':') + 1);
-  const journal = deposit(uuid, currency, amount);
+  const journal = deposit(uuidIn(accountId), currency, amount);
   const legs = journal.legs.map((leg) => ('account' in leg ? { ...leg, exempt: true as const } : leg));
-  const outcome = await commitPlan(t.gateway.payments.database, t.platform.platformId, {
-    journals: [{ ...journal, legs }],
-  });
-  expect(outcome.kind).toBe('done');
+  const plan = { journals: [{ ...journal, legs }] };
+  expect((await commitPlan(t.gateway.payments.database, t.platform.platformId, plan)).kind).toBe('done');
 }
 
-function left(transaction: Data, system: string): bigint {
-  return transaction.ledgerEntries
-    .filter((entry: Data) => entry.system === system)
-    .reduce((sum: bigint, entry: Data) => sum + BigInt(entry.amount.amount), 0n);
-}
-
-const outOfRange = (...path: string[]) => ({
+const outOfRange = (field: string) => ({
+  ...refusal('AMOUNT_OUT_OF_RANGE', field),
   __typename: 'InvalidInputError',
-  code: 'AMOUNT_OUT_OF_RANGE',
-  path: ['input', ...path],
 });
+const givenBack = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', ledgerEntries: [] };
 
 describe('an account that holds as much as it may', () => {
   test('takes nothing more, says why, and takes money again when there is room', async () => {
@@ -119,13 +100,7 @@ describe('an account that holds as much as it may', () => {
     const scene = await makeScene(t.platform, 1_000_000n);
     const other = await holding(most - 1_000_000n);
     const to = (amount: number, rest: object = {}) =>
-      quote(t.platform, {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: other.usd } },
-        lockedCurrencySide: 'RECEIVING',
-        lockedCurrencyAmount: amount,
-        ...rest,
-      });
+      quote(t.platform, between(scene.usd, other.usd, amount, { lockedCurrencySide: 'RECEIVING', ...rest }));
     const fits = await to(500_000);
     expect(fits.status).toBe('PENDING');
     await fundAccount(other.usd, 600_000n);
@@ -136,16 +111,12 @@ describe('an account that holds as much as it may', () => {
     expect((await transactionOf(t.platform, fits.transaction.id)).status).toBe('PENDING');
     await sendOut(other, 600_000n);
     expect(await execute(t.platform, fits.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
-    expect(await ended(t.platform, fits.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    await ends(fits.transaction.id, { status: 'COMPLETED' });
   });
 
   test('refuses the deposit for a quote, which can be paid when there is room', async () => {
     const scene = await holding(most - 4_999n);
-    const made = await quote(t.platform, {
-      source: { realtimeFunding: { customerId: scene.customerId, currency: 'USD' } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: 5_000,
-    });
+    const made = await quote(t.platform, fundedIn('USD', scene, 5_000));
     const pay = (rest: object = {}) =>
       actOn(t.platform, 'sandboxSend', { quoteId: made.id, currencyCode: 'USD', ...rest });
     expect(await pay()).toMatchObject(outOfRange('quoteId'));
@@ -153,7 +124,7 @@ describe('an account that holds as much as it may', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(most - 4_999n);
     await sendOut(scene, 1n);
     expect(await pay()).toMatchObject({ transaction: { status: 'PROCESSING' } });
-    expect(await ended(t.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    await ends(made.transaction.id, { status: 'COMPLETED' });
     expect(await balanceOf(t.platform, scene.usd)).toBe(most - 5_000n);
   });
 });
@@ -167,19 +138,13 @@ describe('money on its way', () => {
     expect(refused).toMatchObject(outOfRange('amount'));
     expect((await bringIn(scene, part)).status).toBe('PENDING');
     await passDelay(t, first.id);
-    expect(await ended(t.platform, first.id)).toMatchObject({ status: 'COMPLETED' });
+    await ends(first.id, { status: 'COMPLETED' });
 
     const crowded = await makeScene(t.platform, 0n);
     const all = await Promise.all(Array.from({ length: 30 }, () => bringIn(crowded, most)));
-    const ends = await Promise.all(all.filter(({ id }) => id).map(({ id }) => ended(t.platform, id)));
-    expect(ends.filter(({ status }) => status === 'COMPLETED')).toHaveLength(1);
-    for (const { status, failureReason, ledgerEntries } of ends.filter((one) => one.status !== 'COMPLETED')) {
-      expect({ status, failureReason, ledgerEntries }).toEqual({
-        status: 'FAILED',
-        failureReason: 'QUOTE_EXECUTION_FAILED',
-        ledgerEntries: [],
-      });
-    }
+    const settled = await Promise.all(all.filter(({ id }) => id).map(({ id }) => ended(t.platform, id)));
+    expect(settled.filter(({ status }) => status === 'COMPLETED')).toHaveLength(1);
+    for (const end of settled.filter(({ status }) => status !== 'COMPLETED')) expect(end).toMatchObject(givenBack);
     expect(await balanceOf(t.platform, crowded.usd)).toBe(most);
   });
 
@@ -189,7 +154,7 @@ describe('money on its way', () => {
     await fundAccount(scene.usd, 7n);
     await passDelay(t, id);
     const failed = await ended(t.platform, id);
-    expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', ledgerEntries: [] });
+    expect(failed).toMatchObject(givenBack);
     expect(failed.timeline.at(-1).reason).toBe(
       `the receiving account may hold at most ${usd(most)}; the money went back to its source`,
     );
@@ -201,13 +166,7 @@ describe('money on its way', () => {
     async (whose) => {
       const scene = await makeScene(t.platform, 1_000_000n);
       const receiver = whose === 'the same customer' ? scene : await makeScene(t.platform, 0n);
-      const made = await quote(t.platform, {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: receiver.eur } },
-        lockedCurrencyAmount: 500_000,
-        immediatelyExecute: true,
-        sandboxScenario: late,
-      });
+      const made = await paid(scene.usd, receiver.eur, 500_000, { sandboxScenario: late });
       expect(made.status).toBe('PROCESSING');
       await heap(receiver.eur, most, 'EUR');
       await passDelay(t, made.transaction.id);
@@ -217,9 +176,8 @@ describe('money on its way', () => {
         failureReason: 'QUOTE_EXECUTION_FAILED',
         refund: { amount: { amount: '500000' }, settledAt: expect.any(String) },
       });
-      expect(failed.timeline.at(-1).reason).toContain(
-        `the receiving account may hold at most ${formatDecimal(most, 2)} EUR`,
-      );
+      const bound = `the receiving account may hold at most ${formatDecimal(most, 2)} EUR`;
+      expect(failed.timeline.at(-1).reason).toContain(bound);
       expect(await balanceOf(t.platform, scene.usd)).toBe(1_000_000n);
       expect(await balanceOf(t.platform, receiver.eur)).toBe(most);
     },
@@ -227,49 +185,28 @@ describe('money on its way', () => {
 
   test('that is pulled for a quote goes back to the account outside where its owner’s account has no room', async () => {
     const scene = await holding(most);
-    const made = await quote(t.platform, {
-      source: { account: { accountId: scene.outsideUsd } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: 500_000,
-      immediatelyExecute: true,
-    });
+    const made = await paid(scene.outsideUsd, scene.outsideEur, 500_000);
     const failed = await ended(t.platform, made.transaction.id);
-    expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', ledgerEntries: [] });
+    expect(failed).toMatchObject(givenBack);
     expect(failed.timeline.at(-1).reason).toContain('went back to its source');
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
   });
 
   test('from a UMA address goes back to its sender, outside or here', async () => {
     const receiver = await holding(most);
-    const made = await actOn(t.platform, 'sandboxReceiveUma', {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: receiver.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 5_000,
-    });
-    await actOn(t.platform, 'approveTransaction', { transactionId: made.transaction.id });
-    expect(await ended(t.platform, made.transaction.id)).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'OFFRAMP_FAILED',
-      ledgerEntries: [],
-    });
+    const { id } = await announce(t.platform, receiver.customerId, 5_000);
+    await actOn(t.platform, 'approveTransaction', { transactionId: id });
+    await ends(id, { ...givenBack, failureReason: 'OFFRAMP_FAILED' });
 
     const scene = await makeScene(t.platform, 100_000n);
     const after = await feedEnd(t.platform);
     const sent = await umaQuote(t.platform, scene.usd, await umaAddressOf(t.platform, receiver.customerId), {
       immediatelyExecute: true,
     });
-    const arriving = await seen(
-      t.platform,
-      after,
-      ({ type, customer }) => type === 'INCOMING' && customer.id === receiver.customerId,
-    );
+    const arriving = await seen(t.platform, after, ({ type }) => type === 'INCOMING');
     await actOn(t.platform, 'approveTransaction', { transactionId: arriving.id });
-    expect(await ended(t.platform, sent.transaction.id)).toMatchObject({
-      status: 'FAILED',
-      refund: { settledAt: expect.any(String) },
-    });
-    expect(await ended(t.platform, arriving.id)).toMatchObject({ status: 'FAILED', failureReason: 'OFFRAMP_FAILED' });
+    await ends(sent.transaction.id, { status: 'FAILED', refund: { settledAt: expect.any(String) } });
+    await ends(arriving.id, { status: 'FAILED', failureReason: 'OFFRAMP_FAILED' });
     expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n);
     expect(await balanceOf(t.platform, receiver.usd)).toBe(most);
   });
@@ -282,15 +219,12 @@ describe('a refund', () => {
     const scene = await holding(most);
     const out = await sendOut(scene, most, { sandboxScenario: failing });
     const again = await bringIn(scene, most);
-    expect(await ended(t.platform, again.id)).toMatchObject({ status: 'COMPLETED' });
+    await ends(again.id, { status: 'COMPLETED' });
     await passDelay(t, out.id);
-    expect(await ended(t.platform, out.id)).toMatchObject({
-      status: 'FAILED',
-      refund: { settledAt: expect.any(String) },
-    });
+    await ends(out.id, { status: 'FAILED', refund: { settledAt: expect.any(String) } });
     expect(await balanceOf(t.platform, scene.usd)).toBe(2n * most);
     expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount'));
-    expect(await ended(t.platform, (await sendOut(scene, most)).id)).toMatchObject({ status: 'COMPLETED' });
+    await ends((await sendOut(scene, most)).id, { status: 'COMPLETED' });
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
   });
 
@@ -352,7 +286,7 @@ test('over random histories near the bound, only refunds come to stand beyond it
       const { rows } = await t.gateway.payments.database.pool.query(
         `select p.balance_after from posting p join journal j on j.platform_id = p.platform_id and j.id = p.journal_id
          where p.account_id = $1 and p.amount > 0 and p.balance_after > $2 and j.kind <> 'refund'`,
-        [scene.usd.slice(scene.usd.indexOf(':') + 1), most],
+        [uuidIn(scene.usd), most],
       );
       expect(rows).toEqual([]);
     }),
@@ -361,23 +295,11 @@ test('over random histories near the bound, only refunds come to stand beyond it
 });
 
 test('a payment that was delivered is COMPLETED, and pays the platform its fee beyond the bound', async () => {
-  await t.gateway.payments.database.prisma.platformFee.create({
-    data: { platformId: t.platform.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0' },
-  });
-  const { accounts } = await t.platform.ask(
-    '{ accounts(filter: { kind: INTERNAL, platformOwned: true, currency: "USD" }) { edges { node { id } } } }',
-  );
-  const own: string = accounts.edges[0].node.id;
+  await chargeFees(t, t.platform);
+  const own = await ownAccount(t.platform, 'USD');
   const scene = await makeScene(t.platform, 50_000n);
-  const pay = async () => {
-    const made = await quote(t.platform, {
-      source: { account: { accountId: scene.usd } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: 10_000,
-      immediatelyExecute: true,
-    });
-    expect(await ended(t.platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  };
+  const pay = async () =>
+    ends((await paid(scene.usd, scene.outsideEur, 10_000)).transaction.id, { status: 'COMPLETED' });
   await heap(own, most);
   await pay();
   expect(await balanceOf(t.platform, own)).toBe(most + 25n);

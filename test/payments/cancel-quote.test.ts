@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { act, execute, mint, quote, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
+import { expect, test } from 'vitest';
+import { act, execute, moving, quote, refusal, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, internalAccount, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { payingApp } from '../setup/new-credentials.ts';
+import { balanceOf, fund, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
 
 // Short commands on what is there: a quote is cancelled (decision 67), an identity check is decided (decision 53).
 
-let t: TestGateway;
-let platform: TestPlatform;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  platform = t.platform;
-  scene = await makeScene(platform, 100_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const { platform } = t;
+const scene = await makeScene(platform, 100_000n);
 
 const cancel = (quoteId: string, rest: object = {}, by = platform): Promise<Data> =>
   act(by, 'cancelQuote', { quoteId, ...rest }, 'quote { id status expiresAt transaction { id } }');
@@ -72,8 +67,7 @@ test('a deposit for a cancelled quote is credited to its customer', async () => 
 });
 
 test('an app cancels the quote of its customer, and no other', async () => {
-  const { token } = await mint(platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
-  const app = connect(t.url, platform.platformId, `Bearer ${token}`);
+  const app = await payingApp(platform, { customerId: scene.customerId });
   const foreign = await quote(platform, usdToEur(await makeScene(platform, 1_000n)));
   expect((await cancel(foreign.id, {}, app)).code).toBe('QUOTE_NOT_FOUND');
   expect(await cancel((await quote(platform, usdToEur(scene))).id, {}, app)).toMatchObject({
@@ -84,10 +78,8 @@ test('an app cancels the quote of its customer, and no other', async () => {
 test('a platform decides in the sandbox whether a customer may move money', async () => {
   const customerId = await newCustomer(platform, 'Grace Hopper 001');
   const usd = await internalAccount(platform, customerId, 'USD');
-  await succeed(platform, 'sandboxFundAccount', { accountId: usd, amount: 500 });
-  const send = async () =>
-    (await act(platform, 'transferInternal', { sourceAccountId: usd, destinationAccountId: scene.usd, amount: 100 }))
-      .code;
+  await fund(platform, usd, 500n);
+  const send = async () => (await act(platform, 'transferInternal', moving(usd, scene.usd, 100))).code;
   const decide = (kycStatus: string): Promise<Data> =>
     act(platform, 'sandboxSetKycStatus', { customerId, kycStatus }, 'customer { kycStatus }');
   expect(await send()).toBe('USER_NOT_READY');
@@ -99,10 +91,7 @@ test('a platform decides in the sandbox whether a customer may move money', asyn
   const empty = await newCustomer(platform);
   await succeed(platform, 'deleteCustomer', { customerId: empty });
   const input = { customerId: empty, kycStatus: 'APPROVED' };
-  expect(await act(platform, 'sandboxSetKycStatus', input)).toMatchObject({
-    code: 'CUSTOMER_DELETED',
-    path: ['input', 'customerId'],
-  });
+  expect(await act(platform, 'sandboxSetKycStatus', input)).toMatchObject(refusal('CUSTOMER_DELETED', 'customerId'));
   const live = await t.newPlatform('live', 'PRODUCTION');
   expect((await act(live, 'sandboxSetKycStatus', input)).code).toBe('FORBIDDEN');
 });

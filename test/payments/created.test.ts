@@ -1,23 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { actOn, ended, feedEnd, quote, transactionOf } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  actOn,
+  announce,
+  between,
+  ended,
+  feedEnd,
+  fieldsOf,
+  quote,
+  refusal,
+  transactionOf,
+  transfer,
+  usdToEur,
+  went,
+} from '../setup/acts.ts';
+import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 600 });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ SANDBOX_QUOTE_SECONDS: 600 });
+const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
 /** Lets a sender look a new customer up, and its pay request go the way of the scenario. */
 async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   const scene = await makeScene(gateway.platform, 0n);
   const after = await feedEnd(gateway.platform);
-  const { transaction } = await actOn(gateway.platform, 'sandboxReceiveUma', {
-    senderUmaAddress: '$success.usd@sandbox.uma.money',
-    customerId: scene.customerId,
-    receivingCurrencyCode: 'USD',
-    receivingCurrencyAmount: 5_000,
+  const transaction = await announce(gateway.platform, scene.customerId, 5_000, {
     sandboxScenario: { step: 'PAY_REQUEST', ...sandboxScenario },
   });
   return { scene, transaction, after };
@@ -62,19 +68,16 @@ describe('an incoming UMA payment whose sender has only looked the receiver up',
     const { transaction, scene, after } = await lookedUp({ delayMs: 300 });
     expect(transaction.status).toBe('CREATED');
     const events = await told(after, transaction.id, 'PENDING');
+    const reconciliationReference = expect.stringMatching(/./);
     expect(events).toMatchObject([
-      { previousStatus: null, status: 'CREATED', terminal: false, transaction: { approvalDueAt: null } },
-      { previousStatus: 'CREATED', status: 'PENDING', transaction: { type: 'INCOMING' } },
+      {
+        ...{ previousStatus: null, status: 'CREATED', terminal: false },
+        transaction: { approvalDueAt: null, reconciliationReference: null },
+      },
+      { previousStatus: 'CREATED', status: 'PENDING', transaction: { type: 'INCOMING', reconciliationReference } },
     ]);
-    expect(events.map(({ transaction: { reconciliationReference } }) => reconciliationReference)).toEqual([
-      null,
-      expect.stringMatching(/./),
-    ]);
-    const { createdAt, approvalDueAt, updatedAt } = (
-      await t.platform.ask('query ($id: ID!) { transaction(id: $id) { createdAt updatedAt approvalDueAt } }', {
-        id: transaction.id,
-      })
-    ).transaction;
+    const moments = 'createdAt updatedAt approvalDueAt';
+    const { createdAt, approvalDueAt, updatedAt } = await fieldsOf(t.platform, 'transaction', transaction.id, moments);
     expect(Date.parse(updatedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(300);
     const left = Date.parse(approvalDueAt) - Date.parse(updatedAt);
     expect(left).toBeGreaterThan(4_900);
@@ -82,7 +85,7 @@ describe('an incoming UMA payment whose sender has only looked the receiver up',
     await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
     expect(await ended(t.platform, transaction.id)).toMatchObject({
       status: 'COMPLETED',
-      timeline: ['CREATED', 'PENDING', 'PROCESSING', 'COMPLETED'].map((status) => ({ status })),
+      timeline: went('CREATED', 'PENDING', 'PROCESSING', 'COMPLETED'),
     });
     expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
   });
@@ -103,25 +106,15 @@ describe('an incoming UMA payment whose sender has only looked the receiver up',
   );
 
   test('3.2 CREATED becomes EXPIRED when the pay request does not come within the life of a quote', async () => {
-    const brief = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
-    try {
-      const { transaction } = await lookedUp({ delayMs: 3_600_000 }, brief);
-      const expired = await ended(brief.platform, transaction.id);
-      expect(expired).toMatchObject({ status: 'EXPIRED', timeline: [{ status: 'CREATED' }, { status: 'EXPIRED' }] });
-      expect(expired.ledgerEntries).toEqual([]);
-    } finally {
-      await brief.stop();
-    }
+    const { transaction } = await lookedUp({ delayMs: 3_600_000 }, brief);
+    const expired = await ended(brief.platform, transaction.id);
+    expect(expired).toMatchObject({ status: 'EXPIRED', timeline: [{ status: 'CREATED' }, { status: 'EXPIRED' }] });
+    expect(expired.ledgerEntries).toEqual([]);
   });
 
   test('is PENDING at once where nothing else is asked', async () => {
     const scene = await makeScene(t.platform, 0n);
-    const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: scene.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 5_000,
-    });
+    const transaction = await announce(t.platform, scene.customerId, 5_000);
     expect(await transactionOf(t.platform, transaction.id)).toMatchObject({
       status: 'PENDING',
       timeline: [{ status: 'PENDING' }],
@@ -132,14 +125,10 @@ describe('an incoming UMA payment whose sender has only looked the receiver up',
 describe('the step of a scenario', () => {
   test('PULL fails or delays the collection of a quote paid from outside, and its payout goes as usual', async () => {
     const scene = await makeScene(t.platform, 0n);
-    const made = (sandboxScenario: object) =>
-      quote(t.platform, {
-        source: { account: { accountId: scene.outsideUsd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencyAmount: 10_000,
-        immediatelyExecute: true,
-        sandboxScenario: { step: 'PULL', ...sandboxScenario },
-      });
+    const made = (scenario: object) => {
+      const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };
+      return quote(t.platform, between(scene.outsideUsd, scene.outsideEur, 10_000, rest));
+    };
     const failed = await made({ failureReason: 'QUOTE_EXECUTION_FAILED' });
     expect(await ended(t.platform, failed.transaction.id)).toMatchObject({
       status: 'FAILED',
@@ -148,38 +137,20 @@ describe('the step of a scenario', () => {
       ledgerEntries: [],
     });
     const slow = await made({ delayMs: 250 });
-    const done = await ended(t.platform, slow.transaction.id);
-    expect(done.status).toBe('COMPLETED');
+    expect(await ended(t.platform, slow.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
   test('is refused where the payment has none, or where the field is of the settlement', async () => {
     const scene = await makeScene(t.platform, 50_000n);
-    const out = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
-    for (const step of ['PAY_REQUEST', 'PULL']) {
-      expect(await actOn(t.platform, 'transferOut', { ...out, sandboxScenario: { step } })).toMatchObject({
-        code: 'INVALID_INPUT',
-        path: ['sandboxScenario', 'step'],
-      });
-    }
-    const inside = await quote(t.platform, {
-      source: { account: { accountId: scene.usd } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: 10_000,
-      sandboxScenario: { step: 'PULL', delayMs: 1 },
-    });
-    expect(inside).toMatchObject({ code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] });
-    const { transaction } = await actOn(t.platform, 'transferOut', {
-      ...out,
-      sandboxScenario: { step: 'SETTLEMENT', failureReason: 'OFFRAMP_FAILED' },
-    });
-    expect(await ended(t.platform, transaction.id)).toMatchObject({ failureReason: 'OFFRAMP_FAILED' });
-    const receive = await actOn(t.platform, 'sandboxReceiveUma', {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: scene.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 5_000,
-      sandboxScenario: { step: 'PAY_REQUEST', reject: true },
-    });
-    expect(receive).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'sandboxScenario', 'reject'] });
+    const out = (sandboxScenario: object) => transfer(t.platform, 'transferOut', scene, 100, { sandboxScenario });
+    const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] };
+    for (const step of ['PAY_REQUEST', 'PULL']) expect(await out({ step })).toMatchObject(refused);
+    const inside = usdToEur(scene, { sandboxScenario: { step: 'PULL', delayMs: 1 } });
+    expect(await quote(t.platform, inside)).toMatchObject(refused);
+    const { id } = await out({ step: 'SETTLEMENT', failureReason: 'OFFRAMP_FAILED' });
+    expect(await ended(t.platform, id)).toMatchObject({ failureReason: 'OFFRAMP_FAILED' });
+    const sandboxScenario = { step: 'PAY_REQUEST', reject: true };
+    const receive = await announce(t.platform, scene.customerId, 5_000, { sandboxScenario });
+    expect(receive).toMatchObject(refusal('INVALID_INPUT', 'sandboxScenario', 'reject'));
   });
 });

@@ -1,25 +1,36 @@
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
+import { describe, expect, test } from 'vitest';
 import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
-import { act, ended, execute, mint, pay, quote, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
+import {
+  act,
+  actOn,
+  announce,
+  between,
+  ended,
+  execute,
+  mint,
+  moving,
+  pay,
+  quote,
+  refusal,
+  succeed,
+  transactionOf,
+  untilStatus,
+  usdToEur,
+} from '../setup/acts.ts';
+import { uuidIn, whileLocked } from '../setup/connections.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { serverOf } from '../setup/new-credentials.ts';
+import { expireToken, passDelay } from '../setup/passing-time.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
 // A customer who holds money, or has payments under way, is not deleted. The database decides, with the accounts locked.
 
-let t: TestGateway;
-let platform: TestPlatform;
+const t = await testGateway();
+const { platform } = t;
 /** The platform's own account. */
-let own: string;
-beforeAll(async () => {
-  t = await startTestGateway();
-  platform = t.platform;
-  own = await ownAccount(platform, 'USD');
-});
-afterAll(() => t.stop());
+const own = await ownAccount(platform, 'USD');
 
 const refusalFields = `... on CustomerInUseError { balances { amount currency { code } } paymentsUnderWay transactionIds }`;
 
@@ -31,8 +42,7 @@ async function remove(customerId: string, by: TestPlatform = platform): Promise<
 }
 
 const deleted = { __typename: 'DeleteCustomerSuccess' };
-const moveOut = (from: string, amount: bigint) =>
-  act(platform, 'transferInternal', { sourceAccountId: from, destinationAccountId: own, amount });
+const moveOut = (from: string, amount: bigint) => act(platform, 'transferInternal', moving(from, own, amount));
 const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
 describe('a customer with money', () => {
@@ -52,16 +62,14 @@ describe('a customer with money', () => {
       transactionIds: [],
     });
     expect(await moveOut(scene.usd, 12_550n)).toMatchObject({ __typename: 'TransferInternalSuccess' });
-    const sent = { sourceAccountId: scene.eur, destinationAccountId: scene.outsideEur, amount: 300 };
-    await ended(platform, (await succeed(platform, 'transferOut', sent, 'transaction { id }')).transaction.id);
+    const sent = await actOn(platform, 'transferOut', moving(scene.eur, scene.outsideEur, 300));
+    await ended(platform, sent.transaction.id);
     expect(await remove(scene.customerId)).toMatchObject(deleted);
   });
 
   test('shows what it holds to those only who may read it', async () => {
     const scene = await makeScene(platform, 100n);
-    const given = { name: 'manages', permissions: ['MANAGE'] };
-    const { apiToken, secret } = await succeed(platform, 'createApiToken', given, 'secret apiToken { clientId }');
-    const blind = connect(t.url, platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
+    const blind = await serverOf(platform, 'MANAGE');
     expect(await remove(scene.customerId, blind)).toMatchObject({
       code: 'CUSTOMER_IN_USE',
       message: 'the customer has money here, or payments under way',
@@ -87,30 +95,14 @@ describe('a customer with a payment under way', () => {
     expect(await remove(payer.customerId)).toMatchObject(underWay(out.id));
 
     const other = await makeScene(platform, 1_000n);
-    const made = await quote(platform, {
-      source: { account: { accountId: other.usd } },
-      destination: { account: { accountId: payee.eur } },
-      lockedCurrencyAmount: 1_000,
-      immediatelyExecute: true,
-      ...never,
-    });
+    const made = await quote(platform, between(other.usd, payee.eur, 1_000, { immediatelyExecute: true, ...never }));
     expect(await remove(payee.customerId)).toMatchObject(underWay(made.transaction.id));
 
-    const receipt = {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: payee.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 100,
-    };
-    const arriving = await makeScene(platform, 0n);
-    const announced = {
-      ...receipt,
-      customerId: arriving.customerId,
-      sandboxScenario: { step: 'PAY_REQUEST', delayMs: 3_600_000 },
-    };
-    const { transaction } = await succeed(platform, 'sandboxReceiveUma', announced, 'transaction { id status }');
-    expect(transaction.status).toBe('CREATED');
-    expect(await remove(arriving.customerId)).toMatchObject(underWay(transaction.id));
+    const { customerId } = await makeScene(platform, 0n);
+    const sandboxScenario = { step: 'PAY_REQUEST', delayMs: 3_600_000 };
+    const { id, status } = await announce(platform, customerId, 100, { sandboxScenario });
+    expect(status).toBe('CREATED');
+    expect(await remove(customerId)).toMatchObject(underWay(id));
   });
 
   test('is deleted with quotes that nobody has executed: none of them can be, then', async () => {
@@ -128,10 +120,8 @@ describe('a deleted customer', () => {
     const { customerId } = await makeScene(platform, 0n);
     const [living, expired, revoked] = await Promise.all([1, 2, 3].map(() => mint(platform, { customerId })));
     await succeed(platform, 'revokeClientToken', { tokenId: revoked.tokenId });
-    await t.owner.query('update client_token set expires_at = clock_timestamp() where id = $1', [
-      expired.tokenId.split(':')[1],
-    ]);
-    const read = async (): Promise<Record<string, string | null>> => {
+    await expireToken(t, expired.tokenId);
+    const read = async () => {
       const { clientTokens } = await platform.ask(
         'query ($filter: ClientTokenFilter) { clientTokens(filter: $filter) { edges { node { id revokedAt } } } }',
         { filter: { customerId } },
@@ -139,13 +129,10 @@ describe('a deleted customer', () => {
       return Object.fromEntries(clientTokens.edges.map(({ node }: Data) => [node.id, node.revokedAt]));
     };
     const before = await read();
-    expect(before).toEqual({
-      [living.tokenId]: null,
-      [expired.tokenId]: null,
-      [revoked.tokenId]: expect.any(String),
-    });
+    const moment = expect.any(String);
+    expect(before).toEqual({ [living.tokenId]: null, [expired.tokenId]: null, [revoked.tokenId]: moment });
     expect(await remove(customerId)).toMatchObject(deleted);
-    expect(await read()).toEqual({ ...before, [living.tokenId]: expect.any(String) });
+    expect(await read()).toEqual({ ...before, [living.tokenId]: moment });
   });
 
   test('takes no deposit, also not a late one for a quote of its own', async () => {
@@ -153,32 +140,21 @@ describe('a deleted customer', () => {
     const late = await fundedQuote(platform, scene);
     await succeed(platform, 'cancelQuote', { quoteId: late.quoteId });
     expect(await remove(scene.customerId)).toMatchObject(deleted);
-    expect(await act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 5 })).toMatchObject({
-      code: 'CUSTOMER_DELETED',
-      path: ['input', 'accountId'],
-    });
+    expect(await act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 5 })).toMatchObject(
+      refusal('CUSTOMER_DELETED', 'accountId'),
+    );
     for (const more of [{}, { currencyAmount: 7 }, { sandboxScenario: { deposit: 'TWICE' } }])
-      expect(await sendDeposit(platform, late, more)).toMatchObject({
-        code: 'CUSTOMER_DELETED',
-        path: ['input', 'quoteId'],
-      });
+      expect(await sendDeposit(platform, late, more)).toMatchObject(refusal('CUSTOMER_DELETED', 'quoteId'));
     expect(await balanceOf(platform, late.account)).toBe(0n);
   });
 
   test('gets no money back: what a bank returns waits in suspense, and a person releases it to the platform', async () => {
     const scene = await makeScene(platform, 500n);
-    const returned = await pay(platform, scene, 500, { sandboxScenario: { returnAfterMs: 600_000 } });
+    const returned = await pay(platform, scene, 500, { sandboxScenario: { returnAfterMs: 3_600_000 } });
     expect(await ended(platform, returned.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await remove(scene.customerId)).toMatchObject(deleted);
-    const stream = platform.watch(
-      'subscription ($id: ID!) { transactionUpdates(transactionId: $id, until: FINAL) { status } }',
-      { id: returned.id },
-    );
-    await t.owner.query(
-      `update rail_order set due_at = clock_timestamp(), created_at = created_at - interval '1 hour' where transaction_id = $1`,
-      [returned.id.split(':')[1]],
-    );
-    for await (const { data } of stream) if (data.transactionUpdates.status === 'REFUNDED') break;
+    await passDelay(t, returned.id);
+    await untilStatus(platform, returned.id, 'REFUNDED');
     const waiting = await transactionOf(platform, returned.id);
     expect(waiting).toMatchObject({ status: 'REFUNDED', refund: { settledAt: null } });
     expect(waiting.timeline.at(-1).reason).toMatch(/; its account cannot take the refund, which waits in suspense$/);
@@ -203,20 +179,15 @@ describe('a deletion at the same time', () => {
 
   /** Runs `first` and then `second` while another connection has the account, and lets go once both wait. */
   async function withAccountLocked(account: string, first: () => Promise<Data>, second: () => Promise<Data>) {
-    const holder = new pg.Client({ connectionString: t.databaseUrl });
-    await holder.connect();
-    try {
-      await holder.query('begin');
-      await holder.query('select from account where id = $1 for update', [account.split(':')[1]]);
+    const lock = ['select from account where id = $1 for update', uuidIn(account)] as const;
+    const both = await whileLocked(t.databaseUrl, lock, async () => {
       const one = first();
       await waiting(1);
       const other = second();
       await waiting(2);
-      await holder.query('commit');
-      return await Promise.all([one, other]);
-    } finally {
-      await holder.end();
-    }
+      return [one, other];
+    });
+    return Promise.all(both);
   }
 
   const deposit = (scene: Scene) => () => act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 700 });

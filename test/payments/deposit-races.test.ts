@@ -1,24 +1,17 @@
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ended } from '../setup/acts.ts';
+import { uuidIn, whileLocked } from '../setup/connections.ts';
 import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
+import { until } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
 // Every gateway here is audited when it stops: a payment has at most one deposit, and its legs are what its row asks for.
 
 /** Quotes expire at once, or, where the test says so, after a second. */
-let expired: TestGateway;
-let brief: TestGateway;
-beforeAll(async () => {
-  expired = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 0 });
-  brief = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
-});
-afterAll(async () => {
-  await expired.stop();
-  await brief.stop();
-});
+const expired = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
+const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
 /** A customer of its own, whose account of the funding currency is empty. */
 const newScene = (t: TestGateway): Promise<Scene> => makeScene(t.platform, 0n);
@@ -32,33 +25,16 @@ function outcomes(answers: readonly Data[]): string[] {
 
 const conflicts = (count: number) => Array.from({ length: count }, () => 'CONFLICT');
 
-/** Runs `act` while another connection has the quote's row, and lets go of it once `waiting` statements wait for it. */
-async function withQuoteLocked(
-  t: TestGateway,
-  quote: FundedQuote,
-  act: () => Promise<Data>[],
-  until: Promise<unknown>,
-) {
-  const holder = new pg.Client({ connectionString: t.databaseUrl });
-  await holder.connect();
-  try {
-    await holder.query('begin');
-    await holder.query('select from quote where id = $1 for update', [quote.quoteId.split(':')[1]]);
-    const answers = act();
+/** Runs `act` while another connection has the quote's row, and lets go of it once a statement waits for it, at a moment. */
+async function withQuoteLocked(t: TestGateway, quote: FundedQuote, act: () => Promise<Data>[], untilMoment = 0) {
+  const lock = ['select from quote where id = $1 for update', uuidIn(quote.quoteId)] as const;
+  const answers = await whileLocked(t.databaseUrl, lock, async (holder) => {
+    const begun = act();
     await waitForLocks(holder, 1);
-    await until;
-    await holder.query('commit');
-    return await Promise.all(answers);
-  } finally {
-    await holder.end();
-  }
-}
-
-/** Resolves at a moment of the database's clock, which is this machine's. */
-function at(moment: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, Math.max(0, moment - Date.now()));
+    await until(untilMoment);
+    return begun;
   });
+  return Promise.all(answers);
 }
 
 describe('an expired quote', () => {
@@ -80,19 +56,11 @@ describe('an expired quote', () => {
     const quote = await newQuote(expired);
     await ended(expired.platform, quote.transactionId);
     const keys = ['a', 'b', 'c'].map((word) => `${quote.quoteId}-${word}`);
-    const answers = await withQuoteLocked(
-      expired,
-      quote,
-      () => keys.map((idempotencyKey) => sendDeposit(expired.platform, quote, { idempotencyKey })),
-      Promise.resolve(),
-    );
-    expect(outcomes(answers)).toEqual([...conflicts(2), 'done']);
+    const send = () => keys.map((idempotencyKey) => sendDeposit(expired.platform, quote, { idempotencyKey }));
+    expect(outcomes(await withQuoteLocked(expired, quote, send))).toEqual([...conflicts(2), 'done']);
     expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
     // What was answered stays the answer.
-    const again = await Promise.all(
-      keys.map((idempotencyKey) => sendDeposit(expired.platform, quote, { idempotencyKey })),
-    );
-    expect(outcomes(again)).toEqual([...conflicts(2), 'replayed']);
+    expect(outcomes(await Promise.all(send()))).toEqual([...conflicts(2), 'replayed']);
     expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
   });
 
@@ -126,8 +94,8 @@ describe('a deposit at the moment of expiry', () => {
   test('that was planned before and waits for the quote until after is credited', async () => {
     const quote = await newQuote(brief);
     const send = () => [sendDeposit(brief.platform, quote, { idempotencyKey: `waits-${quote.quoteId}` })];
-    await at(quote.expiresAt - 300);
-    const [answer] = await withQuoteLocked(brief, quote, send, at(quote.expiresAt + 20));
+    await until(quote.expiresAt - 300);
+    const [answer] = await withQuoteLocked(brief, quote, send, quote.expiresAt + 20);
     expect(answer).toMatchObject({ replayed: false, transaction: { failureReason: 'QUOTE_EXPIRED' } });
     await expectCredited(quote);
   });
@@ -141,7 +109,7 @@ describe('a deposit at the moment of expiry', () => {
         const quote = await fundedQuote(brief.platform, scene);
         const send = (key: string) =>
           sendDeposit(brief.platform, quote, { idempotencyKey: `${quote.transactionId}-${key}` });
-        await at(quote.expiresAt + offset);
+        await until(quote.expiresAt + offset);
         const answers = await Promise.all(['one', 'one', 'two', 'three'].map(send));
         expect(outcomes(answers).filter((outcome) => outcome === 'done')).toHaveLength(1);
         expect(answers.map(({ code }) => code)).not.toContain('QUOTE_EXPIRED');

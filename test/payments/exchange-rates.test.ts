@@ -1,31 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { expect, test } from 'vitest';
+import { between, succeed } from '../setup/acts.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { chargeFees, makeScene } from '../setup/scene.ts';
 
 // An indicative rate is what a quote made at the same moment would say, with all fees.
 
-let t: TestGateway;
-let rest: RestClient;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  rest = await restClient(t.url, t.platform.authorization);
-  scene = await makeScene(t.platform);
-});
-afterAll(() => t.stop());
-
-async function chargeFees(fixedFee: bigint, variableFeeRate: string): Promise<void> {
-  const { platformFee } = t.gateway.payments.database.prisma;
-  const { platformId } = t.platform;
-  const key = { platformId, sendingCurrency: 'USD' };
-  await platformFee.upsert({
-    where: { platformId_sendingCurrency: key },
-    create: { ...key, fixedFee, variableFeeRate },
-    update: { fixedFee, variableFeeRate },
-  });
-}
+const t = await testGateway();
+const rest = await restClient(t.url, t.platform.authorization);
+const scene = await makeScene(t.platform);
 
 async function rateOf(sendingAmount: number): Promise<Data> {
   const { exchangeRates } = await t.platform.ask(
@@ -42,17 +25,12 @@ test.each([
   ['a share', 0n, '0.0125'],
   ['a fixed fee and a share', 25n, '0.0125'],
 ])('a rate is that of a quote, where the platform charges %s', async (_what, fixedFee, variableFeeRate) => {
-  await chargeFees(fixedFee, variableFeeRate);
+  await chargeFees(t, t.platform, fixedFee, variableFeeRate);
   for (const amount of [100, 9_999, 1_000_000]) {
     const { quote } = await succeed(
       t.platform,
       'createQuote',
-      {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: amount,
-      },
+      between(scene.usd, scene.outsideEur, amount),
       'quote { exchangeRate totalSendingAmount { amount } totalReceivingAmount { amount } feesIncluded { amount } }',
     );
     expect(await rateOf(amount)).toEqual({
@@ -65,7 +43,7 @@ test.each([
 });
 
 test('the fixed fees of a rate are those that do not grow with the amount', async () => {
-  await chargeFees(25n, '0.0125');
+  await chargeFees(t, t.platform, 25n, '0.0125');
   const feesOf = async (sendingAmount: number) =>
     (await rest.ask('GET', `/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&sendingAmount=${sendingAmount}`))
       .data[0];

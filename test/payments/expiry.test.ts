@@ -1,22 +1,19 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
-import { execute, quote, transactionOf, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { execute, fieldsOf, quote, transactionOf, usdToEur } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
 // What the expiry finds and takes. This gateway has no workers: the tests call it.
 
-let t: TestGateway;
 let scene: Scene;
 let quoted: Data;
 let holder: pg.Client;
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 beforeEach(async () => {
   scene = await makeScene(t.platform, 10_000n);
   quoted = await quote(t.platform, usdToEur(scene));
@@ -24,8 +21,6 @@ beforeEach(async () => {
   await holder.connect();
 });
 afterEach(() => holder.end());
-
-const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
 
 /** Runs the expiry once, and answers what it logs, too. */
 async function expire(): Promise<{ found: number; done: number; logged: unknown[] }> {
@@ -39,8 +34,7 @@ test('a quote expires once, with its transaction', async () => {
   expect(await expire()).toEqual({ found: 0, done: 0, logged: [] });
   await passExpiry(t, quoted.id);
   expect(await expire()).toEqual({ found: 1, done: 1, logged: [] });
-  const { quote: expired } = await t.platform.ask('query ($id: ID!) { quote(id: $id) { status } }', { id: quoted.id });
-  expect(expired).toEqual({ status: 'EXPIRED' });
+  expect(await fieldsOf(t.platform, 'quote', quoted.id, 'status')).toEqual({ status: 'EXPIRED' });
   expect(await transactionOf(t.platform, quoted.transaction.id)).toMatchObject({
     status: 'EXPIRED',
     failureReason: 'QUOTE_EXPIRED',
@@ -53,17 +47,17 @@ test('the expiry finds no quote that has moved on', async () => {
   expect(await expire()).toMatchObject({ found: 1, done: 1 });
   await execute(t.platform, executed.id);
   await holder.query('set session_replication_role = replica');
-  await holder.query('update quote set expires_at = clock_timestamp() where id = $1', [uuid(executed.id)]);
+  await holder.query('update quote set expires_at = clock_timestamp() where id = $1', [uuidIn(executed.id)]);
   // One is EXPIRED, the other PROCESSING.
   expect(await expire()).toEqual({ found: 0, done: 0, logged: [] });
 });
 
 test('an expiry that comes after the execution is refused, and changes nothing', async () => {
   const move = async (table: string, id: string, reason: string) =>
-    holder.query(`update ${table} set status = 'PROCESSING', status_reason = $2 where id = $1`, [uuid(id), reason]);
+    holder.query(`update ${table} set status = 'PROCESSING', status_reason = $2 where id = $1`, [uuidIn(id), reason]);
   await passExpiry(t, quoted.id);
   await holder.query('begin');
-  await holder.query('select from quote where id = $1 for update', [uuid(quoted.id)]);
+  await holder.query('select from quote where id = $1 for update', [uuidIn(quoted.id)]);
   const expiry = expire();
   await waitForLocks(holder, 1);
   await move('quote', quoted.id, 'executed at the last moment');
@@ -75,8 +69,8 @@ test('an expiry that comes after the execution is refused, and changes nothing',
     done: 0,
     logged: [
       {
-        refusal: { code: 'CONFLICT', type: 'Quote', id: uuid(quoted.id), status: 'PROCESSING' },
-        quote: uuid(quoted.id),
+        refusal: { code: 'CONFLICT', type: 'Quote', id: uuidIn(quoted.id), status: 'PROCESSING' },
+        quote: uuidIn(quoted.id),
       },
     ],
   });
@@ -84,8 +78,8 @@ test('an expiry that comes after the execution is refused, and changes nothing',
   expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
   // The auditor would look for the debit of this execution.
   await holder.query('set session_replication_role = replica');
-  await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuid(quoted.id)]);
+  await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(quoted.id)]);
   await holder.query(`update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1`, [
-    uuid(quoted.transaction.id),
+    uuidIn(quoted.transaction.id),
   ]);
 });

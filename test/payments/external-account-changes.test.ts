@@ -1,18 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { act, ended, execute, pay, quote, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { expect, test } from 'vitest';
+import {
+  act,
+  announce,
+  ended,
+  execute,
+  fieldsOf,
+  pay,
+  quote,
+  refusal,
+  setAccountStatus,
+  transactionOf,
+  transfer,
+  usdToEur,
+} from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { defaultAccounts, externalAccount, makeScene, type Scene, usAccount } from '../setup/scene.ts';
 
 // External accounts that change and are deleted (decision 68).
 
-let t: TestGateway;
-let platform: TestPlatform;
-beforeAll(async () => {
-  t = await startTestGateway();
-  platform = t.platform;
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const { platform } = t;
 
 const fields = 'account { id status isDeleted platformAccountId defaultUmaDepositAccount }';
 const change = (accountId: string, more: object): Promise<Data> =>
@@ -28,13 +37,7 @@ async function listed({ customerId }: Scene, isIncludingDeleted?: boolean): Prom
   return accounts.edges.map(({ node }: Data) => node.id).sort();
 }
 
-async function defaultOf({ customerId }: Scene): Promise<string[]> {
-  const { accounts } = await platform.ask(
-    'query ($id: ID!) { accounts(filter: { kind: EXTERNAL, customerId: $id }) { edges { node { id ... on ExternalAccount { defaultUmaDepositAccount } } } } }',
-    { id: customerId },
-  );
-  return accounts.edges.filter(({ node }: Data) => node.defaultUmaDepositAccount).map(({ node }: Data) => node.id);
-}
+const defaultOf = ({ customerId }: Scene) => defaultAccounts(platform, customerId);
 
 test('the platform’s own id is set, stays and is taken away', async () => {
   const { outsideUsd } = await makeScene(platform, 0n);
@@ -42,10 +45,9 @@ test('the platform’s own id is set, stays and is taken away', async () => {
   expect(await own({ platformAccountId: 'ours-1' })).toBe('ours-1');
   expect(await own({ defaultUmaDepositAccount: true })).toBe('ours-1');
   expect(await own({ platformAccountId: null })).toBeNull();
-  expect(await change(outsideUsd, { platformAccountId: 'x'.repeat(201) })).toMatchObject({
-    code: 'INVALID_INPUT',
-    path: ['input', 'platformAccountId'],
-  });
+  expect(await change(outsideUsd, { platformAccountId: 'x'.repeat(201) })).toMatchObject(
+    refusal('INVALID_INPUT', 'platformAccountId'),
+  );
 });
 
 test('under one key, taking the platform’s own id away is another input than leaving it as it is', async () => {
@@ -80,22 +82,19 @@ test('a customer has one default deposit account: a new one replaces it, and it 
 test('the reason of a status stays with it, whatever else changes', async () => {
   const { outsideUsd: accountId } = await makeScene(platform, 0n);
   const reason = 'a name to look at';
-  await succeed(platform, 'sandboxSetExternalAccountStatus', { accountId, status: 'UNDER_REVIEW', reason });
+  await setAccountStatus(platform, accountId, { status: 'UNDER_REVIEW', reason });
   await change(accountId, { platformAccountId: 'ours-3' });
-  const { account } = await platform.ask(
-    'query ($id: ID!) { account(id: $id) { ... on ExternalAccount { status statusReason version } } }',
-    { id: accountId },
-  );
-  expect(account).toEqual({ status: 'UNDER_REVIEW', statusReason: reason, version: 3 });
+  const read = '... on ExternalAccount { status statusReason version }';
+  const after = { status: 'UNDER_REVIEW', statusReason: reason, version: 3 };
+  expect(await fieldsOf(platform, 'account', accountId, read)).toEqual(after);
 });
 
 test('a new default deposit account changes the one before, each once, and no other account', async () => {
   const scene = await makeScene(platform, 0n);
   /** The versions of the customer's accounts that are not their first. */
   const versions = async (): Promise<Record<string, number>> => {
-    const { rows } = await t.owner.query('select id, version from account where customer_id = $1 and version > 1', [
-      scene.customerId.split(':')[1],
-    ]);
+    const text = 'select id, version from account where customer_id = $1 and version > 1';
+    const { rows } = await t.owner.query(text, [uuidIn(scene.customerId)]);
     return Object.fromEntries(rows.map(({ id, version }) => [`ExternalAccount:${id}`, version]));
   };
   await change(scene.outsideUsd, { defaultUmaDepositAccount: true });
@@ -104,25 +103,17 @@ test('a new default deposit account changes the one before, each once, and no ot
   expect(await versions()).toEqual({ [scene.outsideUsd]: 3 });
   await change(scene.outsideEur, { defaultUmaDepositAccount: true });
   expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 2 });
-  const registered = {
-    ...{ customerId: scene.customerId, currency: 'USDC', defaultUmaDepositAccount: true },
-    accountInfo: { baseWallet: { address: `0x${'d'.repeat(40)}` } },
-  };
-  await succeed(platform, 'createExternalAccount', registered, 'account { id }');
+  const wallet = { baseWallet: { address: `0x${'d'.repeat(40)}` } };
+  const rest = { beneficiary: undefined, defaultUmaDepositAccount: true };
+  await externalAccount(platform, scene.customerId, 'USDC', wallet, rest);
   expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 3 });
 });
 
 test('a payment to a UMA address goes to the default deposit account, as long as there is one', async () => {
   const scene = await makeScene(platform, 0n);
   const destination = async () => {
-    const receipt = {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: scene.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 100,
-    };
-    const { transaction } = await succeed(platform, 'sandboxReceiveUma', receipt, 'transaction { id }');
-    return (await transactionOf(platform, transaction.id)).destination.accountId;
+    const { id } = await announce(platform, scene.customerId, 100);
+    return (await transactionOf(platform, id)).destination.accountId;
   };
   expect(await destination()).toBe(scene.usd);
   await change(scene.outsideUsd, { defaultUmaDepositAccount: true });
@@ -142,45 +133,29 @@ test('a deleted account stays in old payments, takes no new ones, and is in no l
     });
   }
   // What has begun goes on.
-  expect(await ended(platform, paid.id)).toMatchObject({
-    status: 'COMPLETED',
-    destination: { accountId: scene.outsideUsd },
-  });
+  const delivered = { status: 'COMPLETED', destination: { accountId: scene.outsideUsd } };
+  expect(await ended(platform, paid.id)).toMatchObject(delivered);
   expect(await execute(platform, waiting.id)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
-  const out = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 1 };
-  expect(await act(platform, 'transferOut', out)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
+  expect(await transfer(platform, 'transferOut', scene, 1)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
 
   expect(await listed(scene)).toEqual([]);
   expect(await listed(scene, true)).toEqual([scene.outsideUsd, scene.outsideEur].sort());
-  const { node } = await platform.ask(
-    'query ($id: ID!) { node(id: $id) { ... on ExternalAccount { status isDeleted } } }',
-    { id: scene.outsideUsd },
-  );
+  const node = await fieldsOf(platform, 'node', scene.outsideUsd, '... on ExternalAccount { status isDeleted }');
   expect(node).toEqual({ status: 'INACTIVE', isDeleted: true });
 });
 
 test('a deleted account does not change any more, and can be registered again', async () => {
   const { customerId, outsideUsd } = await makeScene(platform, 0n);
-  const details = { accountNumber: '8800001', routingNumber: '021000021', accountCategory: 'CHECKING' };
-  const again = () =>
-    act(
-      platform,
-      'createExternalAccount',
-      {
-        customerId,
-        currency: 'USD',
-        accountInfo: { usAccount: details },
-        beneficiary: { individual: { fullName: 'Grace Hopper' } },
-      },
-      'account { id }',
-    );
+  const beneficiary = { individual: { fullName: 'Grace Hopper' } };
+  const input = { customerId, currency: 'USD', accountInfo: usAccount('8800001'), beneficiary };
+  const again = () => act(platform, 'createExternalAccount', input, 'account { id }');
   const first = (await again()).account.id;
   expect((await again()).code).toBe('CONFLICT');
   await remove(first);
   for (const refused of [
     await remove(first),
     await change(first, { platformAccountId: 'late' }),
-    await act(platform, 'sandboxSetExternalAccountStatus', { accountId: first, status: 'ACTIVE' }),
+    await setAccountStatus(platform, first, { status: 'ACTIVE' }),
   ]) {
     expect(refused).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT' });
     expect(refused.message).toContain('DELETED');

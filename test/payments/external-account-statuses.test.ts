@@ -1,44 +1,47 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act, actOn, ended, execute, feedEnd, quote, transactionOf, umaAddressOf, umaQuote } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, makeScene } from '../setup/scene.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  act,
+  actOn,
+  announce,
+  between,
+  ended,
+  execute,
+  feedEnd,
+  fieldsOf,
+  moving,
+  quote,
+  refusal,
+  seen,
+  setAccountStatus,
+  transfer,
+  umaAddressOf,
+  umaQuote,
+} from '../setup/acts.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { balanceOf, externalAccount, makeScene, newCustomer, usAccount } from '../setup/scene.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+/** Its sandbox checks nothing while a test looks. */
+const slow = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
 const fields = 'status statusReason version beneficiaryVerificationStatus beneficiaryVerifiedData { fullName }';
 
 let made = 0;
 
-/** Registers a US account of a customer, by the end of its number. */
+/** Registers a US account of a customer, by default a new one, by the end of its number. */
 async function register(customerId: string, suffix: string, rest: object = {}): Promise<Data> {
   made += 1;
   const input = {
-    customerId,
-    currency: 'USD',
-    accountInfo: {
-      usAccount: {
-        accountNumber: `${500_000 + made}${suffix}`,
-        routingNumber: '021000021',
-        accountCategory: 'CHECKING',
-      },
-    },
-    beneficiary: { individual: { fullName: 'Grace Hopper' } },
-    ...rest,
+    ...{ customerId, currency: 'USD', accountInfo: usAccount(`${500_000 + made}${suffix}`) },
+    ...{ beneficiary: { individual: { fullName: 'Grace Hopper' } }, ...rest },
   };
   return (await act(t.platform, 'createExternalAccount', input, `account { id ${fields} }`)).account;
 }
+const ofNobody = async (suffix: string) => register(await newCustomer(t.platform), suffix);
 
 async function set(accountId: string, input: object, platform: TestPlatform = t.platform): Promise<Data> {
-  const done = await act(
-    platform,
-    'sandboxSetExternalAccountStatus',
-    { accountId, ...input },
-    `account { id ${fields} }`,
-  );
+  const said = { accountId, ...input };
+  const done = await act(platform, 'sandboxSetExternalAccountStatus', said, `account { id ${fields} }`);
   return done.account ?? done;
 }
 
@@ -59,13 +62,7 @@ async function changesUntil(after: string, accountId: string, wants: (change: Da
   return changes;
 }
 
-async function accountOf(id: string): Promise<Data> {
-  const { account } = await t.platform.ask(
-    `query ($id: ID!) { account(id: $id) { ... on ExternalAccount { ${fields} } } }`,
-    { id },
-  );
-  return account;
-}
+const accountOf = (id: string) => fieldsOf(t.platform, 'account', id, `... on ExternalAccount { ${fields} }`);
 
 describe('an account whose check takes a while', () => {
   test.each([
@@ -73,9 +70,8 @@ describe('an account whose check takes a while', () => {
     ['202', 'UNDER_REVIEW'],
     ['203', 'INACTIVE'],
   ])('ending in %s is PENDING at first and then %s, which the feed tells', async (suffix, status) => {
-    const { customerId } = await makeScene(t.platform, 0n);
     const after = await feedEnd(t.platform);
-    const account = await register(customerId, suffix);
+    const account = await ofNobody(suffix);
     expect(account).toMatchObject({ status: 'PENDING', version: 1, statusReason: `sandbox suffix ${suffix}` });
     const changes = await changesUntil(after, account.id, (change) => change.status === status);
     expect(changes).toMatchObject([
@@ -90,9 +86,8 @@ describe('an account whose check takes a while', () => {
     ['108', 'NOT_MATCHED', null],
     ['109', 'PARTIAL_MATCH', 'G. Hopper'],
   ])('ending in %s has its owner verified later: PENDING, then %s', async (suffix, verified, fullName) => {
-    const { customerId } = await makeScene(t.platform, 0n);
     const after = await feedEnd(t.platform);
-    const account = await register(customerId, suffix);
+    const account = await ofNobody(suffix);
     expect(account).toMatchObject({
       status: 'ACTIVE',
       beneficiaryVerificationStatus: 'PENDING',
@@ -109,40 +104,17 @@ describe('an account whose check takes a while', () => {
   });
 
   test('ending in 204 stays PENDING until somebody says what it is, and what was said stands', async () => {
-    const { customerId } = await makeScene(t.platform, 0n);
-    const account = await register(customerId, '204');
-    expect(await set(account.id, { status: 'UNDER_REVIEW', reason: 'a name to look at' })).toMatchObject({
-      status: 'UNDER_REVIEW',
-      statusReason: 'a name to look at',
-      version: 2,
-    });
-    const slow = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-    try {
-      const scene = await makeScene(slow.platform, 0n);
-      const { account: waiting } = await act(
-        slow.platform,
-        'createExternalAccount',
-        {
-          customerId: scene.customerId,
-          currency: 'USD',
-          accountInfo: {
-            usAccount: { accountNumber: '4711201', routingNumber: '021000021', accountCategory: 'CHECKING' },
-          },
-          beneficiary: { individual: { fullName: 'Grace Hopper' } },
-        },
-        'account { id }',
-      );
-      await set(waiting.id, { status: 'UNDER_REVIEW' }, slow.platform);
-      // Nobody is to look at it again who would say otherwise.
-      expect(await slow.gateway.payments.database.prisma.accountCheck.count()).toBe(0);
-      const read = await slow.platform.ask(
-        'query ($id: ID!) { account(id: $id) { ... on ExternalAccount { status version } } }',
-        { id: waiting.id },
-      );
-      expect(read.account).toEqual({ status: 'UNDER_REVIEW', version: 2 });
-    } finally {
-      await slow.stop();
-    }
+    const account = await ofNobody('204');
+    const [status, statusReason] = ['UNDER_REVIEW', 'a name to look at'];
+    const said = { status, statusReason, version: 2 };
+    expect(await set(account.id, { status, reason: statusReason })).toMatchObject(said);
+    const customerId = await newCustomer(slow.platform);
+    const waiting = await externalAccount(slow.platform, customerId, 'USD', usAccount('4711201'));
+    await set(waiting, { status }, slow.platform);
+    // Nobody is to look at it again who would say otherwise.
+    expect(await slow.gateway.payments.database.prisma.accountCheck.count()).toBe(0);
+    const read = '... on ExternalAccount { status version }';
+    expect(await fieldsOf(slow.platform, 'account', waiting, read)).toEqual({ status, version: 2 });
   });
 });
 
@@ -156,18 +128,16 @@ describe('on request', () => {
   const pairs = Object.keys(allowed).flatMap((from) => Object.keys(allowed).map((to) => [from, to] as const));
 
   test.each(pairs)('3.3 from %s to %s as the table says', async (from, to) => {
-    const { customerId } = await makeScene(t.platform, 0n);
-    const account = await register(customerId, '204');
+    const account = await ofNobody('204');
     if (from !== 'PENDING') expect(await set(account.id, { status: from })).toMatchObject({ status: from });
     const moved = await set(account.id, { status: to });
     if (allowed[from]?.includes(to)) return expect(moved).toMatchObject({ status: to });
-    expect(moved).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT', path: ['input', 'status'] });
+    expect(moved).toMatchObject({ __typename: 'ConflictError', ...refusal('CONFLICT', 'status') });
     expect(await accountOf(account.id)).toMatchObject({ status: from });
   });
 
   test('the verification moves alone, with what the bank tells of the owner', async () => {
-    const { customerId } = await makeScene(t.platform, 0n);
-    const account = await register(customerId, '000');
+    const account = await ofNobody('000');
     expect(await set(account.id, { beneficiaryVerificationStatus: 'PARTIAL_MATCH' })).toMatchObject({
       status: 'ACTIVE',
       beneficiaryVerificationStatus: 'PARTIAL_MATCH',
@@ -177,33 +147,22 @@ describe('on request', () => {
   });
 
   test('has one effect per idempotency key', async () => {
-    const { customerId } = await makeScene(t.platform, 0n);
-    const account = await register(customerId, '000');
-    const once = async () =>
-      act(
-        t.platform,
-        'sandboxSetExternalAccountStatus',
-        { accountId: account.id, status: 'INACTIVE', idempotencyKey: `close-${account.id}` },
-        'account { status version }',
-      );
-    expect(await once()).toMatchObject({ replayed: false, account: { status: 'INACTIVE', version: 2 } });
-    expect(await once()).toMatchObject({ replayed: true, account: { status: 'INACTIVE', version: 2 } });
+    const { id } = await ofNobody('000');
+    for (const replayed of [false, true]) {
+      const once = await setAccountStatus(t.platform, id, { status: 'INACTIVE', idempotencyKey: `close-${id}` });
+      expect(once).toMatchObject({ replayed, account: { status: 'INACTIVE', version: 2 } });
+    }
   });
 
   test('is refused where nothing is said, for a wallet’s owner, for what is not there, and in production', async () => {
     const { customerId, usd } = await makeScene(t.platform, 0n);
     const account = await register(customerId, '000');
     expect(await set(account.id, {})).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'status'] });
-    const { account: wallet } = await act(
-      t.platform,
-      'createExternalAccount',
-      { customerId, currency: 'USDC', accountInfo: { baseWallet: { address: `0x${'c'.repeat(40)}` } } },
-      'account { id }',
+    const base = { baseWallet: { address: `0x${'c'.repeat(40)}` } };
+    const wallet = await externalAccount(t.platform, customerId, 'USDC', base, { beneficiary: undefined });
+    expect(await set(wallet, { beneficiaryVerificationStatus: 'MATCHED' })).toMatchObject(
+      refusal('INVALID_INPUT', 'beneficiaryVerificationStatus'),
     );
-    expect(await set(wallet.id, { beneficiaryVerificationStatus: 'MATCHED' })).toMatchObject({
-      code: 'INVALID_INPUT',
-      path: ['input', 'beneficiaryVerificationStatus'],
-    });
     const other = await t.newPlatform(`other-${made}`);
     const notFound = { code: 'ACCOUNT_NOT_FOUND', path: ['input', 'accountId'] };
     expect(await set(account.id, { status: 'INACTIVE' }, other)).toMatchObject(notFound);
@@ -215,10 +174,10 @@ describe('on request', () => {
 
   test('an INACTIVE account that was registered anew is not reactivated beside its successor', async () => {
     const { customerId } = await makeScene(t.platform, 0n);
-    const number = { accountNumber: '60606060', routingNumber: '021000021', accountCategory: 'CHECKING' };
-    const first = await register(customerId, '', { accountInfo: { usAccount: number } });
+    const again = { accountInfo: usAccount('60606060') };
+    const first = await register(customerId, '', again);
     await set(first.id, { status: 'INACTIVE' });
-    const second = await register(customerId, '', { accountInfo: { usAccount: number } });
+    const second = await register(customerId, '', again);
     const refused = await set(first.id, { status: 'ACTIVE' });
     expect(refused).toMatchObject({ code: 'CONFLICT', path: ['input', 'accountId'] });
     expect(refused.message).toContain(second.id);
@@ -226,33 +185,21 @@ describe('on request', () => {
 });
 
 describe.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])('an account that is %s takes part in no payment', (status) => {
-  const refusal = (path: string[]) => ({
-    __typename: 'InvalidInputError',
-    code: 'INVALID_BANK_ACCOUNT',
-    message: `the external account is ${status}; only an ACTIVE one can take part`,
-    path: ['input', ...path],
-  });
-
-  async function standing() {
-    const scene = await makeScene(t.platform, 50_000n);
-    const account = await register(scene.customerId, '204');
-    if (status !== 'PENDING') await set(account.id, { status });
-    return { scene, id: account.id };
-  }
+  const isRefused = (answer: Data, ...path: string[]) =>
+    expect(answer).toMatchObject({
+      __typename: 'InvalidInputError',
+      message: `the external account is ${status}; only an ACTIVE one can take part`,
+      ...refusal('INVALID_BANK_ACCOUNT', ...path),
+    });
 
   test('neither as a side of a transfer, nor of a quote', async () => {
-    const { scene, id } = await standing();
-    const out = { sourceAccountId: scene.usd, destinationAccountId: id, amount: 100 };
-    expect(await actOn(t.platform, 'transferOut', out)).toMatchObject(refusal(['destinationAccountId']));
-    const into = { sourceAccountId: id, destinationAccountId: scene.usd, amount: 100 };
-    expect(await actOn(t.platform, 'transferIn', into)).toMatchObject(refusal(['sourceAccountId']));
-    const terms = { lockedCurrencyAmount: 1_000 };
-    const to = { source: { account: { accountId: scene.eur } }, destination: { account: { accountId: id } } };
-    expect(await quote(t.platform, { ...to, ...terms })).toMatchObject(
-      refusal(['destination', 'account', 'accountId']),
-    );
-    const from = { source: { account: { accountId: id } }, destination: { account: { accountId: scene.outsideEur } } };
-    expect(await quote(t.platform, { ...from, ...terms })).toMatchObject(refusal(['source', 'account', 'accountId']));
+    const scene = await makeScene(t.platform, 50_000n);
+    const { id } = await register(scene.customerId, '204');
+    if (status !== 'PENDING') await set(id, { status });
+    isRefused(await actOn(t.platform, 'transferOut', moving(scene.usd, id, 100)), 'destinationAccountId');
+    isRefused(await actOn(t.platform, 'transferIn', moving(id, scene.usd, 100)), 'sourceAccountId');
+    isRefused(await quote(t.platform, between(scene.eur, id, 1_000)), 'destination', 'account', 'accountId');
+    isRefused(await quote(t.platform, between(id, scene.outsideEur, 1_000)), 'source', 'account', 'accountId');
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 });
@@ -261,20 +208,11 @@ describe('an account that is no longer ACTIVE', () => {
   test('stops the execution of a quote made before, on either side; nothing is debited and the quote stays PENDING', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const account = await register(scene.customerId, '000');
-    const to = await quote(t.platform, {
-      source: { account: { accountId: scene.usd } },
-      destination: { account: { accountId: account.id } },
-      lockedCurrencyAmount: 1_000,
-    });
-    const from = await quote(t.platform, {
-      source: { account: { accountId: account.id } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: 1_000,
-    });
+    const to = await quote(t.platform, between(scene.usd, account.id, 1_000));
+    const from = await quote(t.platform, between(account.id, scene.outsideEur, 1_000));
     await set(account.id, { status: 'UNDER_REVIEW' });
-    for (const { id } of [to, from]) {
-      expect(await execute(t.platform, id)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
-    }
+    for (const { id } of [to, from])
+      expect(await execute(t.platform, id)).toMatchObject(refusal('INVALID_BANK_ACCOUNT', 'quoteId'));
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
     await set(account.id, { status: 'ACTIVE' });
     expect(await execute(t.platform, to.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
@@ -284,14 +222,10 @@ describe('an account that is no longer ACTIVE', () => {
   test('stops no payment that has begun', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const account = await register(scene.customerId, '000');
-    const { transaction } = await actOn(t.platform, 'transferOut', {
-      sourceAccountId: scene.usd,
-      destinationAccountId: account.id,
-      amount: 100,
-      sandboxScenario: { delayMs: 200 },
-    });
+    const slowly = { sandboxScenario: { delayMs: 200 } };
+    const { id } = await transfer(t.platform, 'transferOut', { ...scene, outsideUsd: account.id }, 100, slowly);
     await set(account.id, { status: 'INACTIVE' });
-    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await ended(t.platform, id)).toMatchObject({ status: 'COMPLETED' });
   });
 });
 
@@ -305,17 +239,10 @@ describe('the default deposit account', () => {
 
   test('2.9 that is not ACTIVE when a UMA payment arrives leaves the money in the internal account', async () => {
     const { scene } = await receiver('UNDER_REVIEW');
-    const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', {
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: scene.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 700,
-    });
+    const transaction = await announce(t.platform, scene.customerId, 700);
     await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
-    expect(await ended(t.platform, transaction.id)).toMatchObject({
-      status: 'COMPLETED',
-      destination: { accountId: scene.usd },
-    });
+    const delivered = { status: 'COMPLETED', destination: { accountId: scene.usd } };
+    expect(await ended(t.platform, transaction.id)).toMatchObject(delivered);
     expect(await balanceOf(t.platform, scene.usd)).toBe(700n);
   });
 
@@ -325,15 +252,8 @@ describe('the default deposit account', () => {
     const after = await feedEnd(t.platform);
     const made = await umaQuote(t.platform, from.usd, await umaAddressOf(t.platform, scene.customerId));
     await execute(t.platform, made.id);
-    let incoming: Data;
-    for await (const { data } of t.platform.watch(
-      'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id type status } } }',
-      { after },
-    )) {
-      incoming = data.transactionUpdates.transaction;
-      if (incoming.type === 'INCOMING') break;
-    }
-    expect(await transactionOf(t.platform, incoming.id)).toMatchObject({ destination: { accountId: account.id } });
+    const incoming = await seen(t.platform, after, ({ type }) => type === 'INCOMING');
+    expect(incoming).toMatchObject({ destination: { accountId: account.id } });
     await set(account.id, { status: 'INACTIVE' });
     await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
     const done = await ended(t.platform, incoming.id);

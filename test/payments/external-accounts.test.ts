@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene } from '../setup/scene.ts';
+import { describe, expect, test } from 'vitest';
+import { act, refusal } from '../setup/acts.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { defaultAccounts, makeScene, newCustomer, usAccount } from '../setup/scene.ts';
 
-let t: TestGateway;
-let platform: TestPlatform;
-let customerId: string;
-beforeAll(async () => {
-  t = await startTestGateway();
-  platform = t.platform;
-  customerId = (await makeScene(platform)).customerId;
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const { platform } = t;
+const customerId = (await makeScene(platform)).customerId;
 
 const beneficiary = { individual: { fullName: 'Grace Hopper', birthDate: '1990-12-09', nationality: 'US' } };
 
@@ -31,123 +25,111 @@ async function register(input: object, as: TestPlatform = platform): Promise<Dat
 const address = (letter: string, length: number) => letter.repeat(length);
 const invoice = `lnbc${address('q', 60)}`;
 
-/** Each kind: its currency, GraphQL type, a right form, and for each field a wrong one. */
+/** Each kind: its currency, a right form, and for each field a wrong one. */
 const kinds = [
   {
     kind: 'usAccount',
-    type: 'UsAccountInfo',
     currency: 'USD',
     right: { accountNumber: '12345678', routingNumber: '021000021', accountCategory: 'SAVINGS', bankName: 'A Bank' },
     wrong: { accountNumber: '123', routingNumber: '12345678' },
   },
   {
     kind: 'clabe',
-    type: 'ClabeAccountInfo',
     currency: 'MXN',
     right: { clabeNumber: '032180000118359719' },
     wrong: { clabeNumber: '03218000011835971' },
   },
   {
     kind: 'pix',
-    type: 'PixAccountInfo',
     currency: 'BRL',
     right: { pixKey: '12345678909', pixKeyType: 'CPF', taxId: '12345678909' },
     wrong: { pixKey: 'not-a-cpf', taxId: '' },
   },
   {
     kind: 'iban',
-    type: 'IbanAccountInfo',
     currency: 'EUR',
     right: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
     wrong: { iban: 'DE8937', swiftBic: 'COBA' },
   },
-  { kind: 'upi', type: 'UpiAccountInfo', currency: 'INR', right: { vpa: 'grace@bank' }, wrong: { vpa: 'grace' } },
+  { kind: 'upi', currency: 'INR', right: { vpa: 'grace@bank' }, wrong: { vpa: 'grace' } },
   {
     kind: 'ngnAccount',
-    type: 'NgnAccountInfo',
     currency: 'NGN',
     right: { accountNumber: '0123456789', bankName: 'A Bank', purposeOfPayment: 'GIFT' },
     wrong: { accountNumber: '123456789', bankName: '' },
   },
   {
     kind: 'cadAccount',
-    type: 'CadAccountInfo',
     currency: 'CAD',
     right: { bankCode: '001', branchCode: '00012', accountNumber: '1234567' },
     wrong: { bankCode: '1', branchCode: '123456', accountNumber: '123456' },
   },
   {
     kind: 'gbpAccount',
-    type: 'GbpAccountInfo',
     currency: 'GBP',
     right: { sortCode: '20-00-00', accountNumber: '12345678' },
     wrong: { sortCode: '20000', accountNumber: '1234567' },
   },
   {
     kind: 'phpAccount',
-    type: 'PhpAccountInfo',
     currency: 'PHP',
     right: { bankName: 'A Bank', accountNumber: '1234567890' },
     wrong: { bankName: '', accountNumber: '12 34' },
   },
   {
     kind: 'sgdAccount',
-    type: 'SgdAccountInfo',
     currency: 'SGD',
     right: { bankName: 'A Bank', swiftCode: 'DBSSSGSG', accountNumber: '1234567890' },
     wrong: { bankName: '', swiftCode: 'dbss', accountNumber: '12 34' },
   },
   {
     kind: 'layer2Wallet',
-    type: 'Layer2WalletInfo',
     currency: 'BTC',
     right: { address: address('q', 40) },
     wrong: { address: 'short' },
-    wallet: true,
   },
   {
     kind: 'lightning',
-    type: 'LightningInfo',
     currency: 'BTC',
     right: { invoice },
     wrong: { invoice: 'lightning:1', bolt12: 'lnx', lightningAddress: 'grace' },
-    wallet: true,
   },
   {
     kind: 'solanaWallet',
-    type: 'SolanaWalletInfo',
     currency: 'USDC',
     right: { address: address('S', 44) },
     wrong: { address: address('S', 45) },
-    wallet: true,
   },
   {
     kind: 'tronWallet',
-    type: 'TronWalletInfo',
     currency: 'USDT',
     right: { address: `T${address('a', 33)}` },
     wrong: { address: address('a', 34) },
-    wallet: true,
   },
   {
     kind: 'polygonWallet',
-    type: 'PolygonWalletInfo',
     currency: 'USDC',
     right: { address: `0x${address('a', 40)}` },
     wrong: { address: address('a', 42) },
-    wallet: true,
   },
   {
     kind: 'baseWallet',
-    type: 'BaseWalletInfo',
     currency: 'USDC',
     right: { address: `0x${address('b', 40)}` },
     wrong: { address: `0x${address('b', 39)}` },
-    wallet: true,
   },
 ];
 
-describe.each(kinds)('$kind', ({ kind, type, currency, right, wrong, wallet }) => {
+const isWallet = (kind: string) => kind.endsWith('Wallet') || kind === 'lightning';
+
+/** The GraphQL type of a kind. */
+function typeOf(kind: string): string {
+  const name = kind.charAt(0).toUpperCase() + kind.slice(1);
+  return isWallet(kind) || name.endsWith('Account') ? `${name}Info` : `${name}AccountInfo`;
+}
+
+describe.each(kinds)('$kind', ({ kind, currency, right, wrong }) => {
+  const wallet = isWallet(kind);
   const owner = wallet ? {} : { beneficiary };
 
   test('is accepted in its form and is ACTIVE at once in the sandbox', async () => {
@@ -156,7 +138,7 @@ describe.each(kinds)('$kind', ({ kind, type, currency, right, wrong, wallet }) =
       status: 'ACTIVE',
       currency: { code: currency },
       customer: { id: customerId },
-      accountInfo: { __typename: type },
+      accountInfo: { __typename: typeOf(kind) },
       beneficiary: wallet ? null : { fullName: 'Grace Hopper', birthDate: '1990-12-09' },
       beneficiaryVerificationStatus: wallet ? null : 'MATCHED',
       beneficiaryVerifiedData: wallet ? null : { fullName: 'Grace Hopper' },
@@ -168,17 +150,15 @@ describe.each(kinds)('$kind', ({ kind, type, currency, right, wrong, wallet }) =
       const details = kind === 'lightning' ? { [field]: value } : { ...right, [field]: value };
       expect(await register({ customerId, currency, accountInfo: { [kind]: details }, ...owner })).toMatchObject({
         __typename: 'InvalidInputError',
-        code: 'INVALID_BANK_ACCOUNT',
-        path: ['input', 'accountInfo', kind, field],
+        ...refusal('INVALID_BANK_ACCOUNT', 'accountInfo', kind, field),
       });
     }
   });
 
   test('is refused in a currency that is not its own', async () => {
-    expect(await register({ customerId, currency: 'JPY', accountInfo: { [kind]: right }, ...owner })).toMatchObject({
-      code: 'INVALID_CURRENCY',
-      path: ['input', 'currency'],
-    });
+    expect(await register({ customerId, currency: 'JPY', accountInfo: { [kind]: right }, ...owner })).toMatchObject(
+      refusal('INVALID_CURRENCY', 'currency'),
+    );
   });
 
   test(wallet ? 'has no beneficiary' : 'needs its beneficiary', async () => {
@@ -195,10 +175,10 @@ describe('the forms that a screen is made of', () => {
     expect(externalAccountForms.map(({ inputField }: Data) => inputField).sort()).toEqual(
       [...new Set(kinds.map(({ kind }) => kind))].sort(),
     );
-    for (const { kind, currency, right, wrong, wallet } of kinds) {
+    for (const { kind, currency, right, wrong } of kinds) {
       const form = externalAccountForms.find(({ inputField }: Data) => inputField === kind);
       expect(form.currencies.map(({ code }: Data) => code)).toContain(currency);
-      expect(form.isBeneficiaryRequired).toBe(!wallet);
+      expect(form.isBeneficiaryRequired).toBe(!isWallet(kind));
       expect(faultsIn(form, right)).toEqual([]);
       for (const [name, value] of Object.entries(wrong)) {
         const details = form.exactlyOneOf.includes(name) ? { [name]: value } : { ...right, [name]: value };
@@ -208,12 +188,10 @@ describe('the forms that a screen is made of', () => {
   });
 
   test('are those of one currency when it is given; an unknown one is refused', async () => {
-    const types = async (currency: string) =>
-      (
-        await platform.ask('query ($currency: String) { externalAccountForms(currency: $currency) { accountType } }', {
-          currency,
-        })
-      ).externalAccountForms.map(({ accountType }: Data) => accountType);
+    const types = async (currency: string) => {
+      const forms = await platform.ask(`{ externalAccountForms(currency: "${currency}") { accountType } }`);
+      return forms.externalAccountForms.map(({ accountType }: Data) => accountType);
+    };
     expect(await types('USDC')).toEqual(['SOLANA_WALLET', 'POLYGON_WALLET', 'BASE_WALLET']);
     expect(await types('JPY')).toEqual([]);
     const { errors } = await platform.send('{ externalAccountForms(currency: "XXX") { accountType } }');
@@ -239,16 +217,17 @@ function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<strin
   });
 }
 
-const usAccount = (accountNumber: string) => ({
-  usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING' },
+/** The input of a US account. */
+const usInput = (accountNumber: string, rest: object = { customerId }) => ({
+  ...{ currency: 'USD', accountInfo: usAccount(accountNumber), beneficiary },
+  ...rest,
 });
 
 test('a Lightning destination is exactly one of invoice, offer and address', async () => {
   for (const lightning of [{}, { invoice, lightningAddress: 'grace@example.com' }]) {
-    expect(await register({ customerId, currency: 'BTC', accountInfo: { lightning } })).toMatchObject({
-      code: 'INVALID_BANK_ACCOUNT',
-      path: ['input', 'accountInfo', 'lightning'],
-    });
+    expect(await register({ customerId, currency: 'BTC', accountInfo: { lightning } })).toMatchObject(
+      refusal('INVALID_BANK_ACCOUNT', 'accountInfo', 'lightning'),
+    );
   }
 });
 
@@ -260,22 +239,17 @@ test.each([
 ])('a Pix key of type %s has its own form', async (pixKeyType, right, wrong) => {
   const pix = (pixKey: string) => ({ pix: { pixKey, pixKeyType, taxId: '12345678909' } });
   const input = { customerId, currency: 'BRL', beneficiary };
-  expect(await register({ ...input, accountInfo: pix(wrong) })).toMatchObject({
-    code: 'INVALID_BANK_ACCOUNT',
-    path: ['input', 'accountInfo', 'pix', 'pixKey'],
-  });
+  expect(await register({ ...input, accountInfo: pix(wrong) })).toMatchObject(
+    refusal('INVALID_BANK_ACCOUNT', 'accountInfo', 'pix', 'pixKey'),
+  );
   expect(await register({ ...input, accountInfo: pix(right) })).toMatchObject({ account: { status: 'ACTIVE' } });
 });
 
 test('a company can own an account', async () => {
-  const { account } = await register({
-    customerId,
-    currency: 'USD',
-    accountInfo: usAccount('7770001'),
-    beneficiary: { business: { legalName: 'Engines Ltd', taxId: 'T-1' } },
-  });
+  const company = { business: { legalName: 'Engines Ltd', taxId: 'T-1' } };
+  const { account } = await register(usInput('7770001', { customerId, beneficiary: company }));
   expect(account).toMatchObject({
-    beneficiary: { __typename: 'BusinessBeneficiary', legalName: 'Engines Ltd', taxId: 'T-1' },
+    beneficiary: { __typename: 'BusinessBeneficiary', ...company.business },
     beneficiaryVerifiedData: { fullName: 'Engines Ltd' },
   });
 });
@@ -288,13 +262,7 @@ test.each([
   ['107', 'CHECKED_BY_RECEIVING_FI', null],
   ['000', 'MATCHED', 'Grace Hopper'],
 ])('an account number ending in %s is verified as %s', async (suffix, status, fullName) => {
-  const { account } = await register({
-    customerId,
-    currency: 'USD',
-    accountInfo: usAccount(`88800${suffix}`),
-    beneficiary,
-  });
-  expect(account).toMatchObject({
+  expect((await register(usInput(`88800${suffix}`))).account).toMatchObject({
     status: 'ACTIVE',
     beneficiaryVerificationStatus: status,
     beneficiaryVerifiedData: { fullName },
@@ -307,95 +275,55 @@ test('a UPI address carries the trigger before its @', async () => {
 });
 
 test('an account number ending in 105 is refused', async () => {
-  expect(
-    await register({ customerId, currency: 'USD', accountInfo: usAccount('88800105'), beneficiary }),
-  ).toMatchObject({
+  expect(await register(usInput('88800105'))).toMatchObject({
     __typename: 'InvalidInputError',
-    code: 'INVALID_BANK_ACCOUNT',
-    path: ['input', 'accountInfo', 'usAccount'],
+    ...refusal('INVALID_BANK_ACCOUNT', 'accountInfo', 'usAccount'),
   });
 });
 
 describe('the default account for incoming UMA payments', () => {
-  const defaults = async (owner: string): Promise<string[]> => {
-    const { accounts } = await platform.ask(
-      `query ($id: ID!) { accounts(filter: { kind: EXTERNAL, customerId: $id }, first: 100) { edges { node { id ... on ExternalAccount { defaultUmaDepositAccount } } } } }`,
-      { id: owner },
-    );
-    return accounts.edges.filter((edge: Data) => edge.node.defaultUmaDepositAccount).map((edge: Data) => edge.node.id);
-  };
+  const isDefault = { defaultUmaDepositAccount: true };
+  const defaults = (owner: string) => defaultAccounts(platform, owner);
 
   test('is replaced by the next default, and stays beside an ordinary account', async () => {
-    const scene = await makeScene(platform, 0n);
+    const owner = await newCustomer(platform);
     const add = async (accountNumber: string, defaultUmaDepositAccount: boolean) =>
-      (
-        await register({
-          customerId: scene.customerId,
-          currency: 'USD',
-          accountInfo: usAccount(accountNumber),
-          beneficiary,
-          defaultUmaDepositAccount,
-        })
-      ).account.id;
+      (await register(usInput(accountNumber, { customerId: owner, defaultUmaDepositAccount }))).account.id;
     const first = await add('9990001', true);
-    expect(await defaults(scene.customerId)).toEqual([first]);
+    expect(await defaults(owner)).toEqual([first]);
     const second = await add('9990002', true);
-    expect(await defaults(scene.customerId)).toEqual([second]);
+    expect(await defaults(owner)).toEqual([second]);
     await add('9990003', false);
-    expect(await defaults(scene.customerId)).toEqual([second]);
+    expect(await defaults(owner)).toEqual([second]);
   });
 
   test('is one even when many are made at once', async () => {
-    const scene = await makeScene(platform, 0n);
-    await Promise.all(
-      ['01', '02', '03', '04', '05', '06'].map((end) =>
-        register({
-          customerId: scene.customerId,
-          currency: 'USD',
-          accountInfo: usAccount(`99910${end}`),
-          beneficiary,
-          defaultUmaDepositAccount: true,
-        }),
-      ),
-    );
-    expect(await defaults(scene.customerId)).toHaveLength(1);
+    const owner = await newCustomer(platform);
+    const many = ['01', '02', '03', '04', '05', '06'];
+    await Promise.all(many.map((end) => register(usInput(`99910${end}`, { customerId: owner, ...isDefault }))));
+    expect(await defaults(owner)).toHaveLength(1);
   });
 
   test('is never the platform’s own', async () => {
-    expect(
-      await register({
-        currency: 'USD',
-        accountInfo: usAccount('9990009'),
-        beneficiary,
-        defaultUmaDepositAccount: true,
-      }),
-    ).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'defaultUmaDepositAccount'] });
+    const refused = refusal('INVALID_INPUT', 'defaultUmaDepositAccount');
+    expect(await register(usInput('9990009', isDefault))).toMatchObject(refused);
   });
 });
 
 test('a platform has accounts of its own, and other owners may register the same account', async () => {
-  const accountInfo = usAccount('6660001');
-  const own = await register({ currency: 'USD', accountInfo, beneficiary, platformAccountId: 'treasury' });
+  const made = { __typename: 'CreateExternalAccountSuccess' };
+  const own = await register(usInput('6660001', { platformAccountId: 'treasury' }));
   expect(own.account).toMatchObject({ customer: null, platformAccountId: 'treasury' });
-  expect(await register({ currency: 'USD', accountInfo, beneficiary })).toMatchObject({ code: 'CONFLICT' });
-  expect(await register({ customerId, currency: 'USD', accountInfo, beneficiary })).toMatchObject({
-    __typename: 'CreateExternalAccountSuccess',
-  });
+  expect(await register(usInput('6660001', {}))).toMatchObject({ code: 'CONFLICT' });
+  expect(await register(usInput('6660001'))).toMatchObject(made);
   const { accounts } = await platform.ask(
     '{ accounts(filter: { kind: EXTERNAL, platformOwned: true }) { edges { node { id } } } }',
   );
   expect(accounts.edges).toEqual([{ node: { id: own.account.id } }]);
-  const stranger = await t.newPlatform('stranger');
-  expect(await register({ currency: 'USD', accountInfo, beneficiary }, stranger)).toMatchObject({
-    __typename: 'CreateExternalAccountSuccess',
-  });
+  expect(await register(usInput('6660001', {}), await t.newPlatform('stranger'))).toMatchObject(made);
 });
 
 test('the same account registered by many at once exists once', async () => {
-  const answers = await Promise.all(
-    Array.from({ length: 6 }, () =>
-      register({ customerId, currency: 'USD', accountInfo: usAccount('5550001'), beneficiary }),
-    ),
-  );
+  const answers = await Promise.all(Array.from({ length: 6 }, () => register(usInput('5550001'))));
   expect(answers.map((answer) => answer.code ?? 'done').sort()).toEqual([...Array(5).fill('CONFLICT'), 'done']);
 });

@@ -1,14 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { actOn, ended, execute, feedEnd, quote, seen, transactionOf, umaQuote } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  actOn,
+  between,
+  ended,
+  execute,
+  fundedIn,
+  left,
+  moving,
+  quote,
+  transactionOf,
+  transfer,
+  umaQuote,
+  untilStatus,
+  went,
+} from '../setup/acts.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
-import { balanceOf, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { balanceOf, chargeFees, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
 
 const reasons = [
   'LNURLP_FAILED',
@@ -24,21 +34,13 @@ const reasons = [
 const amount = 10_000;
 
 async function pay(scene: Scene, rest: object): Promise<Data> {
-  const made = await actOn(t.platform, 'transferOut', {
-    sourceAccountId: scene.usd,
-    destinationAccountId: scene.outsideUsd,
-    amount,
-    ...rest,
-  });
-  return made.transaction ? ended(t.platform, made.transaction.id) : made;
+  const made = await transfer(t.platform, 'transferOut', scene, amount, rest);
+  return made.id ? ended(t.platform, made.id) : made;
 }
-
-/** What a system account has of a payment, in smallest units. */
-function left(transaction: Data, system: string): bigint {
-  return transaction.ledgerEntries
-    .filter((entry: Data) => entry.system === system)
-    .reduce((sum: bigint, entry: Data) => sum + BigInt(entry.amount.amount), 0n);
-}
+/** What comes of the deposit for a quote. */
+const send = (quoteId: string, sandboxScenario: object) =>
+  actOn(t.platform, 'sandboxSend', { quoteId, currencyCode: 'USD', sandboxScenario });
+const refund = { amount: { amount: '10000' } };
 
 describe('a failed payment', () => {
   test.each(reasons)(
@@ -56,36 +58,22 @@ describe('a failed payment', () => {
 
   test.each(reasons)('coming in: %s, and nothing is credited', async (failureReason) => {
     const scene = await makeScene(t.platform, 0n);
-    const { transaction } = await actOn(t.platform, 'transferIn', {
-      sourceAccountId: scene.outsideUsd,
-      destinationAccountId: scene.usd,
-      amount,
-      sandboxScenario: { failureReason },
-    });
-    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'FAILED', failureReason, refund: null });
+    const { id } = await transfer(t.platform, 'transferIn', scene, amount, { sandboxScenario: { failureReason } });
+    expect(await ended(t.platform, id)).toMatchObject({ status: 'FAILED', failureReason, refund: null });
     expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
   });
 
   test.each(['002', '003', '004', '005', '006'])('by the account suffix %s', async (suffix) => {
     const scene = await makeScene(t.platform, 50_000n, suffix);
     const failed = await pay(scene, {});
-    expect(failed).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'QUOTE_EXECUTION_FAILED',
-      refund: { amount: { amount: '10000' } },
-    });
+    expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', refund });
     expect(failed.timeline.at(-1).reason).toContain(suffix);
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
   test('suffix 007: neither paid out nor refunded, the money waits in SUSPENSE', async () => {
     const scene = await makeScene(t.platform, 50_000n, '007');
-    const made = await quote(t.platform, {
-      source: { account: { accountId: scene.usd } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: amount,
-      immediatelyExecute: true,
-    });
+    const made = await quote(t.platform, between(scene.usd, scene.outsideEur, amount, { immediatelyExecute: true }));
     const failed = await ended(t.platform, made.transaction.id);
     expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' });
     expect(failed.refund.settledAt).toBeNull();
@@ -105,36 +93,20 @@ describe('a sandbox scenario', () => {
 
   test('lets the receiving side refuse: REJECTED, with the money back', async () => {
     const scene = await makeScene(t.platform, 50_000n);
-    expect(await pay(scene, { sandboxScenario: { reject: true } })).toMatchObject({
-      status: 'REJECTED',
-      failureReason: null,
-      refund: { amount: { amount: '10000' } },
-    });
+    const rejected = { status: 'REJECTED', failureReason: null, refund };
+    expect(await pay(scene, { sandboxScenario: { reject: true } })).toMatchObject(rejected);
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
   test('lets the bank return a completed payment: REFUNDED, with reversing journals and the fees back', async () => {
     const scene = await makeScene(t.platform, 50_000n);
-    const made = await quote(t.platform, {
-      source: { account: { accountId: scene.usd } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: amount,
-      sandboxScenario: { returnAfterMs: 100 },
-    });
-    const after = await feedEnd(t.platform);
-    await execute(t.platform, made.id);
-    const returned = await seen(
-      t.platform,
-      after,
-      (transaction) => transaction.id === made.transaction.id && transaction.status === 'REFUNDED',
-    );
-    expect(returned.timeline.map((event: Data) => event.status)).toEqual([
-      'PENDING',
-      'PROCESSING',
-      'COMPLETED',
-      'REFUNDED',
-    ]);
-    expect(returned).toMatchObject({ status: 'REFUNDED', refund: { amount: { amount: '10000' } } });
+    const terms = { sandboxScenario: { returnAfterMs: 100 } };
+    const { id, transaction } = await quote(t.platform, between(scene.usd, scene.outsideEur, amount, terms));
+    await execute(t.platform, id);
+    await untilStatus(t.platform, transaction.id, 'REFUNDED');
+    const returned = await transactionOf(t.platform, transaction.id);
+    const timeline = went('PENDING', 'PROCESSING', 'COMPLETED', 'REFUNDED');
+    expect(returned).toMatchObject({ status: 'REFUNDED', refund, timeline });
     for (const system of ['OUTSIDE', 'CLEARING', 'LIQUIDITY', 'FEES']) expect(left(returned, system)).toBe(0n);
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
@@ -143,26 +115,18 @@ describe('a sandbox scenario', () => {
     /** A platform that earns, its account for that, and a payment of it that comes back when the test lets it. */
     async function earning(name: string) {
       const platform = await t.newPlatform(name);
-      await t.gateway.payments.database.prisma.platformFee.create({
-        data: { platformId: platform.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0' },
-      });
+      await chargeFees(t, platform);
       const scene = await makeScene(platform, 50_000n);
       const earnings = await ownAccount(platform, 'USD');
       const pay = async (sandboxScenario?: object): Promise<string> => {
-        const made = await quote(platform, {
-          source: { account: { accountId: scene.usd } },
-          destination: { account: { accountId: scene.outsideEur } },
-          lockedCurrencyAmount: amount,
-          immediatelyExecute: true,
-          sandboxScenario,
-        });
-        expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-        return made.transaction.id;
+        const terms = { immediatelyExecute: true, sandboxScenario };
+        const { transaction } = await quote(platform, between(scene.usd, scene.outsideEur, amount, terms));
+        expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+        return transaction.id;
       };
       const comeBack = async (id: string) => {
-        const after = await feedEnd(platform);
         await passDelay(t, id);
-        await seen(platform, after, (one) => one.id === id && one.status === 'REFUNDED');
+        await untilStatus(platform, id, 'REFUNDED');
       };
       return { platform, scene, earnings, pay, comeBack };
     }
@@ -181,8 +145,8 @@ describe('a sandbox scenario', () => {
       await comeBack(await pay({ returnAfterMs: 3_600_000 }));
       expect(await balanceOf(platform, earnings)).toBe(0n);
       const lacking = await pay({ returnAfterMs: 3_600_000 });
-      const unit = { sourceAccountId: earnings, destinationAccountId: scene.usd, amount: 1 };
-      expect(await actOn(platform, 'transferInternal', unit)).toMatchObject({ transaction: { status: 'COMPLETED' } });
+      const unit = await actOn(platform, 'transferInternal', moving(earnings, scene.usd, 1));
+      expect(unit).toMatchObject({ transaction: { status: 'COMPLETED' } });
       await comeBack(lacking);
       expect(await balanceOf(platform, earnings)).toBe(24n);
       expect(await balanceOf(platform, scene.usd)).toBe(50_001n);
@@ -200,36 +164,19 @@ describe('a sandbox scenario', () => {
 
   test('for a deposit decides on what it funds', async () => {
     const scene = await makeScene(t.platform, 0n);
-    const made = await quote(t.platform, {
-      source: { realtimeFunding: { customerId: scene.customerId, currency: 'USD' } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: amount,
-    });
-    await actOn(t.platform, 'sandboxSend', {
-      quoteId: made.id,
-      currencyCode: 'USD',
-      sandboxScenario: { failureReason: 'QUOTE_EXPIRED' },
-    });
-    expect(await ended(t.platform, made.transaction.id)).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'QUOTE_EXPIRED',
-    });
+    const made = await quote(t.platform, fundedIn('USD', scene, amount));
+    const failureReason = 'QUOTE_EXPIRED';
+    await send(made.id, { failureReason });
+    expect(await ended(t.platform, made.transaction.id)).toMatchObject({ status: 'FAILED', failureReason });
     expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
   });
 
   test.each(reasons)('gives a deposit the reasons of the specification and no other: %s', async (failureReason) => {
     const scene = await makeScene(t.platform, 0n);
-    const input = {
-      source: { realtimeFunding: { customerId: scene.customerId, currency: 'USD' } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: amount,
-    };
+    const input = fundedIn('USD', scene, amount);
     const sandboxScenario = { failureReason };
     const made = await quote(t.platform, input);
-    const answers = [
-      await quote(t.platform, { ...input, sandboxScenario }),
-      await actOn(t.platform, 'sandboxSend', { quoteId: made.id, currencyCode: 'USD', sandboxScenario }),
-    ];
+    const answers = [await quote(t.platform, { ...input, sandboxScenario }), await send(made.id, sandboxScenario)];
     const isOfDeposits = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'].includes(failureReason);
     const path = ['sandboxScenario', 'failureReason'];
     const paths = [path, ['input', ...path]];
@@ -246,12 +193,8 @@ describe('a sandbox scenario', () => {
     ['TWICE', 'COMPLETED', null, 10_000n],
   ])('lets a deposit arrive %s: %s, and no money disappears', async (deposit, status, failureReason, kept) => {
     const scene = await makeScene(t.platform, 0n);
-    const made = await quote(t.platform, {
-      source: { realtimeFunding: { customerId: scene.customerId, currency: 'USD' } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencyAmount: amount,
-    });
-    await actOn(t.platform, 'sandboxSend', { quoteId: made.id, currencyCode: 'USD', sandboxScenario: { deposit } });
+    const made = await quote(t.platform, fundedIn('USD', scene, amount));
+    await send(made.id, { deposit });
     expect(await ended(t.platform, made.transaction.id)).toMatchObject({ status, failureReason });
     expect(await balanceOf(t.platform, scene.usd)).toBe(kept);
     expect(await pay(scene, { sandboxScenario: { deposit } })).toMatchObject({ code: 'INVALID_INPUT' });
@@ -264,22 +207,15 @@ describe('a sandbox scenario', () => {
     [{ reject: true, failureReason: 'OFFRAMP_FAILED' }, 'reject'],
   ])('that contradicts itself is refused: %j', async (sandboxScenario, field) => {
     const scene = await makeScene(t.platform, 50_000n);
-    expect(await pay(scene, { sandboxScenario })).toMatchObject({
-      code: 'INVALID_INPUT',
-      path: ['sandboxScenario', field],
-    });
+    const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', field] };
+    expect(await pay(scene, { sandboxScenario })).toMatchObject(refused);
   });
 
   test('is for sandbox platforms only', async () => {
     const live = await t.newPlatform('live', 'PRODUCTION');
     const scene = await makeScene(t.platform, 0n);
-    expect(
-      await actOn(live, 'transferOut', {
-        sourceAccountId: scene.usd,
-        destinationAccountId: scene.outsideUsd,
-        amount,
-        sandboxScenario: { delayMs: 1 },
-      }),
-    ).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await transfer(live, 'transferOut', scene, amount, { sandboxScenario: { delayMs: 1 } })).toMatchObject({
+      code: 'FORBIDDEN',
+    });
   });
 });

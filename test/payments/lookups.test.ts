@@ -1,42 +1,32 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Caller } from '../../src/access/caller.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { platformItself } from '../../src/access/platform-itself.ts';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import type { Payments } from '../../src/payments/command.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { lookUpReceiver, maxLookups } from '../../src/payments/receivers/lookups.ts';
-import { act, lookUp } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { lookUp } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { sandboxOf, testGateway, withRail } from '../setup/gateway.ts';
+import { serverOf } from '../setup/new-credentials.ts';
 import { restClient } from '../setup/rest.ts';
 
-let t: TestGateway;
-let database: Database;
-let payments: Payments;
-let caller: Caller;
 /** How often the rail was asked, and what happens while it is. */
 let asked = 0;
 let whileAsked: () => Promise<unknown> = async () => undefined;
-beforeAll(async () => {
-  t = await startTestGateway();
-  database = openDatabase({ url: t.databaseUrl, role: 'gateway_work' });
-  const rail = t.gateway.payments.rails.SANDBOX;
-  if (!rail) throw new Error('a test gateway has a sandbox');
-  const lookUp = async (umaAddress: string) => {
+const t = await testGateway();
+const database = openDatabase({ url: t.databaseUrl, role: 'gateway_work' });
+const rail = withRail(t, {
+  async lookUp(umaAddress) {
     asked += 1;
     await whileAsked();
-    return rail.lookUp?.(umaAddress);
-  };
-  payments = { ...t.gateway.payments, database, rails: { SANDBOX: Object.assign(Object.create(rail), { lookUp }) } };
-  caller = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
+    return sandboxOf(t.gateway.payments).lookUp?.(umaAddress);
+  },
 });
+const payments = { ...rail, database };
+const caller = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
 beforeEach(() => {
   asked = 0;
   whileAsked = async () => undefined;
 });
-afterAll(async () => {
-  await database.close();
-  await t.stop();
-});
+afterAll(() => database.close());
 
 const input = { umaAddress: '$success.usd@sandbox.uma.money' };
 
@@ -93,7 +83,7 @@ test('a token has a bounded number of lookups that have not expired, whoever els
   const rest = await restClient(t.url, t.platform.authorization);
   const path = `/receiver/${encodeURIComponent(input.umaAddress)}`;
   const { lookupId } = await rest.ask('GET', path);
-  const uuid = lookupId.split(':')[1];
+  const uuid = uuidIn(lookupId);
   // As many as there may be, with the one that is there.
   await database.pool.query(
     `insert into lookup (platform_id, id, uma_address, token_id, network, currencies, required_fields)
@@ -111,13 +101,7 @@ test('a token has a bounded number of lookups that have not expired, whoever els
     expect(overGraphql).toMatchObject({ __typename: 'UnavailableError', code: 'RATE_LIMITED', retryAfter: 60 });
   }
   expect(await count()).toBe(before);
-  const { apiToken, secret } = await act(
-    t.platform,
-    'createApiToken',
-    { name: 'another', permissions: ['VIEW'] },
-    'secret apiToken { clientId }',
-  );
-  const another = await restClient(t.url, basicAuthorization({ clientId: apiToken.clientId, secret }));
+  const another = await restClient(t.url, (await serverOf(t.platform, 'VIEW')).authorization);
   await another.ask('GET', path);
   await database.pool.query('update lookup set expires_at = clock_timestamp() where id = $1', [uuid]);
   await rest.ask('GET', path);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
-import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../src/core/currencies.ts';
+import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
 import {
   add,
   divide,
@@ -151,75 +151,59 @@ describe('the rate details', () => {
   });
 
   it('compose to the quote: (send − F) × both multipliers = receive, within rounding', () => {
-    fc.assert(
-      fc.property(quoteRequests(), (asked) => {
-        const quote = priceQuote(asked);
-        fc.pre(!('code' in quote));
-        const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
-        const factor = multiply(parseDecimal(serviceApiMultiplier), parseDecimal(counterpartyMultiplier));
-        const composed = multiply(whole(quote.totalSendingAmount - fixedFees(asked)), factor);
-        // The unit that the locked side's rounding is worth, and 1 in 10^14 for the two printed multipliers.
-        const slack = add(
-          add(whole(1n), unitsBought(asked)),
-          multiply(composed, { numerator: 2n, denominator: 10n ** 14n }),
-        );
-        expectWithin(composed, whole(quote.totalReceivingAmount), slack);
-        for (const multiplier of [serviceApiMultiplier, counterpartyMultiplier]) {
-          expect(multiplier).toMatch(/^(0|[1-9]\d*)(\.\d+)?$/);
-          expect(toDecimal(parseDecimal(multiplier), 15)).toBe(multiplier);
-        }
-      }),
-    );
+    everyQuote(quoteRequests(), (asked, quote) => {
+      const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
+      const factor = multiply(parseDecimal(serviceApiMultiplier), parseDecimal(counterpartyMultiplier));
+      const composed = multiply(whole(quote.totalSendingAmount - fixedFees(asked)), factor);
+      // The unit that the locked side's rounding is worth, and 1 in 10^14 for the two printed multipliers.
+      const slack = add(
+        add(whole(1n), unitsBought(asked)),
+        multiply(composed, { numerator: 2n, denominator: 10n ** 14n }),
+      );
+      expectWithin(composed, whole(quote.totalReceivingAmount), slack);
+      for (const multiplier of [serviceApiMultiplier, counterpartyMultiplier]) {
+        expect(multiplier).toMatch(/^(0|[1-9]\d*)(\.\d+)?$/);
+        expect(toDecimal(parseDecimal(multiplier), 15)).toBe(multiplier);
+      }
+    });
   });
 });
 
 describe('for every pair, amount and fee', () => {
   it('the locked side is exactly the locked amount, and both sides keep their bounds', () => {
-    fc.assert(
-      fc.property(quoteRequests(), (asked) => {
-        const quote = priceQuote(asked);
-        fc.pre(!('code' in quote));
-        const { totalSendingAmount: send, totalReceivingAmount: receive } = quote;
-        expect(asked.lockedSide === 'SENDING' ? send : receive).toBe(asked.lockedAmount);
-        expect(send >= asked.rate.minSendingAmount && send <= asked.rate.maxSendingAmount).toBe(true);
-        expect(receive >= 1n && receive <= maxAmount).toBe(true);
-      }),
-    );
+    everyQuote(quoteRequests(), (asked, quote) => {
+      const { totalSendingAmount: send, totalReceivingAmount: receive } = quote;
+      expect(asked.lockedSide === 'SENDING' ? send : receive).toBe(asked.lockedAmount);
+      expect(send >= asked.rate.minSendingAmount && send <= asked.rate.maxSendingAmount).toBe(true);
+      expect(receive >= 1n && receive <= maxAmount).toBe(true);
+    });
   });
 
   it('fees are never negative, and are the sum of what each party takes', () => {
-    fc.assert(
-      fc.property(quoteRequests(), (asked) => {
-        const quote = priceQuote(asked);
-        fc.pre(!('code' in quote));
-        const { rateDetails, platformFee, feesIncluded } = quote;
-        const service = rateDetails.serviceApiFixedFee + rateDetails.serviceApiVariableFeeAmount;
-        const counterparty = fixedFees(asked) - asked.rate.serviceFixedFee - asked.platformFee.fixedFee;
-        expect(feesIncluded).toBe(service + platformFee + counterparty);
-        expect(rateDetails.serviceApiVariableFeeAmount >= 0n).toBe(true);
-        expect(platformFee >= asked.platformFee.fixedFee).toBe(true);
-        expect(feesIncluded <= quote.totalSendingAmount).toBe(true);
-      }),
-    );
+    everyQuote(quoteRequests(), (asked, quote) => {
+      const { rateDetails, platformFee, feesIncluded } = quote;
+      const service = rateDetails.serviceApiFixedFee + rateDetails.serviceApiVariableFeeAmount;
+      const counterparty = fixedFees(asked) - asked.rate.serviceFixedFee - asked.platformFee.fixedFee;
+      expect(feesIncluded).toBe(service + platformFee + counterparty);
+      expect(rateDetails.serviceApiVariableFeeAmount >= 0n).toBe(true);
+      expect(platformFee >= asked.platformFee.fixedFee).toBe(true);
+      expect(feesIncluded <= quote.totalSendingAmount).toBe(true);
+    });
   });
 
   it('SENDING locked, the rate law holds within half a receiving unit, and half a sending unit for each variable fee', () => {
-    fc.assert(
-      fc.property(quoteRequests('SENDING'), (asked) => {
-        const quote = priceQuote(asked);
-        fc.pre(!('code' in quote));
-        const { rate, platformFee } = asked;
-        const fees = [rate.serviceVariableFeeRate, platformFee.variableFeeRate].filter(
-          (variable) => parseDecimal(variable).numerator > 0n,
-        );
-        const units = add(whole(1n), multiply(whole(BigInt(fees.length)), unitsBought(asked)));
-        expectWithin(converted(quote, asked), whole(quote.totalReceivingAmount), divide(units, whole(2n)));
-      }),
-    );
+    everyQuote(quoteRequests('SENDING'), (asked, quote) => {
+      const { rate, platformFee } = asked;
+      const fees = [rate.serviceVariableFeeRate, platformFee.variableFeeRate].filter(
+        (variable) => parseDecimal(variable).numerator > 0n,
+      );
+      const units = add(whole(1n), multiply(whole(BigInt(fees.length)), unitsBought(asked)));
+      expectWithin(converted(quote, asked), whole(quote.totalReceivingAmount), divide(units, whole(2n)));
+    });
   });
 
   it('SENDING locked with two variable fees, it can be off by more than one unit of either currency', () => {
-    const terms = { ...rates.terms(known('USD'), known('CAD')), maxSendingAmount: maxAmount };
+    const terms = { ...rates.terms(requiredCurrency('USD'), requiredCurrency('CAD')), maxSendingAmount: maxAmount };
     const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, {
       fixedFee: 7n,
       variableFeeRate: '0.0123456789',
@@ -245,58 +229,42 @@ describe('for every pair, amount and fee', () => {
   });
 
   it('the formulas of the fee engine are met exactly', () => {
-    fc.assert(
-      fc.property(quoteRequests(), (asked) => {
-        const quote = priceQuote(asked);
-        fc.pre(!('code' in quote));
-        const { totalSendingAmount: send, totalReceivingAmount: receive } = quote;
-        const kept = keptShare(asked);
-        const fixed = fixedFees(asked);
-        if (asked.lockedSide === 'SENDING') {
-          expect(receive).toBe(roundHalfUp(multiply(multiply(whole(send - fixed), kept), unitsBought(asked))));
-        } else {
-          expect(send).toBe(roundUp(add(whole(fixed), divide(divide(whole(receive), unitsBought(asked)), kept))));
-        }
-        const variable = [asked.rate.serviceVariableFeeRate, asked.platformFee.variableFeeRate]
-          .map((rate) => roundHalfUp(multiply(whole(send - fixed), parseDecimal(rate))))
-          .reduce((sum, fee) => sum + fee);
-        expect(quote.feesIncluded).toBe(fixed + variable + (takesSurplus(quote) ? 1n : 0n));
-      }),
-    );
+    everyQuote(quoteRequests(), (asked, quote) => {
+      const { totalSendingAmount: send, totalReceivingAmount: receive } = quote;
+      const kept = keptShare(asked);
+      const fixed = fixedFees(asked);
+      if (asked.lockedSide === 'SENDING') {
+        expect(receive).toBe(roundHalfUp(multiply(multiply(whole(send - fixed), kept), unitsBought(asked))));
+      } else {
+        expect(send).toBe(roundUp(add(whole(fixed), divide(divide(whole(receive), unitsBought(asked)), kept))));
+      }
+      const variable = [asked.rate.serviceVariableFeeRate, asked.platformFee.variableFeeRate]
+        .map((rate) => roundHalfUp(multiply(whole(send - fixed), parseDecimal(rate))))
+        .reduce((sum, fee) => sum + fee);
+      expect(quote.feesIncluded).toBe(fixed + variable + (takesSurplus(quote) ? 1n : 0n));
+    });
   });
 
   it('the service takes one unit more only RECEIVING locked, and only where more than one of each would be left over', () => {
-    fc.assert(
-      fc.property(quoteRequests(), (asked) => {
-        const quote = priceQuote(asked);
-        fc.pre(!('code' in quote));
-        const taken = takesSurplus(quote) ? 1n : 0n;
-        const kept = whole(quote.totalSendingAmount - quote.feesIncluded + taken);
-        const left = subtract(kept, divide(whole(quote.totalReceivingAmount), unitsBought(asked)));
-        const isMoreThanOneOfEach = isLess(whole(1n), left) && isLess(whole(1n), multiply(left, unitsBought(asked)));
-        expect(takesSurplus(quote)).toBe(asked.lockedSide === 'RECEIVING' && isMoreThanOneOfEach);
-      }),
-    );
+    everyQuote(quoteRequests(), (asked, quote) => {
+      const taken = takesSurplus(quote) ? 1n : 0n;
+      const kept = whole(quote.totalSendingAmount - quote.feesIncluded + taken);
+      const left = subtract(kept, divide(whole(quote.totalReceivingAmount), unitsBought(asked)));
+      const isMoreThanOneOfEach = isLess(whole(1n), left) && isLess(whole(1n), multiply(left, unitsBought(asked)));
+      expect(takesSurplus(quote)).toBe(asked.lockedSide === 'RECEIVING' && isMoreThanOneOfEach);
+    });
   });
 
-  it('who sends more never has less received', () => {
+  it.each([
+    ['who sends more never has less received', 'SENDING', 'totalReceivingAmount'],
+    ['who wants more received never sends less', 'RECEIVING', 'totalSendingAmount'],
+  ] as const)('%s', (_title, side, other) => {
     fc.assert(
-      fc.property(quoteRequests('SENDING'), fc.bigInt(0n, 10n ** 12n), (asked, more) => {
+      fc.property(quoteRequests(side), fc.bigInt(0n, 10n ** 12n), (asked, more) => {
         const less = priceQuote(asked);
         const larger = priceQuote({ ...asked, lockedAmount: asked.lockedAmount + more });
         fc.pre(!('code' in less) && !('code' in larger));
-        expect(larger.totalReceivingAmount >= less.totalReceivingAmount).toBe(true);
-      }),
-    );
-  });
-
-  it('who wants more received never sends less', () => {
-    fc.assert(
-      fc.property(quoteRequests('RECEIVING'), fc.bigInt(0n, 10n ** 12n), (asked, more) => {
-        const less = priceQuote(asked);
-        const larger = priceQuote({ ...asked, lockedAmount: asked.lockedAmount + more });
-        fc.pre(!('code' in less) && !('code' in larger));
-        expect(larger.totalSendingAmount >= less.totalSendingAmount).toBe(true);
+        expect(larger[other] >= less[other]).toBe(true);
       }),
     );
   });
@@ -308,17 +276,13 @@ describe('for every pair, amount and fee', () => {
    * |send' − send| ≤ ceil(h): one smallest unit, as long as a receiving unit is worth at most 2 (1 − v) sending units.
    */
   it('locking what SENDING delivered costs the same, but for half a receiving unit rounded up', () => {
-    fc.assert(
-      fc.property(quoteRequests('SENDING'), (asked) => {
-        const forward = priceQuote(asked);
-        fc.pre(!('code' in forward));
-        const back = priceQuote({ ...asked, lockedSide: 'RECEIVING', lockedAmount: forward.totalReceivingAmount });
-        fc.pre(!('code' in back));
-        const bound = roundUp(divide(whole(1n), multiply(whole(2n), multiply(unitsBought(asked), keptShare(asked)))));
-        const difference = back.totalSendingAmount - forward.totalSendingAmount;
-        expect(difference <= bound && difference >= -bound).toBe(true);
-      }),
-    );
+    everyQuote(quoteRequests('SENDING'), (asked, forward) => {
+      const back = priceQuote({ ...asked, lockedSide: 'RECEIVING', lockedAmount: forward.totalReceivingAmount });
+      fc.pre(!('code' in back));
+      const bound = roundUp(divide(whole(1n), multiply(whole(2n), multiply(unitsBought(asked), keptShare(asked)))));
+      const difference = back.totalSendingAmount - forward.totalSendingAmount;
+      expect(difference <= bound && difference >= -bound).toBe(true);
+    });
   });
 
   it('that bound is reached', () => {
@@ -329,15 +293,11 @@ describe('for every pair, amount and fee', () => {
   });
 
   it('SENDING what RECEIVING was quoted delivers at least the locked amount', () => {
-    fc.assert(
-      fc.property(quoteRequests('RECEIVING'), (asked) => {
-        const backward = priceQuote(asked);
-        fc.pre(!('code' in backward));
-        const forward = priceQuote({ ...asked, lockedSide: 'SENDING', lockedAmount: backward.totalSendingAmount });
-        fc.pre(!('code' in forward));
-        expect(forward.totalReceivingAmount >= asked.lockedAmount).toBe(true);
-      }),
-    );
+    everyQuote(quoteRequests('RECEIVING'), (asked, backward) => {
+      const forward = priceQuote({ ...asked, lockedSide: 'SENDING', lockedAmount: backward.totalSendingAmount });
+      fc.pre(!('code' in forward));
+      expect(forward.totalReceivingAmount >= asked.lockedAmount).toBe(true);
+    });
   });
 });
 
@@ -494,6 +454,17 @@ function quoteRequests(side?: PricingRequest['lockedSide']): fc.Arbitrary<Pricin
     });
 }
 
+/** Checks a property of all quotes that are not refused. */
+function everyQuote(asked: fc.Arbitrary<PricingRequest>, check: (asked: PricingRequest, quote: Pricing) => void): void {
+  fc.assert(
+    fc.property(asked, (one) => {
+      const quote = priceQuote(one);
+      fc.pre(!('code' in quote));
+      check(one, quote);
+    }),
+  );
+}
+
 /** A quote at 1:1 without any fees or bounds but those named. */
 function request(
   sending: CurrencyCode,
@@ -513,7 +484,14 @@ function request(
     maxSendingAmount: maxAmount,
     ...terms,
   };
-  return { sending: known(sending), receiving: known(receiving), lockedSide, lockedAmount, rate, platformFee };
+  return {
+    sending: requiredCurrency(sending),
+    receiving: requiredCurrency(receiving),
+    lockedSide,
+    lockedAmount,
+    rate,
+    platformFee,
+  };
 }
 
 function priced(asked: PricingRequest): Pricing {
@@ -526,12 +504,6 @@ function refused(asked: PricingRequest): PricingRefusal {
   const answer = priceQuote(asked);
   if (!('code' in answer)) throw new Error('not refused');
   return answer;
-}
-
-function known(code: CurrencyCode): Currency {
-  const currency = currencyOf(code);
-  if (currency === undefined) throw new Error(`${code} is missing`);
-  return currency;
 }
 
 /** F, as the rule has it: each fixed fee rounded half up before it enters. */
@@ -564,7 +536,7 @@ function converted(quote: Pricing, asked: PricingRequest): Fraction {
 
 /** What an amount received is worth at a quote's rate, in sending smallest units. */
 function worthOf(receive: bigint, { exchangeRate }: Pricing, from: CurrencyCode, to: CurrencyCode): Fraction {
-  const shift = tenTo(known(from).decimals - known(to).decimals);
+  const shift = tenTo(requiredCurrency(from).decimals - requiredCurrency(to).decimals);
   return multiply(multiply(whole(receive), parseDecimal(exchangeRate)), shift);
 }
 

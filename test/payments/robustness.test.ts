@@ -1,82 +1,70 @@
-import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { expect, test, vi } from 'vitest';
 import { checkDueAccounts } from '../../src/payments/accounts/account-moves.ts';
 import type { Payments } from '../../src/payments/command.ts';
 import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
 import { closeCases, listCases } from '../../src/payments/settlement/cases.ts';
 import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
-import type { RailOrder, RailOutcome } from '../../src/rails/rail.ts';
-import { act, actOn, ended, lookUp, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { freshDatabase } from '../setup/database.ts';
+import type { AccountCheck, Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
+import {
+  act,
+  actOn,
+  ended,
+  fieldsOf,
+  lookUp,
+  moving,
+  pay,
+  quote,
+  setAccountStatus,
+  transfer,
+  usdToEur,
+} from '../setup/acts.ts';
+import { uuidIn, whileLocked, withoutTriggers } from '../setup/connections.ts';
 import { fundedQuote } from '../setup/funded-quote.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
+import { sandboxOf, startTestGateway, testGateway, withRail } from '../setup/gateway.ts';
+import { makeDue } from '../setup/passing-time.ts';
+import { balanceOf, externalAccount, fund, makeScene, usAccount } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
 /** Rails and rows that do not behave hold up nothing else, and lose nothing. */
 
-let database: ThrowawayDatabase;
-/** Serves only: the test does the background work itself, with rails of its own. Its end audits the ledger. */
-let gateway: TestGateway;
-let platform: TestPlatform;
-let scene: Scene;
-beforeAll(async () => {
-  database = await freshDatabase();
-  gateway = await startTestGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 }, database.url);
-  platform = await gateway.newPlatform('robust');
-  scene = await makeScene(platform);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await database.drop();
-});
+/** Serves only: the test does the background work itself, with rails of its own. */
+const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
+const { platform } = t;
+const { payments } = t.gateway;
+const scene = await makeScene(platform);
 
-/** The domain with a rail that answers `amount` by amount. */
-function withRail(answers: Record<number, () => Promise<RailOutcome>>): Payments {
-  const { payments } = gateway.gateway;
-  const { SANDBOX } = payments.rails;
-  if (!SANDBOX) throw new Error('no sandbox');
-  const perform = ({ amount }: { amount: bigint }) =>
-    answers[Number(amount)]?.() ?? Promise.resolve<RailOutcome>({ kind: 'settled' });
-  return { ...payments, rails: { SANDBOX: { ...SANDBOX, payOut: perform, collect: perform } } };
+/** The domain with a rail that answers `amount` by amount, and settles all others. */
+function answering(answers: Record<number, () => Promise<RailOutcome>>): Payments {
+  const perform = async ({ amount }: RailOrder) => (await answers[Number(amount)]?.()) ?? { kind: 'settled' as const };
+  return withRail(t, { payOut: perform, collect: perform });
+}
+
+/** Has the workers look at all orders now, whenever their rail said. */
+async function work(domain = answering({}), most = 10): Promise<number> {
+  await makeDue(t);
+  return settleDueOrders(domain, most);
 }
 
 /** The open contradictions of a payment. */
-async function casesOf(id: string) {
-  const all = await listCases(gateway.gateway.payments.database);
-  return all.filter(({ transactionId }) => id === `Transaction:${transactionId}`);
-}
-
-async function send(amount: number): Promise<string> {
-  return (await pay(platform, scene, amount)).id;
-}
-
-async function statusOf(id: string): Promise<string> {
-  return (await platform.ask('query ($id: ID!) { transaction(id: $id) { status } }', { id })).transaction.status;
-}
-
-/** Makes every order that still waits due, however long its rail said. */
-const makeDue = () =>
-  gateway.gateway.payments.database.pool.query('update rail_order set due_at = clock_ms() where due_at is not null');
+const casesOf = async (id: string) =>
+  (await listCases(payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
+const send = async (amount: number): Promise<string> => (await pay(platform, scene, amount)).id;
+const statusOf = async (id: string): Promise<string> => (await fieldsOf(platform, 'transaction', id, 'status')).status;
 
 test('a rail that never answers for one order holds up no other, and is asked about it again', async () => {
   const [silent, prompt] = [await send(101), await send(102)];
-  let asked: () => void = () => undefined;
-  const asking = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
-  const payments = withRail({
+  const asking = Promise.withResolvers<void>();
+  const silence = answering({
     101: () => {
-      asked();
+      asking.resolve();
       return new Promise(() => undefined);
     },
   });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    const round = settleDueOrders(payments, 10);
-    await asking;
+    const round = settleDueOrders(silence, 10);
+    await asking.promise;
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await round).toBe(2);
   } finally {
@@ -84,8 +72,7 @@ test('a rail that never answers for one order holds up no other, and is asked ab
   }
   expect(await statusOf(prompt)).toBe('COMPLETED');
   expect(await statusOf(silent)).toBe('PENDING');
-  await makeDue();
-  await settleDueOrders(withRail({}), 10);
+  await work();
   expect(await statusOf(silent)).toBe('COMPLETED');
 });
 
@@ -93,29 +80,16 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, -3, 1e300])(
   'an order of which a rail says to ask again in %d ms is asked about again',
   async (checkInMs) => {
     const id = await send(103);
-    await settleDueOrders(withRail({ 103: () => Promise.resolve({ kind: 'pending', checkInMs }) }), 10);
+    await settleDueOrders(answering({ 103: () => Promise.resolve({ kind: 'pending', checkInMs }) }), 10);
     expect(await statusOf(id)).toBe('PENDING');
-    await makeDue();
-    await settleDueOrders(withRail({}), 10);
+    await work();
     expect(await statusOf(id)).toBe('COMPLETED');
   },
 );
 
 test('an account that is busy too long is no fault of a fresh key, which may be used again', async () => {
-  const holder = new pg.Client(database.url);
-  await holder.connect();
-  await holder.query('begin');
-  await holder.query('select from account for update');
-  const ask = () =>
-    act(platform, 'transferOut', {
-      sourceAccountId: scene.usd,
-      destinationAccountId: scene.outsideUsd,
-      amount: 104,
-      idempotencyKey: 'fresh',
-    });
-  const busy = await ask();
-  await holder.query('rollback');
-  await holder.end();
+  const ask = () => act(platform, 'transferOut', moving(scene.usd, scene.outsideUsd, 104, { idempotencyKey: 'fresh' }));
+  const busy = await whileLocked(t.databaseUrl, ['select from account for update'], ask);
   expect(JSON.stringify(busy)).toContain('SERVICE_UNAVAILABLE');
   expect(JSON.stringify(busy)).not.toContain('still running');
   expect(await ask()).toMatchObject({ replayed: false });
@@ -123,64 +97,32 @@ test('an account that is busy too long is no fault of a fresh key, which may be 
 
 test('a quote that cannot be expired now is not counted as done, and is expired later', async () => {
   const { id } = await quote(platform, usdToEur(scene));
-  const holder = new pg.Client(database.url);
-  await holder.connect();
-  await holder.query('begin');
-  await holder.query('select from quote for update');
-  const { payments } = gateway.gateway;
-  await vi.waitFor(async () => expect((await expireQuotes(payments, 10)).found).toBe(1), 20_000);
-  expect(await expireQuotes(payments, 10)).toEqual({ found: 1, done: 0 });
-  await holder.query('rollback');
-  await holder.end();
+  await whileLocked(t.databaseUrl, ['select from quote for update'], async () => {
+    await vi.waitFor(async () => expect((await expireQuotes(payments, 10)).found).toBe(1), 20_000);
+    expect(await expireQuotes(payments, 10)).toEqual({ found: 1, done: 0 });
+  });
   expect(await expireQuotes(payments, 10)).toEqual({ found: 1, done: 1 });
-  const query = 'query ($id: ID!) { quote(id: $id) { status } }';
-  expect((await platform.ask(query, { id })).quote.status).toBe('EXPIRED');
+  expect(await fieldsOf(platform, 'quote', id, 'status')).toEqual({ status: 'EXPIRED' });
 });
 
 test('a rail that cannot check an account now is asked later, and what somebody says meanwhile stands', async () => {
-  const registered = {
-    customerId: scene.customerId,
-    currency: 'USD',
-    accountInfo: { usAccount: { accountNumber: '90909201', routingNumber: '021000021', accountCategory: 'CHECKING' } },
-    beneficiary: { individual: { fullName: 'Grace Hopper' } },
+  const id = await externalAccount(platform, scene.customerId, 'USD', usAccount('90909201'));
+  const standing = () => fieldsOf(platform, 'account', id, '... on ExternalAccount { status version }');
+  const check = async (domain = payments) => {
+    await t.owner.query('update account_check set due_at = clock_ms()');
+    return checkDueAccounts(domain, 10);
   };
-  const { account } = await succeed(platform, 'createExternalAccount', registered, 'account { id status }');
-  expect(account.status).toBe('PENDING');
-  const { payments } = gateway.gateway;
-  const { SANDBOX } = payments.rails;
-  if (!SANDBOX) throw new Error('no sandbox');
-  const { checkAccount: checkBySandbox } = SANDBOX;
-  if (!checkBySandbox) throw new Error('the sandbox checks accounts');
-  const withCheck = (checkAccount: typeof checkBySandbox) => ({
-    ...payments,
-    rails: { SANDBOX: { ...SANDBOX, checkAccount } },
-  });
-  const due = () => payments.database.pool.query('update account_check set due_at = clock_ms()');
-  const standing = async () =>
-    (
-      await platform.ask('query ($id: ID!) { account(id: $id) { ... on ExternalAccount { status version } } }', {
-        id: account.id,
-      })
-    ).account;
-  await due();
-  await checkDueAccounts(
-    withCheck(() => Promise.reject(new Error('the bank is closed'))),
-    10,
-  );
+  await check(withRail(t, { checkAccount: () => Promise.reject(new Error('the bank is closed')) }));
   expect(await standing()).toEqual({ status: 'PENDING', version: 1 });
 
   // While the rail is being asked, somebody says what the account is.
-  await due();
-  await checkDueAccounts(
-    withCheck(async (...asked) => {
-      await succeed(platform, 'sandboxSetExternalAccountStatus', { accountId: account.id, status: 'UNDER_REVIEW' });
-      return checkBySandbox(...asked);
-    }),
-    10,
-  );
+  const checkAccount: Rail['checkAccount'] = async (...asked) => {
+    await setAccountStatus(platform, id, { status: 'UNDER_REVIEW' });
+    return sandboxOf(payments).checkAccount?.(...asked) as Promise<AccountCheck>;
+  };
+  await check(withRail(t, { checkAccount }));
   expect(await standing()).toEqual({ status: 'UNDER_REVIEW', version: 2 });
-  await due();
-  expect(await checkDueAccounts(payments, 10)).toBe(0);
+  expect(await check()).toBe(0);
 });
 
 /** What is logged, line by line. */
@@ -200,15 +142,14 @@ test.each([
       kind === 'settled' ? { kind } : { kind, explanation: 'refused by the bank' };
     const id = await send(105);
     const { lines, log } = logging();
-    const payments = withRail({
+    const domain = answering({
       105: async () => {
         // Another process, that took the order up when its lease was over, hears otherwise and is quicker.
-        await makeDue();
-        await settleDueOrders(withRail({ 105: () => Promise.resolve(answer(first)) }), 10);
+        await work(answering({ 105: () => Promise.resolve(answer(first)) }));
         return answer(late);
       },
     });
-    await settleDueOrders({ ...payments, log }, 10);
+    await settleDueOrders({ ...domain, log }, 10);
     expect(await statusOf(id)).toBe(stands);
     expect(lines.filter(({ level }) => level >= 50)).toMatchObject([
       {
@@ -224,45 +165,40 @@ test.each([
 
 test('what has settled and then failed stands, and is one case until a person closes it', async () => {
   const id = await send(109);
-  await settleDueOrders(withRail({ 109: () => Promise.resolve({ kind: 'settled', watchMs: 0 }) }), 10);
+  await settleDueOrders(answering({ 109: () => Promise.resolve({ kind: 'settled', watchMs: 0 }) }), 10);
   const before = await balanceOf(platform, scene.usd);
-  const failing = withRail({ 109: () => Promise.resolve({ kind: 'failed', explanation: 'sent back' }) });
+  const failing = answering({ 109: () => Promise.resolve({ kind: 'failed', explanation: 'sent back' }) });
   for (let round = 0; round < 2; round += 1) {
-    await makeDue();
-    await settleDueOrders(failing, 10);
+    await work(failing);
   }
   expect(await statusOf(id)).toBe('COMPLETED');
   expect(await balanceOf(platform, scene.usd)).toBe(before);
   const stands = { kind: 'OTHER_OUTCOME', said: 'failed (sent back)', stands: 'COMPLETED', times: 2 };
   expect(await casesOf(id)).toMatchObject([stands]);
-  const { payments } = gateway.gateway;
   const words = { ...tester, by: 'Ada', reason: 'the bank has confirmed the delivery' };
   expect(await closeCases(payments.database, id, words)).toEqual({ kind: 'closed' });
   expect(await casesOf(id)).toEqual([]);
   expect(await closeCases(payments.database, id, words)).toMatchObject({ kind: 'refused' });
-  const noted = await payments.database.prisma.railCase.findMany({ where: { transactionId: id.replace(/.*:/, '') } });
+  const noted = await payments.database.prisma.railCase.findMany({ where: { transactionId: uuidIn(id) } });
   expect(noted).toMatchObject([{ ...stands, closedBy: 'Ada', closedReason: words.reason, closedAt: expect.any(Date) }]);
-  await makeDue();
-  await settleDueOrders(withRail({}), 10);
+  await work();
 });
 
 test('a payment of which a rail names another amount ends only when it names the right one, and is a case', async () => {
   const id = await send(110);
-  const settled = (amount: bigint) => withRail({ 110: () => Promise.resolve({ kind: 'settled', amount }) });
+  const settled = (amount: bigint) => answering({ 110: () => Promise.resolve({ kind: 'settled', amount }) });
   await settleDueOrders(settled(109n), 10);
   expect(await statusOf(id)).toBe('PENDING');
   expect(await casesOf(id)).toMatchObject([
     { kind: 'OTHER_AMOUNT', said: 'settled 1.09 USD', stands: 'ordered 1.10 USD' },
   ]);
-  await makeDue();
-  await settleDueOrders(settled(110n), 10);
+  await work(settled(110n));
   expect(await statusOf(id)).toBe('COMPLETED');
 });
 
 test('a rail that is slow is asked about 32 orders at once at most, however many are due, so that none waits for its connection', async () => {
   // What other tests have left would be counted, too.
-  await makeDue();
-  await settleDueOrders(withRail({}), 100);
+  await work(undefined, 100);
   const amounts = Array.from({ length: 40 }, (_, position) => 2_000 + position);
   const ids = await Promise.all(amounts.map(send));
   const asked: (() => void)[] = [];
@@ -275,7 +211,7 @@ test('a rail that is slow is asked about 32 orders at once at most, however many
     atOnce -= 1;
     return { kind: 'settled' };
   };
-  const settling = settleDueOrders(withRail(Object.fromEntries(amounts.map((amount) => [amount, slow]))), 100);
+  const settling = settleDueOrders(answering(Object.fromEntries(amounts.map((amount) => [amount, slow]))), 100);
   for (let answered = 0; answered < amounts.length; answered += 1) {
     await vi.waitFor(() => expect(asked).not.toEqual([]), 20_000);
     // All that can be asked at once has been.
@@ -288,24 +224,17 @@ test('a rail that is slow is asked about 32 orders at once at most, however many
 });
 
 test('no transaction of the database is open while a rail is called', async () => {
-  const { SANDBOX } = gateway.gateway.payments.rails;
-  if (!SANDBOX) throw new Error('no sandbox');
+  const SANDBOX = sandboxOf(payments);
   const parts = [
-    'rate',
-    'paymentInstructions',
-    'lookUp',
-    'checkAccount',
-    'checkIdentity',
-    'payOut',
-    'collect',
-  ] as const;
+    ...(['rate', 'paymentInstructions', 'lookUp', 'checkAccount', 'checkIdentity', 'payOut', 'collect'] as const),
+  ];
   const called = new Map<string, number>();
   const open = `select count(*)::int as open from pg_stat_activity
     where datname = current_database() and state like 'idle in transaction%'`;
   const spies = parts.map((part) => {
     const original = SANDBOX[part] as (...args: unknown[]) => Promise<unknown>;
     return vi.spyOn(SANDBOX, part as 'lookUp').mockImplementation(async (...args) => {
-      const { rows } = await gateway.owner.query(open);
+      const { rows } = await t.owner.query(open);
       called.set(part, Math.max(called.get(part) ?? 0, rows[0].open));
       return (await original.apply(SANDBOX, args)) as undefined;
     });
@@ -316,12 +245,8 @@ test('no transaction of the database is open while a rail is called', async () =
     await lookUp(platform, '$success.eur@sandbox.uma.money');
     await fundedQuote(platform, other);
     await pay(platform, other, 111);
-    await actOn(platform, 'transferIn', {
-      sourceAccountId: other.outsideUsd,
-      destinationAccountId: other.usd,
-      amount: 112,
-    });
-    await settleDueOrders(gateway.gateway.payments, 10);
+    await actOn(platform, 'transferIn', moving(other.outsideUsd, other.usd, 112));
+    await settleDueOrders(payments, 10);
   } finally {
     for (const spy of spies) spy.mockRestore();
   }
@@ -331,32 +256,30 @@ test('no transaction of the database is open while a rail is called', async () =
 test('a rail that says the same again is no contradiction', async () => {
   const id = await send(106);
   const { lines, log } = logging();
-  const payments = withRail({
+  const domain = answering({
     106: async () => {
-      await makeDue();
-      await settleDueOrders(withRail({}), 10);
+      await work();
       return { kind: 'settled' };
     },
   });
-  await settleDueOrders({ ...payments, log }, 10);
+  await settleDueOrders({ ...domain, log }, 10);
   expect(await statusOf(id)).toBe('COMPLETED');
   expect(lines).toMatchObject([{ level: 30, msg: 'an outcome came too late; looking again' }]);
 });
 
 test('an order that goes wrong every time is taken up again later each time, five minutes apart at most', async () => {
-  const { owner: pool } = gateway;
+  const { owner: pool } = t;
   // Neither what this rail says nor what this payment would become can be worked with.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
   const [unheard, unwritten] = [await send(107), await send(108)];
   await pool.query(`create function spoil() returns trigger language plpgsql as $$ begin raise exception 'spoilt'; end $$;
     create trigger spoil before update on transaction for each row when (new.sent_amount = 108) execute function spoil()`);
   const { lines, log } = logging();
-  const payments = { ...withRail({ 107: () => Promise.resolve(nonsense) }), log };
+  const domain = { ...answering({ 107: () => Promise.resolve(nonsense) }), log };
   const pauses: number[][] = [];
   try {
     for (let round = 1; round <= 10; round++) {
-      await makeDue();
-      await settleDueOrders(payments, 10);
+      await work(domain);
       const { rows } = await pool.query(
         'select round(extract(epoch from due_at - clock_ms()))::int as pause from rail_order where due_at is not null',
       );
@@ -373,36 +296,26 @@ test('an order that goes wrong every time is taken up again later each time, fiv
   const errors = lines.filter(({ level }) => level >= 50);
   expect(errors).toHaveLength(20);
   expect(errors.at(-1)?.msg).toMatch(/it is taken up again in 300 s$/);
-  await makeDue();
-  await settleDueOrders(withRail({}), 10);
+  await work();
   for (const id of [unheard, unwritten]) expect(await statusOf(id)).toBe('COMPLETED');
 });
 
 test('what was collected and does not fit is FAILED only once the rail gives it back; until then it is told again', async () => {
   const most = 9_000_000_000_000_000n;
   const other = await makeScene(platform, 0n);
-  const { transaction } = await actOn(platform, 'transferIn', {
-    sourceAccountId: other.outsideUsd,
-    destinationAccountId: other.usd,
-    amount: most,
-  });
+  const { id } = await transfer(platform, 'transferIn', other, most);
   await fund(platform, other.usd, 1n);
-  const { payments } = gateway.gateway;
-  const { SANDBOX } = payments.rails;
-  if (!SANDBOX) throw new Error('no sandbox');
   const told: RailOrder[] = [];
-  const rail = {
-    ...SANDBOX,
-    collect: () => Promise.resolve<RailOutcome>({ kind: 'settled' }),
-    giveBack: (order: RailOrder) => {
+  const domain = withRail(t, {
+    collect: async () => ({ kind: 'settled' }),
+    giveBack: async (order) => {
       told.push(order);
-      return told.length === 1 ? Promise.reject(new Error('the bank is closed')) : Promise.resolve();
+      if (told.length === 1) throw new Error('the bank is closed');
     },
-  };
+  });
   for (const status of ['PENDING', 'FAILED']) {
-    await makeDue();
-    await settleDueOrders({ ...payments, rails: { SANDBOX: rail } }, 10);
-    expect(await statusOf(transaction.id)).toBe(status);
+    await work(domain);
+    expect(await statusOf(id)).toBe(status);
   }
   expect(told).toMatchObject([
     { kind: 'COLLECTION', amount: most, currency: 'USD', account: { type: 'US_ACCOUNT' } },
@@ -412,41 +325,29 @@ test('what was collected and does not fit is FAILED only once the rail gives it 
 });
 
 test('a quote that cannot be expired keeps neither the expiry busy nor other work waiting', async () => {
-  const t = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
-  const replica = new pg.Client({ connectionString: t.databaseUrl, options: '-c session_replication_role=replica' });
-  await replica.connect();
-  try {
-    const { usd, outsideUsd, outsideEur } = await makeScene(t.platform);
-    const terms = {
-      source: { account: { accountId: usd } },
-      destination: { account: { accountId: outsideEur } },
-      lockedCurrencyAmount: 1_000,
-    };
-    const spoiled = await quote(t.platform, terms);
-    const transactionUuid = spoiled.transaction.id.split(':')[1];
-    // As a bug below the triggers would leave it: the quote waits, and its transaction has ended.
-    await replica.query(`update transaction set status = 'EXPIRED' where id = $1`, [transactionUuid]);
-    const { pool } = t.gateway.payments.database;
-    const looks = vi.spyOn(pool, 'query');
-    const sound = await quote(t.platform, terms);
-    // Over the second in which both expire, and then one more.
-    const { transaction } = await actOn(t.platform, 'transferOut', {
-      sourceAccountId: usd,
-      destinationAccountId: outsideUsd,
-      amount: 100,
-      sandboxScenario: { delayMs: 2_000 },
-    });
-    expect(await ended(t.platform, sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
-    expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-    const rounds = looks.mock.calls.filter(([asked]) => Object(asked).name === 'expired_quotes').length;
-    // Every quarter of a second; without the pause they would be hundreds.
-    expect(rounds).toBeGreaterThan(2);
-    expect(rounds).toBeLessThan(60);
-    looks.mockRestore();
-    await replica.query(`update transaction set status = 'PENDING' where id = $1`, [transactionUuid]);
-    expect(await ended(t.platform, spoiled.transaction.id)).toMatchObject({ status: 'EXPIRED' });
-  } finally {
-    await replica.end();
-    await t.stop();
-  }
+  // Started here: another test stops the clock of the process.
+  const working = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
+  const { platform: busy, gateway, databaseUrl } = working;
+  const own = await makeScene(busy);
+  const spoiled = await quote(busy, usdToEur(own));
+  const write = (status: string) =>
+    withoutTriggers(databaseUrl, (client) =>
+      client.query('update transaction set status = $1 where id = $2', [status, uuidIn(spoiled.transaction.id)]),
+    );
+  // As a bug below the triggers would leave it: the quote waits, and its transaction has ended.
+  await write('EXPIRED');
+  const looks = vi.spyOn(gateway.payments.database.pool, 'query');
+  const sound = await quote(busy, usdToEur(own));
+  // Over the second in which both expire, and then one more.
+  const { id } = await transfer(busy, 'transferOut', own, 100, { sandboxScenario: { delayMs: 2_000 } });
+  expect(await ended(busy, sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
+  expect(await ended(busy, id)).toMatchObject({ status: 'COMPLETED' });
+  const rounds = looks.mock.calls.filter(([asked]) => Object(asked).name === 'expired_quotes').length;
+  // Every quarter of a second; without the pause they would be hundreds.
+  expect(rounds).toBeGreaterThan(2);
+  expect(rounds).toBeLessThan(60);
+  looks.mockRestore();
+  await write('PENDING');
+  expect(await ended(busy, spoiled.transaction.id)).toMatchObject({ status: 'EXPIRED' });
+  await working.stop();
 });

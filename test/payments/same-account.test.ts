@@ -1,29 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { accountTypes } from '../../src/core/account-types.ts';
-import { act } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { act, setAccountStatus } from '../setup/acts.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 
 // What identifies an external account (decision 37).
 
-let gateway: TestGateway;
-let platform: TestPlatform;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-  platform = gateway.platform;
-});
-afterAll(() => gateway.stop());
+const gateway = await testGateway();
+const { platform } = gateway;
 
 const beneficiary = { individual: { fullName: 'Grace Hopper' } };
 const evm = `0x${'aBcDeF0123'.repeat(4)}`;
 
-const register = (customerId: string, currency: string, accountInfo: object, isOwned = true) =>
-  act(
-    platform,
-    'createExternalAccount',
-    { customerId, currency, accountInfo, ...(isOwned && { beneficiary }) },
-    'account { id }',
-  );
+const register = (customerId: string, currency: string, accountInfo: object, isOwned = true) => {
+  const input = { customerId, currency, accountInfo, ...(isOwned && { beneficiary }) };
+  return act(platform, 'createExternalAccount', input, 'account { id }');
+};
 
 interface Kind {
   readonly type: keyof typeof accountTypes;
@@ -160,30 +152,19 @@ describe.each(kinds)('$type $one', ({ type, one, elsewhere = [], same = [], othe
   test('is one account in whatever spelling, and another one at each other bank', async () => {
     const customerId = await newCustomer(platform, 'Grace Hopper');
     const { account } = await registerAs(customerId);
+    const conflictWith = (id: string) => ({ code: 'CONFLICT', message: expect.stringContaining(id) });
     for (const differs of [{}, ...same]) {
-      expect([differs, await registerAs(customerId, differs)]).toEqual([
-        differs,
-        expect.objectContaining({
-          __typename: 'ConflictError',
-          code: 'CONFLICT',
-          message: expect.stringContaining(account.id),
-        }),
-      ]);
+      const refused = { differs, __typename: 'ConflictError', ...conflictWith(account.id) };
+      expect({ differs, ...(await registerAs(customerId, differs)) }).toMatchObject(refused);
     }
     const known = [account.id];
     for (const differs of [...elsewhere, ...other]) {
       const made = await registerAs(customerId, differs);
-      expect([differs, made]).toEqual([
-        differs,
-        {
-          __typename: 'CreateExternalAccountSuccess',
-          replayed: false,
-          account: { id: expect.not.stringMatching(known.join('|')) },
-        },
-      ]);
+      const another = { __typename: 'CreateExternalAccountSuccess', replayed: false };
+      const id = expect.not.stringMatching(known.join('|'));
+      expect({ differs, ...made }).toEqual({ differs, ...another, account: { id } });
       known.push(made.account.id);
-      const again = await registerAs(customerId, differs);
-      expect(again).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining(made.account.id) });
+      expect(await registerAs(customerId, differs)).toMatchObject(conflictWith(made.account.id));
     }
   });
 });
@@ -192,8 +173,7 @@ test('an account that becomes ACTIVE again conflicts with the same account, and 
   const customerId = await newCustomer(platform, 'Grace Hopper');
   const registerAt = (sortCode: string) =>
     register(customerId, 'GBP', { gbpAccount: { sortCode, accountNumber: '12345678' } });
-  const setStatus = (accountId: string, status: string) =>
-    act(platform, 'sandboxSetExternalAccountStatus', { accountId, status }, 'account { status }');
+  const setStatus = (accountId: string, status: string) => setAccountStatus(platform, accountId, { status });
   const { account } = await registerAt('20-00-00');
   await setStatus(account.id, 'INACTIVE');
   await registerAt('20-00-01');

@@ -1,27 +1,34 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act, actOn, ended, execute, lookUp, quote, umaQuote } from '../setup/acts.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  act,
+  between,
+  ended,
+  execute,
+  fieldsOf,
+  lookUp,
+  quote,
+  transfer,
+  umaQuote,
+  usdToEur,
+  went,
+} from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
+import { usAccount } from '../setup/rest-scene.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** Sentences of the specification that no other test is about, by their sections. docs/coverage.md has the rest. */
 
 const address = '$success.usd@sandbox.uma.money';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
 
 /** The ids that a list of the platform has under a filter. */
-async function found(list: 'quotes' | 'transactions', filter: object): Promise<string[]> {
-  const type = list === 'quotes' ? 'QuoteFilter' : 'TransactionFilter';
-  const data = await t.platform.ask(`query ($filter: ${type}) { ${list}(filter: $filter) { edges { node { id } } } }`, {
-    filter,
-  });
-  return data[list].edges.map((edge: Data) => edge.node.id);
+async function found(list: 'customers' | 'quotes' | 'transactions', filter: object): Promise<string[]> {
+  const type = { customers: 'CustomerFilter', quotes: 'QuoteFilter', transactions: 'TransactionFilter' }[list];
+  const query = `query ($filter: ${type}) { ${list}(first: 100, filter: $filter) { edges { node { id } } } }`;
+  return (await t.platform.ask(query, { filter }))[list].edges.map((edge: Data) => edge.node.id);
 }
 
 describe('section 2', () => {
@@ -30,12 +37,7 @@ describe('section 2', () => {
     const { quote: made } = await act(
       t.platform,
       'createQuote',
-      {
-        source: { account: { accountId: scene.usd } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 10_000,
-      },
+      between(scene.usd, scene.outsideEur, 10_000),
       `quote { id status createdAt expiresAt feesIncluded { amount currency { code } } exchangeRate
         sendingCurrency { code decimals } receivingCurrency { code decimals } paymentInstructions { __typename }
         rateDetails { counterpartyMultiplier counterpartyFixedFee { amount } serviceApiMultiplier
@@ -59,16 +61,11 @@ describe('section 2', () => {
 
   test('2.6 a transaction has its reference and its customer from the start, and settledAt when it is delivered', async () => {
     const scene = await makeScene(t.platform);
-    const { transaction } = await actOn(t.platform, 'transferOut', {
-      sourceAccountId: scene.usd,
-      destinationAccountId: scene.outsideUsd,
-      amount: 12_550,
-      description: 'rent',
-      sandboxScenario: { delayMs: 200 },
-    });
-    const read = `query ($id: ID!) { transaction(id: $id) { type status settledAt createdAt updatedAt description
-      reconciliationReference customer { id } sentAmount { decimal } receivedAmount { decimal } failureReason refund { reference } } }`;
-    const { transaction: open } = await t.platform.ask(read, { id: transaction.id });
+    const rest = { description: 'rent', sandboxScenario: { delayMs: 200 } };
+    const { id } = await transfer(t.platform, 'transferOut', scene, 12_550, rest);
+    const fields = `type status settledAt createdAt updatedAt description reconciliationReference customer { id }
+      sentAmount { decimal } receivedAmount { decimal } failureReason refund { reference }`;
+    const open = await fieldsOf(t.platform, 'transaction', id, fields);
     expect(open).toMatchObject({
       type: 'OUTGOING',
       reconciliationReference: expect.stringMatching(/^PAY-/),
@@ -77,8 +74,8 @@ describe('section 2', () => {
       receivedAmount: { decimal: '125.50' },
       description: 'rent',
     });
-    await ended(t.platform, transaction.id);
-    const { transaction: done } = await t.platform.ask(read, { id: transaction.id });
+    await ended(t.platform, id);
+    const done = await fieldsOf(t.platform, 'transaction', id, fields);
     expect(done).toEqual({ ...open, status: 'COMPLETED', settledAt: done.updatedAt, updatedAt: done.updatedAt });
     expect(Date.parse(done.settledAt)).toBeGreaterThan(Date.parse(open.createdAt));
   });
@@ -94,26 +91,15 @@ describe('section 2', () => {
 
 test('3.1 a quote fails with its transaction', async () => {
   const scene = await makeScene(t.platform);
-  const made = await quote(t.platform, {
-    source: { account: { accountId: scene.usd } },
-    destination: { account: { accountId: scene.outsideEur } },
-    lockedCurrencyAmount: 10_000,
-    sandboxScenario: { failureReason: 'OFFRAMP_FAILED' },
-  });
+  const made = await quote(t.platform, usdToEur(scene, { sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } }));
   await execute(t.platform, made.id);
   expect(await ended(t.platform, made.transaction.id)).toMatchObject({ status: 'FAILED' });
-  const { quote: after } = await t.platform.ask('query ($id: ID!) { quote(id: $id) { status } }', { id: made.id });
-  expect(after.status).toBe('FAILED');
+  expect(await fieldsOf(t.platform, 'quote', made.id, 'status')).toEqual({ status: 'FAILED' });
 });
 
 test('4.1 a quote without one of its required fields is refused before anything happens', async () => {
   const scene = await makeScene(t.platform);
-  const whole = {
-    source: { account: { accountId: scene.usd } },
-    destination: { account: { accountId: scene.outsideEur } },
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 10_000,
-  };
+  const whole = between(scene.usd, scene.outsideEur, 10_000);
   for (const name of Object.keys(whole)) {
     const input = Object.fromEntries(Object.entries(whole).filter(([key]) => key !== name));
     const { errors, data } = await t.platform.send(mutationDocument('createQuote'), { input });
@@ -132,28 +118,13 @@ test('4.2 and 4.4 quotes and transactions are found by the UMA address that they
   expect(await found('quotes', { customerId, receivingUmaAddress: '$success.eur@sandbox.uma.money' })).toEqual([]);
   const { id } = made.transaction;
   expect(await found('transactions', { customerId, receiverAccountIdentifier: address })).toEqual([id]);
-  expect(await found('transactions', { customerId, receiverAccountIdentifier: '$other@sandbox.uma.money' })).toEqual(
-    [],
-  );
+  const other = { customerId, receiverAccountIdentifier: '$other@sandbox.uma.money' };
+  expect(await found('transactions', other)).toEqual([]);
 });
 
 test('4.10 the platform’s own external accounts are answered whole, by currency, without a page', async () => {
   const rest = await restClient(t.url, (await t.newPlatform('owner')).authorization);
-  const own = await rest.ask(
-    'POST',
-    '/platform/external-accounts',
-    {
-      currency: 'USD',
-      accountInfo: {
-        accountType: 'US_ACCOUNT',
-        accountNumber: '4440001',
-        routingNumber: '021000021',
-        accountCategory: 'CHECKING',
-        beneficiary: { beneficiaryType: 'BUSINESS', legalName: 'Engines Ltd' },
-      },
-    },
-    201,
-  );
+  const own = await rest.make('/platform/external-accounts', { currency: 'USD', accountInfo: usAccount() });
   expect(own.customerId).toBeNull();
   expect(await rest.ask('GET', '/platform/external-accounts?currency=USD')).toEqual({ data: [own] });
   expect(await rest.ask('GET', '/platform/external-accounts?currency=EUR')).toEqual({ data: [] });
@@ -162,16 +133,9 @@ test('4.10 the platform’s own external accounts are answered whole, by currenc
 test('4.11 a deleted customer is listed only where deleted ones are asked for', async () => {
   const { customerId } = await makeScene(t.platform, 0n);
   await act(t.platform, 'deleteCustomer', { customerId }, 'customer { isDeleted }');
-  const listed = async (isIncludingDeleted?: boolean): Promise<Data[]> => {
-    const { customers } = await t.platform.ask(
-      'query ($filter: CustomerFilter) { customers(first: 100, filter: $filter) { edges { node { id isDeleted } } } }',
-      { filter: { isIncludingDeleted } },
-    );
-    return customers.edges.map((edge: Data) => edge.node).filter((node: Data) => node.id === customerId);
-  };
-  expect(await listed()).toEqual([]);
-  expect(await listed(false)).toEqual([]);
-  expect(await listed(true)).toEqual([{ id: customerId, isDeleted: true }]);
+  const isListed = async (isIncludingDeleted?: boolean) =>
+    (await found('customers', { isIncludingDeleted })).includes(customerId);
+  expect([await isListed(), await isListed(false), await isListed(true)]).toEqual([false, false, true]);
 });
 
 test('6 OUTGOING_PAYMENT events of a UMA payment go on until it has ended', async () => {
@@ -187,6 +151,6 @@ test('6 OUTGOING_PAYMENT events of a UMA payment go on until it has ended', asyn
     { transactionId },
   );
   const { timeline } = transaction;
-  expect(timeline.map((event: Data) => event.status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  expect(timeline).toMatchObject(went('PENDING', 'PROCESSING', 'COMPLETED'));
   expect(events.edges.map((edge: Data) => edge.node.cursor)).toEqual(timeline.map((event: Data) => event.cursor));
 });

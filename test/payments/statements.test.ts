@@ -1,34 +1,29 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { XmlDocument, XsdValidator } from 'libxml2-wasm';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ended, execute, mint, pay, quote, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { expect, test } from 'vitest';
+import { ended, execute, fieldsOf, pay, quote, usdToEur } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { appOf } from '../setup/new-credentials.ts';
+import { fund, internalAccount, makeScene } from '../setup/scene.ts';
 
-let t: TestGateway;
-let scene: Scene;
-let stranger: Scene;
+const t = await testGateway();
+const scene = await makeScene(t.platform, 1_000_000n);
+const stranger = await makeScene(t.platform, 0n);
+// Money that comes, that goes, and that is changed into another currency.
+for (let round = 0; round < 3; round += 1) {
+  await fund(t.platform, scene.usd, BigInt(50 + round));
+  await ended(t.platform, (await pay(t.platform, scene, 100 + round)).id);
+  const made = await quote(t.platform, usdToEur(scene));
+  await execute(t.platform, made.id);
+  await ended(t.platform, made.transaction.id);
+}
+// The suffix of its account lets the bank refuse it.
+const refused = await makeScene(t.platform, 5_000n, '004');
+await ended(t.platform, (await pay(t.platform, refused, 700)).id);
 /** An account that got its money back. */
-let returned: string;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform, 1_000_000n);
-  stranger = await makeScene(t.platform, 0n);
-  // Money that comes, that goes, and that is changed into another currency.
-  for (let round = 0; round < 3; round += 1) {
-    await fund(t.platform, scene.usd, BigInt(50 + round));
-    await ended(t.platform, (await pay(t.platform, scene, 100 + round)).id);
-    const made = await quote(t.platform, usdToEur(scene));
-    await execute(t.platform, made.id);
-    await ended(t.platform, made.transaction.id);
-  }
-  // The suffix of its account lets the bank refuse it.
-  const refused = await makeScene(t.platform, 5_000n, '004');
-  await ended(t.platform, (await pay(t.platform, refused, 700)).id);
-  returned = refused.usd;
-});
-afterAll(() => t.stop());
+const returned = refused.usd;
 
 /** The postings on an account, oldest first, from the tables. */
 async function postings(accountId: string): Promise<Data[]> {
@@ -36,7 +31,7 @@ async function postings(accountId: string): Promise<Data[]> {
     `select p.amount::text, p.balance_after::text, uuid_v7_time(p.journal_id) as at, p.journal_id, p.leg, j.transaction_id, upper(j.kind) as kind
      from posting p join journal j on j.platform_id = p.platform_id and j.id = p.journal_id
      where p.account_id = $1 order by p.account_version`,
-    [accountId.split(':')[1]],
+    [uuidIn(accountId)],
   );
   return rows;
 }
@@ -115,11 +110,9 @@ test('the opening balance and the entries of any period make its closing balance
 
 test('what one request reads of an account that is paid meanwhile is of one moment', async () => {
   const [from, to] = [new Date(0), new Date(Date.now() + 3_600_000)];
-  const paying = Promise.all(
-    Array.from({ length: 30 }, (_one, index) => fund(t.platform, stranger.usd, BigInt(1 + index))),
-  );
   let isPaid = false;
-  const done = paying.then(() => {
+  const amounts = Array.from({ length: 30 }, (_one, index) => BigInt(1 + index));
+  const done = Promise.all(amounts.map((amount) => fund(t.platform, stranger.usd, amount))).then(() => {
     isPaid = true;
   });
   do {
@@ -142,19 +135,20 @@ test('a statement is refused where its period ends before it begins, at its fiel
 
 test("an app sees its own customer's statement, and no other; the token of a payment no balance", async () => {
   const [from, to] = [new Date(0), new Date()];
-  const app = connect(t.url, '', `Bearer ${(await mint(t.platform, { customerId: scene.customerId })).token}`);
+  const app = await appOf(t.platform, { customerId: scene.customerId });
   const { account } = await app.ask(document, { id: scene.usd, from, to, first: 1 });
   expect(account.statement.openingBalance.amount).toBe('0');
   expect((await app.ask(document, { id: stranger.usd, from, to })).account).toBeNull();
 
   const transaction = await pay(t.platform, scene, 10);
-  const ofPayment = connect(t.url, '', `Bearer ${(await mint(t.platform, { transactionId: transaction.id })).token}`);
-  const legs = 'transaction(id: $id) { ledgerEntries { system account { id } balanceAfter { amount } } }';
-  const seen = await ofPayment.ask(`query ($id: ID!) { ${legs} }`, { id: transaction.id });
-  expect(seen.transaction.ledgerEntries).toContainEqual({ system: 'OTHER_ACCOUNT', account: null, balanceAfter: null });
-  for (const { balanceAfter } of seen.transaction.ledgerEntries) expect(balanceAfter).toBeNull();
-  const own = await t.platform.ask(`query ($id: ID!) { ${legs} }`, { id: transaction.id });
-  expect(own.transaction.ledgerEntries.filter((leg: Data) => leg.balanceAfter !== null)).toHaveLength(1);
+  const legsFor = async (by: TestPlatform): Promise<Data[]> => {
+    const legs = 'ledgerEntries { system account { id } balanceAfter { amount } }';
+    return (await fieldsOf(by, 'transaction', transaction.id, legs)).ledgerEntries;
+  };
+  const seen = await legsFor(await appOf(t.platform, { transactionId: transaction.id }));
+  expect(seen).toContainEqual({ system: 'OTHER_ACCOUNT', account: null, balanceAfter: null });
+  for (const { balanceAfter } of seen) expect(balanceAfter).toBeNull();
+  expect((await legsFor(t.platform)).filter(({ balanceAfter }) => balanceAfter !== null)).toHaveLength(1);
 });
 
 test('the payments of an account are those from and to it, and their totals are sums over the list', async () => {
@@ -270,7 +264,7 @@ test('camt.053 has no amounts in assets that ISO 4217 does not know; a period th
   expect((await exported(usdc, 'csv', new Date(0), new Date())).status).toBe(200);
   const backwards = await exported(scene.usd, 'csv', new Date(1), new Date(0));
   expect(await backwards.json()).toMatchObject({ status: 400, code: 'INVALID_INPUT', details: { field: 'to' } });
-  for (const unknown of [scene.outsideUsd, `InternalAccount:${stranger.customerId.split(':')[1]}`, 'x']) {
+  for (const unknown of [scene.outsideUsd, `InternalAccount:${uuidIn(stranger.customerId)}`, 'x']) {
     const response = await exported(unknown, 'csv', new Date(0), new Date());
     expect(await response.json()).toMatchObject({ status: 404, code: 'ACCOUNT_NOT_FOUND' });
   }
@@ -279,16 +273,12 @@ test('camt.053 has no amounts in assets that ISO 4217 does not know; a period th
 test('an export of more entries than are read at once has all of them; one whose client goes ends', async () => {
   const busy = await makeScene(t.platform, 0n);
   const funding = '$account: ID!';
-  const fields = Array.from(
-    { length: 5 },
-    (_one, at) => `f${at}: sandboxFundAccount(input: { accountId: $account, amount: ${at + 1} }) { __typename }`,
+  const fields = [1, 2, 3, 4, 5].map(
+    (amount) => `f${amount}: sandboxFundAccount(input: { accountId: $account, amount: ${amount} }) { __typename }`,
   );
+  const document = `mutation (${funding}) { ${fields.join(' ')} }`;
   for (let round = 0; round < 24; round += 1) {
-    await Promise.all(
-      Array.from({ length: 5 }, () =>
-        t.platform.ask(`mutation (${funding}) { ${fields.join(' ')} }`, { account: busy.usd }),
-      ),
-    );
+    await Promise.all(fields.map(() => t.platform.ask(document, { account: busy.usd })));
   }
   const all = await postings(busy.usd);
   expect(all.length).toBe(600);

@@ -1,38 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { commitPlanOn } from '../../src/ledger/commit.ts';
 import type { Plan } from '../../src/ledger/plan.ts';
 import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
-import { actOn, ended, execute, feedEnd, quote, transactionOf } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { between, ended, execute, feedEnd, left, quote, transactionOf, transfer } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-// Audits the ledger, too.
-afterAll(() => t.stop());
+const t = await testGateway();
 
 /** The operator's command on the gateway's database. */
 const suspense = (...words: string[]) => runOps(t.databaseUrl, ['suspense', ...words]);
 
 /** A payment of 10,000 US cents that was neither delivered nor given back. */
-async function stuck(): Promise<{ scene: Awaited<ReturnType<typeof makeScene>>; transaction: Data }> {
+async function stuck() {
   const scene = await makeScene(t.platform, 50_000n, '007');
-  const { transaction } = await actOn(t.platform, 'transferOut', {
-    sourceAccountId: scene.usd,
-    destinationAccountId: scene.outsideUsd,
-    amount: 10_000,
-  });
-  return { scene, transaction: await ended(t.platform, transaction.id) };
-}
-
-function left(transaction: Data, system: string): bigint {
-  return transaction.ledgerEntries
-    .filter((entry: Data) => entry.system === system)
-    .reduce((sum: bigint, entry: Data) => sum + BigInt(entry.amount.amount), 0n);
+  const { id } = await transfer(t.platform, 'transferOut', scene, 10_000);
+  return { scene, transaction: await ended(t.platform, id) };
 }
 
 describe('money in suspense', () => {
@@ -75,9 +61,8 @@ describe('money in suspense', () => {
     ]);
     expect(now.timeline.at(-1)).toEqual({ status: 'FAILED', reason: 'the money was given back; the refund is paid' });
 
-    const again = await suspense('release', transaction.id);
-    expect(again).toMatchObject({ code: 0 });
-    expect(again.out).toBe(`Nothing done: 100.00 USD were paid to ${scene.usd} at ${now.refund.settledAt}.`);
+    const out = `Nothing done: 100.00 USD were paid to ${scene.usd} at ${now.refund.settledAt}.`;
+    expect(await suspense('release', transaction.id)).toMatchObject({ code: 0, out });
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
@@ -92,7 +77,7 @@ describe('money in suspense', () => {
   test('is not paid by a release that was planned before another one', async () => {
     const { scene, transaction } = await stuck();
     const { database } = t.gateway.payments;
-    const id = transaction.id.replace('Transaction:', '');
+    const id = uuidIn(transaction.id);
     const reason = 'paid again';
     const plan: Plan = { transactions: [{ id, from: ['FAILED'], to: 'FAILED', reason, paysRefund: true }] };
     expect(await releaseSuspense(database, transaction.id, tester)).toMatchObject({ kind: 'paid' });
@@ -109,11 +94,7 @@ describe('money in suspense', () => {
     const scene = await makeScene(t.platform, 50_000n);
     const sandboxScenario = { failureReason: 'OFFRAMP_FAILED', refundFails: true };
     const pay = async (accountId: string) => {
-      const made = await quote(t.platform, {
-        source: { account: { accountId } },
-        destination: { account: { accountId: scene.outsideEur } },
-        lockedCurrencyAmount: 10_000,
-      });
+      const made = await quote(t.platform, between(accountId, scene.outsideEur, 10_000));
       await execute(t.platform, made.id, { sandboxScenario });
       expect((await ended(t.platform, made.transaction.id)).refund.settledAt).toBeNull();
       return made.transaction.id;
@@ -134,13 +115,8 @@ describe('money in suspense', () => {
   test('what is not in suspense is refused: a completed payment, one whose refund was paid at once, an unknown one', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const send = async (sandboxScenario: object) => {
-      const { transaction } = await actOn(t.platform, 'transferOut', {
-        sourceAccountId: scene.usd,
-        destinationAccountId: scene.outsideUsd,
-        amount: 10_000,
-        sandboxScenario,
-      });
-      return (await ended(t.platform, transaction.id)).id as string;
+      const { id } = await transfer(t.platform, 'transferOut', scene, 10_000, { sandboxScenario });
+      return (await ended(t.platform, id)).id as string;
     };
     const completed = await send({});
     const failed = await send({ failureReason: 'OFFRAMP_FAILED' });
@@ -148,18 +124,13 @@ describe('money in suspense', () => {
       [completed, 'COMPLETED'],
       [failed, 'FAILED'],
     ]) {
-      expect(await suspense('release', id ?? '')).toEqual({
-        code: 1,
-        out: '',
-        err: `${id} is ${status}: nothing of it is in suspense`,
-      });
+      const err = `${id} is ${status}: nothing of it is in suspense`;
+      expect(await suspense('release', id ?? '')).toEqual({ code: 1, out: '', err });
     }
     const unknown = 'Transaction:0190f0f0-0000-7000-8000-000000000000';
     expect(await suspense('release', unknown)).toMatchObject({ code: 1, err: `there is no ${unknown}` });
-    expect(await suspense('release', 'one')).toMatchObject({
-      code: 1,
-      err: 'one is no transaction id: Transaction:…',
-    });
+    const noId = 'one is no transaction id: Transaction:…';
+    expect(await suspense('release', 'one')).toMatchObject({ code: 1, err: noId });
     expect(await suspense('release')).toMatchObject({ code: 2 });
     expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);
   });

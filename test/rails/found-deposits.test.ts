@@ -1,34 +1,30 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { publicId } from '../../src/core/ids.ts';
 import { attributeDeposit, listDeposits } from '../../src/payments/providers/decide-deposits.ts';
 import { findDeposits, wakeDeposits } from '../../src/payments/providers/find-deposits.ts';
 import type { DepositsPage, RailDeposit } from '../../src/rails/rail-deposits.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
 // What is stored of the deposits that a provider lists, and from where on it is asked. The test is the provider.
 
-let t: TestGateway;
-let scene: Scene;
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
 const day = 1_440 * minute;
 /** From where on the provider is asked, before each test. */
 const start = new Date('2026-01-31T12:00:00.000Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve' });
-  scene = await makeScene(t.platform, 0n);
-  const deposits = ({ from }: { from: Date }) => page(from);
-  Object.assign(t.gateway.payments.rails.SANDBOX ?? {}, { deposits });
-  await t.owner.query(`insert into rail_connection (platform_id, sealed) values ($1, '')`, [t.platform.platformId]);
-});
+const t = await testGateway({ ROLE: 'serve' });
+const scene = await makeScene(t.platform, 0n);
+const deposits = ({ from }: { from: Date }) => page(from);
+Object.assign(t.gateway.payments.rails.SANDBOX ?? {}, { deposits });
+await t.owner.query(`insert into rail_connection (platform_id, sealed) values ($1, '')`, [t.platform.platformId]);
 beforeEach(async () => {
   await t.owner.query('update rail_connection set deposits_due_at = clock_ms(), deposits_from = $1', [start]);
 });
-afterAll(() => t.stop());
 
 let made = 0;
 function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
@@ -40,7 +36,7 @@ function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
     state: 'SETTLED',
     amount: 100n,
     currency: 'USD',
-    customerId: scene.customerId.slice('Customer:'.length),
+    customerId: uuidIn(scene.customerId),
     payer: undefined,
     memo: undefined,
     ...rest,

@@ -3,19 +3,16 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
-import { currencyOf } from '../../src/core/currencies.ts';
+import { requiredCurrency } from '../../src/core/currencies.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { openPayments } from '../../src/gateway.ts';
 import { connectedRail, railOf } from '../../src/payments/command.ts';
 
 /** Rails are modules that the setting RAILS names: loaded and checked at the start, with a clear refusal for each fault. */
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(path.join(os.tmpdir(), 'rails-'));
-});
+const directory = await mkdtemp(path.join(os.tmpdir(), 'rails-'));
 afterAll(() => rm(directory, { recursive: true }));
 
 const database = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', role: 'gateway_work' });
@@ -33,7 +30,7 @@ async function write(source: string, name = `${randomUUID()}.mjs`): Promise<stri
   return file;
 }
 
-const [usd, eur] = [currencyOf('USD'), currencyOf('EUR')];
+const [usd, eur] = [requiredCurrency('USD'), requiredCurrency('EUR')];
 const first = '0197f2a0-0000-7000-8000-000000000001';
 const second = '0197f2a0-0000-7000-8000-000000000002';
 
@@ -77,7 +74,6 @@ test('a rail is a module of its own, with its own settings for each environment 
   // The modules of a file are beside it, wherever the gateway runs.
   const payments = await open(file);
   const rate = async (platformId: string) => {
-    if (!usd || !eur) throw new Error('known currencies');
     return (await railOf(payments, { platformId, environment: 'PRODUCTION' }, 'rate').rate(usd, eur))?.rate;
   };
   expect([await rate(first), await rate(second)]).toEqual(['1.2', '1.1']);
@@ -99,7 +95,6 @@ test('a platform alone can have a rail; the others of its environment have none'
 
 test('the sandbox is loaded like every rail, and its settings come before the variables', async () => {
   const payments = await open({ SANDBOX: { module: 'sandbox', settings: { rates: { 'USD/EUR': { rate: '2' } } } } });
-  if (!usd || !eur) throw new Error('known currencies');
   expect((await railOf(payments, { platformId: first, environment: 'SANDBOX' }, 'rate').rate(usd, eur))?.rate).toBe(
     '2',
   );

@@ -1,25 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/transaction.ts';
 import { connectedRail } from '../../src/payments/command.ts';
 import { readBalances } from '../../src/payments/reconciliation/balances.ts';
 import { reconcile } from '../../src/payments/reconciliation/differences.ts';
 import { failOrder } from '../../src/payments/settlement/fail-order.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
-import { actOn, ended, execute, quote, succeed, umaQuote, usdToEur } from '../setup/acts.ts';
-import { internalAccount, makeScene } from '../setup/scene.ts';
+import { actOn, bringIn, ended, execute, moving, payOut, quote, transfer, umaQuote, usdToEur } from '../setup/acts.ts';
+import { untilRows, uuidIn } from '../setup/connections.ts';
+import { externalAccount, internalAccount, makeScene, usAccount } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { passWebhookTo, startReceiver } from '../webhooks/receiver.ts';
 import { slowAmount } from './returning-rail.ts';
-import { type Connected, startTwoGateways, type TwoGateways } from './two-gateways.ts';
+import { testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
 
 /** No database transaction is open while a provider is asked: it could hold locks for as long as the network takes. */
 
-let two: TwoGateways;
-let shop: Connected;
-let relay: Receiver;
 /** The methods of the rail that were called, and those that were called while a transaction was open. */
 const called = new Set<string>();
 const inside = new Set<string>();
@@ -42,65 +40,46 @@ async function look(method: string): Promise<void> {
   }
 }
 
-beforeAll(async () => {
-  const rails = {
-    PRODUCTION: { module: './test/rails/watched-upstream.ts', settings: { pollMs: 10, identityMs: 50 } },
-  };
-  two = await startTwoGateways({}, { RAILS: parseRailSettings(JSON.stringify(rails)) });
-  shop = await two.connected('shop');
-  relay = await startReceiver((response, { raw, headers }) => {
-    const signed = Object.entries(headers).filter(([name]) => name.startsWith('webhook-'));
-    fetch(shop.webhookUrl, { method: 'POST', body: raw, headers: Object.fromEntries(signed) }).then(
-      ({ status }) => response.writeHead(status).end(),
-      () => response.destroy(),
-    );
-  });
-  const { secret } = await createEndpoint(shop.account, { url: relay.url });
-  await shop.connect({ webhookSecret: secret });
-  watch.at = look;
+const rails = {
+  PRODUCTION: { module: './test/rails/watched-upstream.ts', settings: { pollMs: 10, identityMs: 50 } },
+};
+const relay = await startReceiver((response, received) => {
+  passWebhookTo(shop.webhookUrl, received).then(
+    ({ status }) => response.writeHead(status).end(),
+    () => response.destroy(),
+  );
 });
-afterAll(async () => {
+afterAll(() => relay.stop());
+const two = await testTwoGateways({}, { RAILS: parseRailSettings(JSON.stringify(rails)) });
+const shop = await two.connected('shop');
+const { secret } = await createEndpoint(shop.account, { url: relay.url });
+await shop.connect({ webhookSecret: secret });
+watch.at = look;
+afterAll(() => {
   watch.at = async () => undefined;
-  await two.stop();
-  await relay.stop();
 });
 
 test('every part of the rail is called outside of transactions', async () => {
   const { payments } = two.gateway.gateway;
   const { platform, account } = shop;
   const scene = await makeScene(platform, 0n);
-  const move = async (mutation: 'transferIn' | 'transferOut', amount: bigint) => {
-    const [from, to] = mutation === 'transferIn' ? [scene.outsideUsd, scene.usd] : [scene.usd, scene.outsideUsd];
-    return (await actOn(platform, mutation, { sourceAccountId: from, destinationAccountId: to, amount })).transaction
-      .id;
-  };
-  await ended(platform, await move('transferIn', 100_000n));
-  await ended(platform, await move('transferOut', 1_000n));
+  await bringIn(platform, scene, 100_000n);
+  await payOut(platform, scene, 1_000n);
   const locked = await quote(platform, usdToEur(scene));
   await execute(platform, locked.id);
   await ended(platform, locked.transaction.id);
   const uma = await umaQuote(platform, scene.usd, '$success.usd@sandbox.uma.money', { immediatelyExecute: true });
   await ended(platform, uma.transaction.id);
-  const slow = await move('transferOut', slowAmount);
-  await failOrder(payments, slow, { operator: tester, withoutAsking: false });
+  const slow = await transfer(platform, 'transferOut', scene, slowAmount);
+  await failOrder(payments, slow.id, { operator: tester, withoutAsking: false });
 
   // A deposit, which a webhook reports.
-  const { rows } = await two.upstream.owner.query('select id from customer where platform_customer_id like $1', [
-    `${scene.customerId.replace('Customer:', '')}-%`,
-  ]);
-  const input = {
-    ...{ currency: 'USD', beneficiary: { individual: { fullName: 'Grace Hopper' } } },
-    accountInfo: {
-      usAccount: { accountNumber: '7654321000', routingNumber: '021000021', accountCategory: 'CHECKING' },
-    },
-  };
-  const bank = (await succeed(account, 'createExternalAccount', input, 'account { id }')).account.id;
+  const text = 'select id from customer where platform_customer_id like $1';
+  const { rows } = await two.upstream.owner.query(text, [`${uuidIn(scene.customerId)}-%`]);
+  const bank = await externalAccount(account, undefined, 'USD', usAccount('7654321000'));
   const there = await internalAccount(account, `Customer:${rows[0].id}`, 'USD');
-  await actOn(account, 'transferIn', { sourceAccountId: bank, destinationAccountId: there, amount: 500n });
-  await vi.waitFor(async () => {
-    const { rowCount } = await two.gateway.owner.query("select from rail_deposit where status = 'CREDITED'");
-    expect(rowCount).toBe(1);
-  }, 20_000);
+  await actOn(account, 'transferIn', moving(bank, there, 500n));
+  await untilRows(two.gateway, [{}], "select from rail_deposit where status = 'CREDITED'");
 
   const tenant = { platformId: platform.platformId, environment: 'PRODUCTION' } as const;
   await reconcile(payments, tenant, { from: new Date(Date.now() - 3_600_000), to: new Date() });

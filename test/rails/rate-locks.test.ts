@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { act, ended, quote, usdToEur } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { startTestGateway } from '../setup/gateway.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
 import { briefAmount, wrongAmount, wrongLocks } from './locking-rail.ts';
 
 /** What a rail says that it has locked is checked before a quote promises it. */
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  const rails = { SANDBOX: { module: './test/rails/locking-rail.ts' } };
-  t = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(rails)) });
-  scene = await makeScene(t.platform);
-});
+const rails = { SANDBOX: { module: './test/rails/locking-rail.ts' } };
+const t = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(rails)) });
+const scene = await makeScene(t.platform);
 afterAll(async () => {
   await t.stop();
 });

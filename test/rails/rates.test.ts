@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Currency, type CurrencyCode, currencies, currencyOf } from '../../src/core/currencies.ts';
+import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
 import { divide, isLess, multiply, parseDecimal, rateFault, tenTo, whole } from '../../src/core/fraction.ts';
 import { parseRateOverrides, sandboxRates } from '../../src/rails/sandbox/rates.ts';
 
@@ -36,13 +36,13 @@ describe('the table of the sandbox', () => {
     ['JPY', 'BTC', '14985074.6268657'],
     ['EUR', 'NGN', '0.000600423222007544'],
   ])('is the same every day: %s to %s at %s', (sending, receiving, rate) => {
-    expect(table.terms(known(sending), known(receiving)).rate).toBe(rate);
+    expect(table.terms(requiredCurrency(sending), requiredCurrency(receiving)).rate).toBe(rate);
   });
 
   it('charges and demands no more than 0.10 US dollars are worth, and demands more than it charges', () => {
     for (const sending of currencies) {
-      const { serviceFixedFee, minSendingAmount, bridge } = table.terms(sending, known('USD'));
-      const bitcoinInDollars = parseDecimal(table.terms(known('USD'), known('USD')).bridge);
+      const { serviceFixedFee, minSendingAmount, bridge } = table.terms(sending, requiredCurrency('USD'));
+      const bitcoinInDollars = parseDecimal(table.terms(requiredCurrency('USD'), requiredCurrency('USD')).bridge);
       const tenCents = divide(multiply(parseDecimal('0.1'), parseDecimal(bridge)), bitcoinInDollars);
       expect(isLess(multiply(tenCents, tenTo(sending.decimals)), whole(minSendingAmount))).toBe(false);
       expect(serviceFixedFee > 0n && serviceFixedFee < minSendingAmount).toBe(true);
@@ -55,18 +55,20 @@ describe('the SANDBOX_RATES setting', () => {
     const rates = sandboxRates(
       parseRateOverrides('{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}'),
     );
-    expect(rates.terms(known('USD'), known('EUR'))).toMatchObject({
+    expect(rates.terms(requiredCurrency('USD'), requiredCurrency('EUR'))).toMatchObject({
       rate: '1.08695652',
       serviceFixedFee: 500n,
       serviceVariableFeeRate: '0',
     });
-    expect(rates.terms(known('EUR'), known('USD'))).toEqual(table.terms(known('EUR'), known('USD')));
+    expect(rates.terms(requiredCurrency('EUR'), requiredCurrency('USD'))).toEqual(
+      table.terms(requiredCurrency('EUR'), requiredCurrency('USD')),
+    );
   });
 
   it('keeps the fees of the table where it names none', () => {
     const rates = sandboxRates(parseRateOverrides('{"USD/JPY": {"rate": "0.00666666666666667"}}'));
-    expect(rates.terms(known('USD'), known('JPY'))).toEqual({
-      ...table.terms(known('USD'), known('JPY')),
+    expect(rates.terms(requiredCurrency('USD'), requiredCurrency('JPY'))).toEqual({
+      ...table.terms(requiredCurrency('USD'), requiredCurrency('JPY')),
       rate: '0.00666666666666667',
     });
   });
@@ -122,9 +124,3 @@ describe('the SANDBOX_RATES setting', () => {
     );
   });
 });
-
-function known(code: CurrencyCode): Currency {
-  const currency = currencyOf(code);
-  if (currency === undefined) throw new Error(`${code} is missing`);
-  return currency;
-}

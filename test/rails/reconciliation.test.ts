@@ -1,44 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { reconcileDueDays } from '../../src/payments/reconciliation/daily.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
-import { actOn, ended } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { actOn, bringIn, ended, moving, payOut, transfer } from '../setup/acts.ts';
+import { uuidIn, withoutTriggers } from '../setup/connections.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
+import { credentialsIn } from './two-gateways.ts';
 
 // The books of a platform are compared with what its provider, a second instance of this service, says: by command, and each day.
 
 const key = Buffer.alloc(32, 7);
 const rails = JSON.stringify({ PRODUCTION: { module: 'upstream', settings: { pollMs: 10 } } });
-let upstream: TestGateway;
-let account: TestPlatform;
-let gateway: TestGateway;
-let books: TestPlatform;
-let scene: Scene;
 
-beforeAll(async () => {
-  upstream = await startTestGateway();
-  account = await upstream.newPlatform('account');
-  gateway = await startTestGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: key });
-  books = await gateway.newPlatform('books', 'PRODUCTION');
-  await connectWith(account.authorization);
-  scene = await makeScene(books, 0n);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
-
-const environment = {
-  CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-  SECRET_KEY: key.toString('base64'),
-  RAILS: rails,
-};
+const upstream = await testGateway();
+const account = await upstream.newPlatform('account');
+const gateway = await testGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: key });
+const books = await gateway.newPlatform('books', 'PRODUCTION');
+const environment = { SECRET_KEY: key.toString('base64'), RAILS: rails };
 /** All that commands have printed. */
 const printed: string[] = [];
+await connectWith(credentialsIn(account.authorization));
+const scene = await makeScene(books, 0n);
+
 async function ops(...args: string[]) {
   const result = await runOps(gateway.databaseUrl, ['--json', ...args], environment);
   printed.push(result.out, result.err);
@@ -51,18 +37,14 @@ async function answer(...args: string[]): Promise<Data> {
 }
 const by = ['--by', 'Ada', '--reason', 'the statement of the bank says so'];
 
-async function connectWith(authorization: string): Promise<void> {
-  const [clientId, secret] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':');
-  const connection = JSON.stringify({ baseUrl: `${upstream.url}/2025-10-13`, clientId, secret });
+async function connectWith(credentials: object): Promise<void> {
+  const connection = JSON.stringify({ baseUrl: `${upstream.url}/2025-10-13`, ...credentials });
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
   await answer('rails', 'connect', 'books');
 }
 
-async function move(mutation: 'transferIn' | 'transferOut', amount: bigint): Promise<void> {
-  const [from, to] = mutation === 'transferIn' ? [scene.outsideUsd, scene.usd] : [scene.usd, scene.outsideUsd];
-  const { transaction } = await actOn(books, mutation, { sourceAccountId: from, destinationAccountId: to, amount });
-  expect(await ended(books, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-}
+const spoil = (text: string, ...values: unknown[]) =>
+  withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values));
 
 const hourMs = 3_600_000;
 const from = new Date(Date.now() - hourMs).toISOString();
@@ -81,8 +63,8 @@ const compareToday = () => reconcileDueDays(gateway.gateway.payments, -24);
 
 test('a balance that differs is named with both sides, until a person has said why; then only another difference is', async () => {
   await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
-  await move('transferIn', 50_000n);
-  await move('transferOut', 300n);
+  await bringIn(books, scene, 50_000n);
+  await payOut(books, scene, 300n);
   const sides = { fault: 'OTHER_BALANCE', here: '497.00 USD in the books', there: '100497.00 USD held' };
   expect(await compare()).toMatchObject([sides]);
   expect(await compare()).toMatchObject([sides]);
@@ -96,7 +78,7 @@ test('a balance that differs is named with both sides, until a person has said w
     { act: 'reconcile close', by: 'Ada', before: { fault: 'OTHER_BALANCE', there: sides.there } },
   ]);
   expect(await compare()).toEqual([]);
-  await move('transferOut', 200n);
+  await payOut(books, scene, 200n);
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
@@ -109,11 +91,11 @@ test('a balance that differs is named with both sides, until a person has said w
 });
 
 test('money that somebody else has moved there is found by the daily comparison, once a day until it is gone or closed', async () => {
-  const taken = await actOn(account, 'transferOut', {
-    sourceAccountId: await ownAccount(account, 'USD'),
-    destinationAccountId: await accountThere(scene.outsideUsd),
-    amount: 900_000n,
-  });
+  const taken = await actOn(
+    account,
+    'transferOut',
+    moving(await ownAccount(account, 'USD'), await accountThere(scene.outsideUsd), 900_000n),
+  );
   expect(await ended(account, taken.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   const before = await balanceOf(books, scene.usd);
   expect(await compareToday()).toBe(1);
@@ -130,15 +112,8 @@ test('money that somebody else has moved there is found by the daily comparison,
   expect((await Promise.all([compareToday(), compareToday(), compareToday()])).sort()).toEqual([0, 0, 1]);
   expect((await open()).map(({ times }) => times)).toEqual([2, 2]);
 
-  const days = await answer(
-    'reconcile',
-    'days',
-    'books',
-    '--from',
-    '2020-01-01T00:00:00Z',
-    '--to',
-    '2100-01-01T00:00:00Z',
-  );
+  const always = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
+  const days = await answer('reconcile', 'days', 'books', ...always);
   const day = days.find((one: Data) => one.from.endsWith('T00:00:00.000Z') && one.currency === 'USD');
   expect(day).toMatchObject({
     ...{ currency: 'USD', receivedHere: '500.00 USD', receivedThere: '500.00 USD', failure: null },
@@ -165,66 +140,43 @@ async function pastDay(): Promise<void> {
 }
 
 test('a difference that a later comparison finds no more is gone, and one that comes back is open again', async () => {
-  const spoil = new pg.Client({
-    connectionString: upstream.databaseUrl,
-    options: '-c session_replication_role=replica',
-  });
-  await spoil.connect();
   const text = 'update transaction set description = $1 where platform_id = $2 and sent_amount = 300';
-  const write = (memo: string | null) => spoil.query(text, [memo, account.platformId]);
-  try {
-    const { rows } = await spoil.query(
-      'select description from transaction where platform_id = $1 and sent_amount = 300',
-      [account.platformId],
-    );
-    await write(null);
-    expect(faults(await compare()).sort()).toEqual(['MISSING_HERE', 'MISSING_HERE', 'MISSING_THERE']);
-    expect(faults(await open()).sort()).toEqual(['MISSING_HERE', 'MISSING_THERE']);
-    await write(rows[0].description);
-    await compare();
-    expect(await open()).toEqual([]);
-    const all = await answer('reconcile', 'list', '--all');
-    expect(all.filter(({ fault, goneAt }: Data) => fault !== 'OTHER_BALANCE' && goneAt !== null)).toHaveLength(2);
-    await write(null);
-    await compare();
-    expect(faults(await open()).sort()).toEqual(['MISSING_HERE', 'MISSING_THERE']);
-    await write(rows[0].description);
-    await compare();
-  } finally {
-    await spoil.end();
-  }
+  const write = (memo: string | null) => spoil(text, memo, account.platformId);
+  const read = 'select description from transaction where platform_id = $1 and sent_amount = 300';
+  const { rows } = await upstream.owner.query(read, [account.platformId]);
+  await write(null);
+  expect(faults(await compare()).sort()).toEqual(['MISSING_HERE', 'MISSING_HERE', 'MISSING_THERE']);
+  expect(faults(await open()).sort()).toEqual(['MISSING_HERE', 'MISSING_THERE']);
+  await write(rows[0].description);
+  await compare();
+  expect(await open()).toEqual([]);
+  const all = await answer('reconcile', 'list', '--all');
+  expect(all.filter(({ fault, goneAt }: Data) => fault !== 'OTHER_BALANCE' && goneAt !== null)).toHaveLength(2);
+  await write(null);
+  await compare();
+  expect(faults(await open()).sort()).toEqual(['MISSING_HERE', 'MISSING_THERE']);
+  await write(rows[0].description);
+  await compare();
 });
 
 test('a payment that failed here, and came back there before anybody saw it arrive, is no difference', async () => {
   const failing = await makeScene(books, 0n, '003');
-  const input = { sourceAccountId: scene.usd, destinationAccountId: failing.outsideUsd, amount: 250n };
-  const { transaction } = await actOn(books, 'transferOut', input);
-  expect(await ended(books, transaction.id)).toMatchObject({ status: 'FAILED' });
-  const spoil = new pg.Client({
-    connectionString: upstream.databaseUrl,
-    options: '-c session_replication_role=replica',
-  });
-  await spoil.connect();
-  const write = (status: string) =>
-    spoil.query(
-      'update transaction set status = $1::transaction_status where platform_id = $2 and received_amount = 250',
-      [status, account.platformId],
-    );
-  try {
-    expect((await write('REFUNDED')).rowCount).toBe(1);
-    expect(faults(await compare())).not.toContain('OTHER_OUTCOME');
-    await write('FAILED');
-    await compare();
-  } finally {
-    await spoil.end();
-  }
+  const { id } = await transfer(books, 'transferOut', { ...scene, outsideUsd: failing.outsideUsd }, 250n);
+  expect(await ended(books, id)).toMatchObject({ status: 'FAILED' });
+  const text =
+    'update transaction set status = $1::transaction_status where platform_id = $2 and received_amount = 250';
+  const write = (status: string) => spoil(text, status, account.platformId);
+  expect((await write('REFUNDED')).rowCount).toBe(1);
+  expect(faults(await compare())).not.toContain('OTHER_OUTCOME');
+  await write('FAILED');
+  await compare();
 });
 
 /** The account upstream of an account here that is outside. */
 async function accountThere(outside: string): Promise<string> {
   const { rows } = await upstream.owner.query(
     "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2",
-    [account.platformId, outside.replace(/.*:/, '')],
+    [account.platformId, uuidIn(outside)],
   );
   return `ExternalAccount:${rows[0].id}`;
 }
@@ -267,7 +219,7 @@ test('what the gateway moves upstream between accounts of its own is no differen
 });
 
 test('a provider that cannot be asked leaves what was found, and says why', async () => {
-  await connectWith(`Basic ${Buffer.from('nobody:wrong').toString('base64')}`);
+  await connectWith({ clientId: 'nobody', secret: 'wrong' });
   const { code, out } = await ops('rails', 'reconcile', 'books', '--from', from, '--to', to, ...by);
   expect({ code, error: JSON.parse(out).error }).toMatchObject({
     code: 1,
@@ -280,7 +232,7 @@ test('a provider that cannot be asked leaves what was found, and says why', asyn
   });
   await gateway.owner.query("update reconciliation set finished_at = null, started_at = started_at - interval '1 day'");
   expect(await compareToday()).toBe(0);
-  await connectWith(account.authorization);
+  await connectWith(credentialsIn(account.authorization));
   // It is tried again 15 minutes later.
   expect(await compareToday()).toBe(0);
   await pastDay();
@@ -290,7 +242,7 @@ test('a provider that cannot be asked leaves what was found, and says why', asyn
 });
 
 test('no command shows the credentials of a connection, also not after a failure', async () => {
-  const secret = Buffer.from(account.authorization.replace('Basic ', ''), 'base64').toString().split(':')[1] ?? '';
+  const { secret } = credentialsIn(account.authorization);
   expect(secret.length).toBeGreaterThan(20);
   await answer('rails', 'check', 'books');
   await answer('acts');

@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { act, actOn, ended, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
+import { afterAll, expect, test, vi } from 'vitest';
+import { act, bringIn, ended, quote, usdToEur } from '../setup/acts.ts';
+import { startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { runOps } from '../setup/ops.ts';
+import { freePort } from '../setup/free-port.ts';
+import { connect, startTestGateway } from '../setup/gateway.ts';
+import { serverOf } from '../setup/new-credentials.ts';
+import { askOps } from '../setup/ops.ts';
 import { bodyOf, passOn } from '../setup/pass-on.ts';
-import { fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
+import { credentialsIn } from './two-gateways.ts';
 
 // The secrets of providers are never shown: not in what an instance prints at its most talkative, not in its figures or its traces,
 // and not to a caller; whatever the provider answers, and also while they rotate.
@@ -24,18 +26,7 @@ const environment = {
   RAILS: JSON.stringify({ PRODUCTION: { module: 'upstream', settings: { pollMs: 10, identityMs: 10 } } }),
 };
 
-let upstream: TestGateway;
-let account: TestPlatform;
-/** In front of upstream. A customer whose name is a fault meets that fault. */
-let provider: Server;
-/** A collector of traces: all that it gets. */
-let collector: Server;
 const traces: string[] = [];
-let database: ThrowawayDatabase;
-let instance: ChildGateway;
-let figuresUrl: string;
-let platform: TestPlatform;
-let scene: Scene;
 
 /** How the provider fails. Some of it repeats what it was sent, as proxies and pages of errors do. */
 const faults: Readonly<
@@ -59,28 +50,14 @@ const listen = async (server: Server) => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-/** A port that nobody has. */
-async function freePort(): Promise<number> {
-  const server = createSocketServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function ops(...args: string[]): Promise<Data> {
-  const { code, out, err } = await runOps(database.url, ['--json', ...args], environment);
-  expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
-  return JSON.parse(out);
-}
+const ops = (...args: string[]) => askOps(database.url, args, environment);
 
 /** All secrets that the platform has had at its provider. */
 const secrets: { readonly clientId: string; readonly secret: string; readonly webhookSecret: string }[] = [];
 
 /** Stores new credentials and a new secret of webhooks, as a person does who rotates them. */
 async function rotate(authorization: string, baseUrl: string): Promise<void> {
-  const [clientId = '', secret = ''] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':');
+  const { clientId, secret } = credentialsIn(authorization);
   const path = `${instance.url}/rails/Platform:${platform.platformId}/webhooks`;
   const { secret: webhookSecret } = await createEndpoint(account, { url: path });
   secrets.push({ clientId, secret, webhookSecret });
@@ -99,42 +76,41 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
   return [...whole, secret.slice(0, 8), key.slice(0, 8)];
 };
 
-let providerUrl: string;
-beforeAll(async () => {
-  upstream = await startTestGateway();
-  account = await upstream.newPlatform('account');
-  for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
-  provider = createServer(async (request, response) => {
-    const body = await bodyOf(request);
-    const name = Object.keys(faults).find((one) => body.includes(one));
-    const [, basic = ''] = (request.headers.authorization ?? '').split(' ');
-    if (body.includes(silence)) return;
-    if (name === undefined) {
-      const { status, type, text: answer } = await passOn(upstream.url, request, body);
-      return void response.writeHead(status, { 'content-type': type }).end(answer);
-    }
-    const answer = faults[name]?.(name === 'Answers a page' ? (atob(basic).split(':')[1] ?? '') : `Basic ${basic}`);
-    if (!answer) return void request.socket.destroy();
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
-  });
-  providerUrl = `${await listen(provider)}/2025-10-13`;
-  collector = createServer(async (request, response) => {
-    traces.push(await text(request));
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-  });
-  database = await freshDatabase();
-  const port = await freePort();
-  figuresUrl = `http://127.0.0.1:${port}/metrics`;
-  instance = await startChildGateway({
-    ...environment,
-    ...{ DATABASE_URL: database.url, LOG_LEVEL: 'debug', ACCESS_LOG: 'on' },
-    ...{ METRICS_PORT: String(port), OTEL_EXPORTER_OTLP_ENDPOINT: await listen(collector) },
-  });
-  const made = await ops('platform', 'create', 'secretive');
-  platform = connect(instance.url, made.id.replace('Platform:', ''), made.authorization);
-  await rotate(account.authorization, providerUrl);
-  scene = await makeScene(platform, 0n);
+const upstream = await startTestGateway();
+const account = await upstream.newPlatform('account');
+for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
+/** In front of upstream. A customer whose name is a fault meets that fault. */
+const provider = createServer(async (request, response) => {
+  const body = await bodyOf(request);
+  const name = Object.keys(faults).find((one) => body.includes(one));
+  const [, basic = ''] = (request.headers.authorization ?? '').split(' ');
+  if (body.includes(silence)) return;
+  if (name === undefined) {
+    const { status, type, text: answer } = await passOn(upstream.url, request, body);
+    return void response.writeHead(status, { 'content-type': type }).end(answer);
+  }
+  const answer = faults[name]?.(name === 'Answers a page' ? (atob(basic).split(':')[1] ?? '') : `Basic ${basic}`);
+  if (!answer) return void request.socket.destroy();
+  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
 });
+const providerUrl = `${await listen(provider)}/2025-10-13`;
+/** A collector of traces: all that it gets. */
+const collector = createServer(async (request, response) => {
+  traces.push(await text(request));
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+});
+const database = await freshDatabase();
+const port = await freePort();
+const figuresUrl = `http://127.0.0.1:${port}/metrics`;
+const instance = await startChildGateway({
+  ...environment,
+  ...{ DATABASE_URL: database.url, LOG_LEVEL: 'debug', ACCESS_LOG: 'on' },
+  ...{ METRICS_PORT: String(port), OTEL_EXPORTER_OTLP_ENDPOINT: await listen(collector) },
+});
+const made = await ops('platform', 'create', 'secretive');
+const platform = connect(instance.url, made.id.replace('Platform:', ''), made.authorization);
+await rotate(account.authorization, providerUrl);
+const scene = await makeScene(platform, 0n);
 afterAll(async () => {
   await instance.end('SIGKILL');
   for (const server of [provider, collector]) server.closeAllConnections();
@@ -144,12 +120,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function pull(): Promise<void> {
-  const { transaction } = await actOn(platform, 'transferIn', {
-    ...{ sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 20_000n },
-  });
-  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-}
+const pull = () => bringIn(platform, scene, 20_000n);
 
 const worked = () => vi.waitFor(async () => expect(instance.output()).toContain('"/rails/Platform:'), 20_000);
 
@@ -163,9 +134,7 @@ test('no secret of a provider is printed, measured, traced or answered, whatever
   };
   await Promise.all([...Object.keys(faults), silence].map(attempt));
 
-  const token = { name: 'rotated', permissions: ['VIEW', 'TRANSACT', 'MANAGE'] };
-  const { apiToken, secret } = await succeed(account, 'createApiToken', token, 'apiToken { clientId } secret');
-  const rotated = `Basic ${btoa(`${apiToken.clientId}:${secret}`)}`;
+  const { authorization: rotated } = await serverOf(account, 'VIEW', 'TRANSACT', 'MANAGE');
   await rotate(rotated, providerUrl);
   await pull();
   const made = await quote(platform, usdToEur(scene, { immediatelyExecute: true }));

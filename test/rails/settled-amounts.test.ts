@@ -1,33 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { expect, test } from 'vitest';
 import { settleCase } from '../../src/payments/settlement/settle-case.ts';
 import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
-import { freshDatabase } from '../setup/database.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { sandboxOf, testGateway } from '../setup/gateway.ts';
+import { makeDue } from '../setup/passing-time.ts';
+import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
 // What a person settles is an amount that a provider can have moved.
 
-let database: ThrowawayDatabase;
-/** Serves only: the test does the background work itself. */
-let t: TestGateway;
-let platform: TestPlatform;
-let scene: Scene;
 const provider = new DeviatingProvider();
-beforeAll(async () => {
-  database = await freshDatabase();
-  t = await startTestGateway({ ROLE: 'serve' }, database.url);
-  platform = await t.newPlatform('amounts');
-  scene = await makeScene(platform, 100_000n);
-  Object.assign(t.gateway.payments.rails.SANDBOX ?? {}, provider.parts());
-});
-afterAll(async () => {
-  await t.stop();
-  await database.drop();
-});
+/** Serves only: the test does the background work itself. */
+const t = await testGateway({ ROLE: 'serve' });
+const { platform } = t;
+const scene = await makeScene(platform, 100_000n);
+Object.assign(sandboxOf(t.gateway.payments), provider.parts());
 
 /** Lets a payout of 1,000 take so much, and settles it. */
 async function settled(taken: bigint) {
@@ -36,7 +24,7 @@ async function settled(taken: bigint) {
 }
 
 async function settle(id: string) {
-  await t.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  await makeDue(t);
   await settleDueOrders(t.gateway.payments, 100);
   return settleCase(t.gateway.payments, id, { ...tester, reason: 'a test' });
 }

@@ -1,89 +1,69 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { expect, test } from 'vitest';
 import { commitPlanOn } from '../../src/ledger/commit.ts';
 import type { Plan } from '../../src/ledger/plan.ts';
 import { runReconciliation } from '../../src/payments/reconciliation/reconciliation.ts';
 import { closeCases, listCases } from '../../src/payments/settlement/cases.ts';
 import { settleCase } from '../../src/payments/settlement/settle-case.ts';
 import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
-import { actOn, execute, pay, quote, usdToEur } from '../setup/acts.ts';
-import { freshDatabase } from '../setup/database.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { between, execute, fieldsOf, quote, transfer } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
+import { type Data, sandboxOf, testGateway } from '../setup/gateway.ts';
+import { makeDue } from '../setup/passing-time.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
 // A provider moves another amount than was promised. A person settles the payment as it was promised, and the difference goes to a
 // named account of the books, and never to a customer (decision 95).
 
-let database: ThrowawayDatabase;
-/** Serves only: the test does the background work itself. Its end audits the ledger. */
-let t: TestGateway;
-let platform: TestPlatform;
-let scene: Scene;
-let other: Scene;
 const provider = new DeviatingProvider();
-beforeAll(async () => {
-  database = await freshDatabase();
-  t = await startTestGateway({ ROLE: 'serve' }, database.url);
-  platform = await t.newPlatform('by-hand');
-  const { SANDBOX } = t.gateway.payments.rails;
-  Object.assign(SANDBOX ?? {}, provider.parts());
-  scene = await makeScene(platform, 0n);
-  other = await makeScene(platform, 0n);
-  const { id } = await transfer('transferIn', 5_000_000);
-  await work();
-  expect(await statusOf(id)).toBe('COMPLETED');
-});
-afterAll(async () => {
-  await t.stop();
-  await database.drop();
-});
 
 const operator = { ...tester, by: 'Ada', act: 'cases settle', reason: 'the provider has taken a fee' };
 const settled = (id: string) => settleCase(t.gateway.payments, id, operator);
 const casesOf = async (id: string) =>
-  (await listCases(t.gateway.payments.database)).filter(({ transactionId }) => id === `Transaction:${transactionId}`);
+  (await listCases(t.gateway.payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
 
 /** Works on all orders, now. */
 async function work(): Promise<void> {
-  await t.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
+  await makeDue(t);
   await settleDueOrders(t.gateway.payments, 100);
 }
 
-async function transfer(mutation: 'transferIn' | 'transferOut', amount: number): Promise<Data> {
-  if (mutation === 'transferOut') return pay(platform, scene, amount);
-  const input = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount };
-  return (await actOn(platform, mutation, input)).transaction;
-}
+const move = (way: 'transferIn' | 'transferOut', amount: number): Promise<Data> =>
+  transfer(platform, way, scene, amount);
 
-async function quoted(input: object): Promise<Data> {
-  const made = await quote(platform, input);
+async function quoted(from: string, to: string, amount: number): Promise<Data> {
+  const made = await quote(platform, between(from, to, amount));
   await execute(platform, made.id);
   return made.transaction;
 }
 
 /** Every way in which money goes through the provider. */
 const ways: Readonly<Record<string, (amount: number) => Promise<Data>>> = {
-  'a payout': (amount) => transfer('transferOut', amount),
-  'a collection': (amount) => transfer('transferIn', amount),
-  'a conversion that leaves': (amount) => quoted(usdToEur(scene, { lockedCurrencyAmount: amount })),
-  'a conversion that stays': (amount) =>
-    quoted(usdToEur(scene, { lockedCurrencyAmount: amount, destination: { account: { accountId: scene.eur } } })),
-  'a conversion for somebody else here': (amount) =>
-    quoted(usdToEur(scene, { lockedCurrencyAmount: amount, destination: { account: { accountId: other.eur } } })),
-  'a pull and its payout': (amount) =>
-    quoted(usdToEur(scene, { lockedCurrencyAmount: amount, source: { account: { accountId: scene.outsideUsd } } })),
+  'a payout': (amount) => move('transferOut', amount),
+  'a collection': (amount) => move('transferIn', amount),
+  'a conversion that leaves': (amount) => quoted(scene.usd, scene.outsideEur, amount),
+  'a conversion that stays': (amount) => quoted(scene.usd, scene.eur, amount),
+  'a conversion for somebody else here': (amount) => quoted(scene.usd, other.eur, amount),
+  'a pull and its payout': (amount) => quoted(scene.outsideUsd, scene.outsideEur, amount),
 };
 
 const fields = `status sentAmount { amount } receivedAmount { amount } source { ... on AccountSource { accountId } }
   destination { ... on AccountDestination { accountId } }
   ledgerEntries { kind system amount { amount currency { code } } }`;
-async function transactionOf(id: string): Promise<Data> {
-  return (await platform.ask(`query ($id: ID!) { transaction(id: $id) { ${fields} } }`, { id })).transaction;
-}
+const transactionOf = (id: string) => fieldsOf(platform, 'transaction', id, fields);
 const statusOf = async (id: string): Promise<string> => (await transactionOf(id)).status;
+
+/** Serves only: the test does the background work itself. */
+const t = await testGateway({ ROLE: 'serve' });
+const { platform } = t;
+Object.assign(sandboxOf(t.gateway.payments), provider.parts());
+const scene = await makeScene(platform, 0n);
+const other = await makeScene(platform, 0n);
+const { id } = await move('transferIn', 5_000_000);
+await work();
+expect(await statusOf(id)).toBe('COMPLETED');
 
 const customers = () => [scene.usd, scene.eur, other.eur];
 async function balances(): Promise<Map<string, bigint>> {
@@ -161,7 +141,7 @@ test('whatever a provider moves, customers pay and get what was promised, the di
 
 test('a payout that took more is COMPLETED as it was promised; its entries, its act and the list of cases say what the difference was', async () => {
   provider.deviation = { taken: 5n, arrived: 0n };
-  const { id } = await transfer('transferOut', 1_000);
+  const { id } = await move('transferOut', 1_000);
   await work();
   expect(await statusOf(id)).toBe('PENDING');
   expect(await named()).toMatchObject([
@@ -186,9 +166,8 @@ test('a payout that took more is COMPLETED as it was promised; its entries, its 
     },
   ]);
   expect(await casesOf(id)).toEqual([]);
-  expect(
-    (await listCases(books, { all: true })).filter(({ transactionId }) => id.endsWith(transactionId)),
-  ).toMatchObject([{ closedBy: 'Ada', closedReason: operator.reason, movedOut: 1_005n, movedIn: null }]);
+  const all = (await listCases(books, { all: true })).filter(({ transactionId }) => id.endsWith(transactionId));
+  expect(all).toMatchObject([{ closedBy: 'Ada', closedReason: operator.reason, movedOut: 1_005n, movedIn: null }]);
   // It is asked about no more, and once settled it is not settled again.
   await work();
   expect(await settled(id)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('is COMPLETED') });
@@ -198,7 +177,7 @@ test('a payout that took more is COMPLETED as it was promised; its entries, its 
 test('a receiver outside that got less is named, and nothing is booked where the account at the provider has what it should', async () => {
   const before = await differences();
   provider.deviation = { taken: 0n, arrived: -7n };
-  const { id } = await transfer('transferOut', 1_000);
+  const { id } = await move('transferOut', 1_000);
   await work();
   expect(await settled(id)).toMatchObject({ differences: [], short: { currency: 'USD', amount: 7n } });
   expect(await statusOf(id)).toBe('COMPLETED');
@@ -208,7 +187,7 @@ test('a receiver outside that got less is named, and nothing is booked where the
 
 test('a payment without a case, one whose rail is away, says nothing or says what was promised is not settled by hand', async () => {
   provider.deviation = { taken: 3n, arrived: 0n };
-  const { id } = await transfer('transferOut', 1_100);
+  const { id } = await move('transferOut', 1_100);
   expect(await settled(id)).toMatchObject({ kind: 'refused', reason: `${id} has no open case of another amount` });
   await work();
   provider.isAway = true;
@@ -220,7 +199,7 @@ test('a payment without a case, one whose rail is away, says nothing or says wha
   expect(await settled('Transaction:nothing')).toMatchObject({ kind: 'refused' });
 
   provider.isSilent = true;
-  const silent = await quoted(usdToEur(scene, { lockedCurrencyAmount: 1_200 }));
+  const silent = await quoted(scene.usd, scene.outsideEur, 1_200);
   await work();
   expect(await casesOf(silent.id)).toMatchObject([{ said: 'settled an unnamed amount for an unnamed amount' }]);
   expect(await settled(silent.id)).toMatchObject({
@@ -232,7 +211,7 @@ test('a payment without a case, one whose rail is away, says nothing or says wha
 test('two persons who settle a payment at once settle it once', async () => {
   provider.deviation = { taken: 9n, arrived: 0n };
   const before = (await differences()).get('USD') ?? 0n;
-  const { id } = await transfer('transferOut', 1_300);
+  const { id } = await move('transferOut', 1_300);
   await work();
   const answers = await Promise.all([settled(id), settled(id), settled(id)]);
   expect(answers.map(({ kind }) => kind).sort()).toEqual(['refused', 'refused', 'settled']);
@@ -241,9 +220,9 @@ test('two persons who settle a payment at once settle it once', async () => {
 
 test('the database books no difference but that of an open case, and no leg of it on an account', async () => {
   provider.deviation = { taken: 4n, arrived: 0n };
-  const { id } = await transfer('transferOut', 1_400);
+  const { id } = await move('transferOut', 1_400);
   await work();
-  const transactionId = id.replace('Transaction:', '');
+  const transactionId = uuidIn(id);
   const [open] = await casesOf(id);
   const orderId = open?.orderId ?? '';
   const legs = (amount: bigint, system: 'DIFFERENCES' | 'FEES' = 'DIFFERENCES') =>
@@ -251,7 +230,7 @@ test('the database books no difference but that of an open case, and no leg of i
       { system: 'OUTSIDE', currency: 'USD', amount },
       { system, currency: 'USD', amount: -amount },
     ] as const;
-  const account = { account: scene.usd.replace('InternalAccount:', ''), currency: 'USD', amount: -4n };
+  const account = { account: uuidIn(scene.usd), currency: 'USD', amount: -4n };
   const end = { orderId, by: 'Ada', reason: 'a test', movedOut: 1_404n, movedIn: null };
   const plan = (more: Plan): Plan => ({
     orders: [{ id: orderId, dueInMs: null }],

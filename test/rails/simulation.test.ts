@@ -1,44 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Viewer } from '../../src/access/viewer.ts';
-import type { Payments } from '../../src/payments/command.ts';
+import { expect, test } from 'vitest';
+import { platformItself } from '../../src/access/platform-itself.ts';
 import { updateCustomer } from '../../src/payments/customers/customer-changes.ts';
 import { createCustomer } from '../../src/payments/customers/customers.ts';
 import { fundAccount, sandboxSend } from '../../src/payments/sandbox/sandbox.ts';
 import { sandboxReceiveUma } from '../../src/payments/sandbox/sandbox-receive.ts';
 import { setExternalAccountStatus } from '../../src/payments/sandbox/set-account-status.ts';
 import { transferOut } from '../../src/payments/transfers/transfer-out.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { sandboxOf, testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 
 /** The simulation is an optional part of the rail's port: a rail without it is a real one, whatever its platform is named. */
 
-let t: TestGateway;
-let scene: Scene;
-let viewer: Viewer;
+const t = await testGateway();
+const scene = await makeScene(t.platform);
+const viewer = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
+const { payments } = t.gateway;
+const { simulation: _none, checkIdentity: _nobody, ...rail } = sandboxOf(payments);
 /** The domain with a rail that moves money and simulates nothing. */
-let real: Payments;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform);
-  viewer = {
-    platformId: t.platform.platformId,
-    environment: 'SANDBOX',
-    kind: 'PLATFORM',
-    permissions: ['VIEW', 'TRANSACT', 'MANAGE'],
-    grants: [],
-    tokenId: t.platform.platformId,
-    bound: { kind: 'PLATFORM' },
-    subject: `Platform:${t.platform.platformId}`,
-    expiresAt: null,
-    trustedDocumentsOnly: false,
-    rates: { platform: null, apiToken: null, clientToken: null },
-  };
-  const { payments } = t.gateway;
-  if (!payments.rails.SANDBOX) throw new Error('no sandbox');
-  const { simulation: _none, checkIdentity: _nobody, ...rail } = payments.rails.SANDBOX;
-  real = { ...payments, rails: { SANDBOX: rail } };
-});
-afterAll(() => t.stop());
+const real = { ...payments, rails: { SANDBOX: rail } };
 
 const forbidden = { code: 'FORBIDDEN', message: 'only sandbox platforms can simulate the world outside' };
 
@@ -47,10 +26,8 @@ test('a rail that simulates nothing refuses every act of the sandbox', async () 
   await expect(sandboxSend(real, viewer, { quoteId: 'Quote:1', currencyCode: 'USD' })).rejects.toMatchObject(forbidden);
   await expect(
     sandboxReceiveUma(real, viewer, {
-      senderUmaAddress: '$a@example.com',
-      customerId: scene.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 1n,
+      ...{ senderUmaAddress: '$a@example.com', customerId: scene.customerId },
+      ...{ receivingCurrencyCode: 'USD', receivingCurrencyAmount: 1n },
     }),
   ).rejects.toMatchObject(forbidden);
   await expect(

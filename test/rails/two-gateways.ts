@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { afterAll } from 'vitest';
 import type { GatewaySettings } from '../../src/config.ts';
 import { openConnections } from '../../src/gateway.ts';
+import { connectedRail } from '../../src/payments/command.ts';
+import { reconcile } from '../../src/payments/reconciliation/differences.ts';
+import type { Rail } from '../../src/rails/rail.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
+import { uuidIn, withoutTriggers } from '../setup/connections.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, ownAccount } from '../setup/scene.ts';
 
@@ -9,9 +15,27 @@ import { fund, ownAccount } from '../setup/scene.ts';
 export interface TwoGateways {
   readonly upstream: TestGateway;
   readonly gateway: TestGateway;
-  /** A platform here, with an account of its own upstream: a new one each time. */
-  connected(name: string): Promise<Connected>;
+  /** The secret key of the gateway. */
+  readonly key: Buffer;
+  /** A platform here, with an account of its own upstream, which holds so much in USD and EUR: a new one each time. */
+  connected(name: string, held?: bigint): Promise<Connected>;
+  /** Compares the books of a platform here, of an hour before and after now, with what upstream says. */
+  compare(platform: TestPlatform): Promise<Comparison>;
+  /** Changes rows upstream that its own rules would not let change. */
+  spoil(text: string, ...values: unknown[]): Promise<pg.QueryResult>;
+  /** The rail of a platform here. */
+  rail(platform: TestPlatform): Rail;
+  /** The id upstream of an account that was registered here. */
+  accountThere(account: Pick<TestPlatform, 'platformId'>, id: string): Promise<string>;
   stop(): Promise<void>;
+}
+
+type Comparison = Awaited<ReturnType<typeof reconcile>>;
+
+/** The client id and the secret in the header field of a request. */
+export function credentialsIn(authorization: string): { clientId: string; secret: string } {
+  const [clientId = '', secret = ''] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':');
+  return { clientId, secret };
 }
 
 /** A platform in PRODUCTION here, and the platform upstream that is its account. */
@@ -43,36 +67,49 @@ export async function startTwoGateways(
     SECRET_KEY: key,
     ...overrides,
   });
+  const { payments } = gateway.gateway;
   return {
     upstream,
     gateway,
-    async connected(name) {
+    key,
+    async connected(name, held = 1_000_000n) {
       const account = await upstream.newPlatform(name);
-      for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
+      if (held > 0n)
+        for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), held);
       const platform = await gateway.newPlatform(name, 'PRODUCTION');
-      const connections = openConnections(gateway.gateway.payments.database, {
-        SECRET_KEY: key,
-        SECRET_KEY_FALLBACKS: [],
-      });
-      const [clientId, secret] = Buffer.from(account.authorization.replace('Basic ', ''), 'base64')
-        .toString()
-        .split(':');
+      const connections = openConnections(payments.database, { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] });
+      const connection = { baseUrl: `${upstream.url}/2025-10-13`, ...credentialsIn(account.authorization) };
       const connect = (more: object) =>
-        connections.write(
-          platform.platformId,
-          JSON.stringify({ baseUrl: `${upstream.url}/2025-10-13`, clientId, secret, ...more }),
-        );
+        connections.write(platform.platformId, JSON.stringify({ ...connection, ...more }));
       await connect({});
-      return {
-        account,
-        platform,
-        webhookUrl: `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`,
-        connect,
-      };
+      const webhookUrl = `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`;
+      return { account, platform, webhookUrl, connect };
+    },
+    compare({ platformId }) {
+      const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+      return reconcile(payments, { platformId, environment: 'PRODUCTION' }, period);
+    },
+    spoil: (text, ...values) => withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values)),
+    rail({ platformId }) {
+      const rail = connectedRail(payments, { platformId, environment: 'PRODUCTION' });
+      if (!rail) throw new Error('no rail');
+      return rail;
+    },
+    async accountThere({ platformId }, id) {
+      const text = "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2";
+      const { rows } = await upstream.owner.query(text, [platformId, uuidIn(id)]);
+      return `ExternalAccount:${rows[0].id}`;
     },
     async stop() {
       await gateway.stop();
       await upstream.stop();
     },
   };
+}
+
+/** Starts both gateways for the tests of a file, and stops them after them. */
+export async function testTwoGateways(...given: Parameters<typeof startTwoGateways>): Promise<TwoGateways> {
+  const two = await startTwoGateways(...given);
+  afterAll(() => two.stop());
+  return two;
 }

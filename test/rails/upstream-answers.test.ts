@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { UpstreamClient } from '../../src/rails/upstream/upstream-client.ts';
 import { quoteRecord } from '../../src/rails/upstream/upstream-records.ts';
 
@@ -9,12 +9,9 @@ import { quoteRecord } from '../../src/rails/upstream/upstream-records.ts';
 
 let answer = { status: 200, text: '' };
 const server = createServer((_request, response) => response.writeHead(answer.status).end(answer.text));
-let client: UpstreamClient;
-beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  client = new UpstreamClient(async () => ({ baseUrl, clientId: 'a', secret: 'b' }));
-});
+await once(server.listen(0, '127.0.0.1'), 'listening');
+const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const client = new UpstreamClient(async () => ({ baseUrl, clientId: 'a', secret: 'b' }));
 afterAll(async () => {
   await client.close();
   server.close();

@@ -1,83 +1,60 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { depositId } from '../../src/payments/orders/order-ids.ts';
-import { reconcile } from '../../src/payments/reconciliation/differences.ts';
-import { actOn, ended, succeed } from '../setup/acts.ts';
+import { actOn, announce, bringIn, ended, fieldsOf, moving, succeed } from '../setup/acts.ts';
+import { instruction } from '../setup/both-apis.ts';
+import { untilRows, uuidIn } from '../setup/connections.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { balanceOf, internalAccount, makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
+import {
+  balanceOf,
+  externalAccount,
+  internalAccount,
+  makeScene,
+  newCustomer,
+  ownAccount,
+  usAccount,
+} from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { type Received, type Receiver, startReceiver } from '../webhooks/receiver.ts';
-import { type Connected, startTwoGateways, type TwoGateways } from './two-gateways.ts';
+import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { testTwoGateways } from './two-gateways.ts';
 import { startUpstreamProxy } from './upstream-proxy.ts';
 
 /** Money that comes in by itself at an upstream service, for the customers of a platform here. */
 
-let two: TwoGateways;
-let shop: Connected;
-let begin: Date;
-/** What stands between upstream and the gateway: it passes each webhook on twice, or holds it back. */
-let relay: Receiver;
-let customer: string;
-let usd: string;
-/** The account of the customer upstream, and the platform's own there. */
-let there: string;
-let own: string;
-/** An account of the platform upstream at a bank, from which money comes in there. */
-let bank: string;
-
-beforeAll(async () => {
-  begin = new Date();
-  two = await startTwoGateways({ pollMs: 10 });
-  shop = await two.connected('shop');
-  relay = await startReceiver(passOn);
-  const { secret } = await createEndpoint(shop.account, { url: relay.url });
-  await shop.connect({ webhookSecret: secret });
-  customer = await newCustomer(shop.platform);
-  usd = await internalAccount(shop.platform, customer, 'USD');
-  there = await accountThere(customer);
-  own = await ownAccount(shop.account, 'USD');
-  const input = {
-    currency: 'USD',
-    accountInfo: {
-      usAccount: { accountNumber: '7654321000', routingNumber: '021000021', accountCategory: 'CHECKING' },
-    },
-    beneficiary: { individual: { fullName: 'Grace Hopper' } },
-  };
-  bank = (await succeed(shop.account, 'createExternalAccount', input, 'account { id }')).account.id;
-});
-afterAll(async () => {
-  await two.stop();
-  await relay.stop();
-});
-
-const give = ({ raw, headers }: Received) =>
-  fetch(shop.webhookUrl, {
-    method: 'POST',
-    body: raw,
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('webhook-'))),
-  });
-
 const passOn: Receiver['answer'] = (response, received) => {
-  Promise.all([give(received), give(received)]).then(
-    ([{ status }]) => response.writeHead(status).end(),
+  Promise.all([1, 2].map(() => passWebhookTo(shop.webhookUrl, received))).then(
+    ([first]) => response.writeHead(first?.status ?? 0).end(),
     () => response.destroy(),
   );
 };
+
+/** What stands between upstream and the gateway: it passes each webhook on twice, or holds it back. */
+const relay = await startReceiver(passOn);
+afterAll(() => relay.stop());
+const two = await testTwoGateways({ pollMs: 10 });
+const shop = await two.connected('shop');
+const { secret } = await createEndpoint(shop.account, { url: relay.url });
+await shop.connect({ webhookSecret: secret });
+const customer = await newCustomer(shop.platform);
+const usd = await internalAccount(shop.platform, customer, 'USD');
+/** The account of the customer upstream, and the platform's own there. */
+const there = await accountThere(customer);
+const own = await ownAccount(shop.account, 'USD');
+/** An account of the platform upstream at a bank, from which money comes in there. */
+const bank = await externalAccount(shop.account, undefined, 'USD', usAccount('7654321000'));
 
 const holdBack: Receiver['answer'] = (response) => response.writeHead(202).end();
 
 /** The USD account upstream of a customer here. */
 async function accountThere(id: string): Promise<string> {
-  const { rows } = await two.upstream.owner.query('select id from customer where platform_customer_id like $1', [
-    `${id.replace('Customer:', '')}-%`,
-  ]);
+  const text = 'select id from customer where platform_customer_id like $1';
+  const { rows } = await two.upstream.owner.query(text, [`${uuidIn(id)}-%`]);
   return internalAccount(shop.account, `Customer:${rows[0].id}`, 'USD');
 }
 
 /** Lets money come in upstream, from a bank. Returns the reference there. */
 async function comeIn(to: string, amount: bigint): Promise<string> {
-  const input = { sourceAccountId: bank, destinationAccountId: to, amount };
-  const { transaction } = await actOn(shop.account, 'transferIn', input);
+  const { transaction } = await actOn(shop.account, 'transferIn', moving(bank, to, amount));
   expect(await ended(shop.account, transaction.id)).toMatchObject({ status: 'COMPLETED' });
   return transaction.id;
 }
@@ -97,38 +74,28 @@ const untilStatus = (reference: string, status: string) =>
   vi.waitFor(async () => expect(await depositOf(reference)).toMatchObject({ status }), 20_000);
 
 /** The payments of a customer here, the latest first. */
-async function paymentsOf(customerId: string, platform: TestPlatform = shop.platform): Promise<Data[]> {
-  const { transactions } = await platform.ask(
-    `query ($customerId: ID!) { transactions(filter: { customerId: $customerId }) { edges { node {
-       type status description receivedAmount { amount } source { __typename ... on UmaSource { umaAddress } } } } } }`,
-    { customerId },
-  );
+async function paymentsOf(customerId: string): Promise<Data[]> {
+  const fields = 'type status receivedAmount { amount } source { __typename ... on UmaSource { umaAddress } }';
+  const list = `transactions { edges { node { ${fields} } } }`;
+  const { transactions } = await fieldsOf(shop.platform, 'customer', customerId, list);
   return transactions.edges.map(({ node }: Data) => node);
 }
 
-async function rest({ authorization }: TestPlatform, url: string, path: string): Promise<Data> {
-  const answer = await fetch(`${url}/2025-10-13${path}`, { headers: { authorization } });
-  expect(answer.status).toBe(200);
-  return answer.json();
-}
-
 async function ops(...args: string[]): Promise<Data> {
-  const { code, out, err } = await runOps(two.gateway.databaseUrl, ['--json', ...args], {
-    CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-  });
+  const { code, out, err } = await runOps(two.gateway.databaseUrl, ['--json', ...args]);
   return code === 0 ? { code, data: JSON.parse(out) } : { code, err: out + err };
 }
 const by = ['--by', 'Ada', '--reason', 'the payer has said so'];
+const refusedFor = (reason: string) => ({ code: 1, err: expect.stringContaining(reason) });
 
 test('an account of a customer has the ways to pay in of its account upstream', async () => {
-  const [here] = (
-    await rest(shop.platform, two.gateway.url, `/customers/internal-accounts?customerId=${customer}&currency=USD`)
-  ).data;
-  const upstreamCustomer = (
-    await rest(shop.account, two.upstream.url, '/customers/internal-accounts?currency=USD')
-  ).data.find(({ id }: Data) => id === there);
-  expect(here.fundingPaymentInstructions.length).toBeGreaterThan(0);
-  expect(here.fundingPaymentInstructions).toEqual(upstreamCustomer.fundingPaymentInstructions);
+  const ways = async (platform: TestPlatform, id: string) => {
+    const read = `... on InternalAccount { fundingPaymentInstructions ${instruction} }`;
+    return (await fieldsOf(platform, 'account', id, read)).fundingPaymentInstructions;
+  };
+  const here = await ways(shop.platform, usd);
+  expect(here.length).toBeGreaterThan(0);
+  expect(here).toEqual(await ways(shop.account, there));
 });
 
 test('a deposit upstream is credited once, however often its webhook comes, and lies where payments are paid from', async () => {
@@ -142,43 +109,19 @@ test('a deposit upstream is credited once, however often its webhook comes, and 
   const next = await comeIn(there, 1n);
   await untilStatus(next, 'CREDITED');
   expect(await balanceOf(shop.platform, usd)).toBe(12_346n);
+  const credited = { type: 'INCOMING', status: 'COMPLETED', source: { __typename: 'RealtimeFundingSource' } };
   expect(await paymentsOf(customer)).toMatchObject([
-    {
-      type: 'INCOMING',
-      status: 'COMPLETED',
-      receivedAmount: { amount: '1' },
-      source: { __typename: 'RealtimeFundingSource' },
-    },
-    {
-      type: 'INCOMING',
-      status: 'COMPLETED',
-      receivedAmount: { amount: '12345' },
-      source: { __typename: 'RealtimeFundingSource' },
-    },
+    { ...credited, receivedAmount: { amount: '1' } },
+    { ...credited, receivedAmount: { amount: '12345' } },
   ]);
 });
 
 test('deposits that no webhook has reported are found, also one that is under way for a while', async () => {
   relay.answer = holdBack;
-  const { umaAddress } = (
-    await shop.account.ask(
-      'query ($id: ID!) { account(id: $id) { ... on InternalAccount { customer { umaAddress } } } }',
-      {
-        id: there,
-      },
-    )
-  ).account.customer;
-  const { transaction } = await succeed(
-    shop.account,
-    'sandboxReceiveUma',
-    {
-      senderUmaAddress: '$ben@example.org',
-      receiverUmaAddress: umaAddress,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 700n,
-    },
-    'transaction { id createdAt }',
-  );
+  const ofCustomer = await fieldsOf(shop.account, 'account', there, '... on InternalAccount { customer { id } }');
+  const umaReceipt = { senderUmaAddress: '$ben@example.org' };
+  const announced = await announce(shop.account, ofCustomer.customer.id, 700, umaReceipt);
+  const transaction = await fieldsOf(shop.account, 'transaction', announced.id, 'id createdAt');
   const later = await comeIn(there, 300n);
   await askNow();
   await untilStatus(later, 'CREDITED');
@@ -191,12 +134,8 @@ test('deposits that no webhook has reported are found, also one that is under wa
     expect(rows).toHaveLength(1);
     expect(rows[0].deposits_from.getTime()).toBeLessThanOrEqual(Date.parse(transaction.createdAt));
   }, 20_000);
-  await succeed(
-    shop.account,
-    'approveTransaction',
-    { transactionId: transaction.id, receiverCustomerInfo: [{ name: 'FULL_NAME', value: 'Grace Hopper' }] },
-    'transaction { status }',
-  );
+  const receiverCustomerInfo = [{ name: 'FULL_NAME', value: 'Grace Hopper' }];
+  await succeed(shop.account, 'approveTransaction', { transactionId: transaction.id, receiverCustomerInfo });
   await vi.waitFor(async () => {
     await askNow();
     expect(await depositOf(transaction.id)).toMatchObject({ status: 'CREDITED' });
@@ -223,7 +162,7 @@ test('a deposit whose answer was lost upstream is taken once and credited once',
     await two.gateway.owner.query(
       `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, due_at)
        values ($1, $2, $3, $4, clock_ms(), 4000, 'USD', $5, 'RECEIVED', clock_ms())`,
-      [platformId, depositId(platformId, reference), reference, there, usd.replace('InternalAccount:', '')],
+      [platformId, depositId(platformId, reference), reference, there, uuidIn(usd)],
     );
     await vi.waitFor(async () => expect(await balanceOf(shop.account, own)).toBe(held + 4_000n), 20_000);
     expect(await depositOf(reference)).toMatchObject({ status: 'RECEIVED' });
@@ -287,15 +226,11 @@ test('a deposit that cannot be stored keeps no other from being credited, and is
 
 test('what orders have collected is not looked at again and again', async () => {
   const scene = await makeScene(shop.platform, 0n);
-  const input = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 800n };
-  const { transaction } = await actOn(shop.platform, 'transferIn', input);
-  expect(await ended(shop.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  await bringIn(shop.platform, scene, 800n);
   const { rows } = await two.upstream.owner.query('select created_at from transaction where received_amount = 800');
   await askNow();
-  await vi.waitFor(async () => {
-    const { rows: now } = await two.gateway.owner.query('select deposits_from from rail_connection');
-    expect(now).toEqual([{ deposits_from: rows[0].created_at }]);
-  }, 20_000);
+  const from = [{ deposits_from: rows[0].created_at }];
+  await untilRows(two.gateway, from, 'select deposits_from from rail_connection');
   expect(await balanceOf(shop.platform, scene.usd)).toBe(800n);
 });
 
@@ -319,19 +254,14 @@ test('what nobody can be credited with waits for a person, who says whose it is'
   ]);
   const eur = await internalAccount(shop.platform, customer, 'EUR');
   const id = row(unnamed).deposit;
-  expect(await ops('deposits', 'credit', id, '--to', eur, ...by)).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('is in EUR, and the deposit in USD'),
-  });
-  expect(await ops('deposits', 'credit', id, '--to', usdOfGone, ...by)).toMatchObject({
-    code: 1,
-    err: expect.stringContaining(`the customer of ${usdOfGone} is deleted`),
-  });
+  expect(await ops('deposits', 'credit', id, '--to', eur, ...by)).toMatchObject(
+    refusedFor('is in EUR, and the deposit in USD'),
+  );
+  expect(await ops('deposits', 'credit', id, '--to', usdOfGone, ...by)).toMatchObject(
+    refusedFor(`the customer of ${usdOfGone} is deleted`),
+  );
   expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject({ code: 0 });
-  expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('waits for nobody'),
-  });
+  expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject(refusedFor('waits for nobody'));
   expect(await ops('deposits', 'close', row(mine).deposit, ...by)).toMatchObject({ code: 0 });
   expect(await ops('deposits', 'credit', row(late).deposit, '--to', usd, ...by)).toMatchObject({ code: 0 });
   for (const reference of [unnamed, late]) await untilStatus(reference, 'CREDITED');
@@ -341,12 +271,7 @@ test('what nobody can be credited with waits for a person, who says whose it is'
 });
 
 test('reconciliation knows deposits, and names one that is gone there', async () => {
-  const compare = () =>
-    reconcile(
-      two.gateway.gateway.payments,
-      { platformId: shop.platform.platformId, environment: 'PRODUCTION' },
-      { from: begin, to: new Date(Date.now() + 3_600_000) },
-    );
+  const compare = () => two.compare(shop.platform);
   expect((await compare()).differences).toEqual([]);
   const { rows } = await two.gateway.owner.query(
     "update rail_deposit set reference = 'Transaction:gone' where amount = 12345 returning transaction_id",

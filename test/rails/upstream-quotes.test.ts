@@ -1,127 +1,75 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { currencyOf } from '../../src/core/currencies.ts';
-import { openConnections } from '../../src/gateway.ts';
-import { connectedRail } from '../../src/payments/command.ts';
+import { expect, test, vi } from 'vitest';
+import { requiredCurrency } from '../../src/core/currencies.ts';
 import { readBalances } from '../../src/payments/reconciliation/balances.ts';
-import { reconcile } from '../../src/payments/reconciliation/differences.ts';
 import { listCases } from '../../src/payments/settlement/cases.ts';
 import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
-import type { LockRequest, RateLock } from '../../src/rails/port.ts';
+import type { LockRequest, RailOrder, RateLock } from '../../src/rails/port.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
-import { act, ended, execute, quote, succeed, transactionOf, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { runOps } from '../setup/ops.ts';
-import { balanceOf, fund, internalAccount, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
+import { act, bringIn, ended, execute, quote, transactionOf, untilStatus, usdToEur } from '../setup/acts.ts';
+import { untilRows, uuidIn } from '../setup/connections.ts';
+import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { askOps, runOps } from '../setup/ops.ts';
+import { makeDue } from '../setup/passing-time.ts';
+import { balanceOf, chargeFees, fund, internalAccount, makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
+import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
 /**
  * Conversions of a platform whose rail is a second instance of this service: their rate is locked there before it is
  * promised here (decision 83).
  */
 
-const key = randomBytes(32);
-let upstream: TestGateway;
-/** The account of the platform at the upstream service. */
-let account: TestPlatform;
-let gateway: TestGateway;
-/** It earns a part of the fees. */
-let platform: TestPlatform;
-let scene: Scene;
-
-beforeAll(async () => {
-  const returning = { SANDBOX: { module: './test/rails/returning-rail.ts' } };
-  upstream = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(returning)) });
-  account = await upstream.newPlatform('account');
-  const rails = { PRODUCTION: { module: 'upstream', settings: { pollMs: 10 } } };
-  gateway = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(rails)), SECRET_KEY: key });
-  platform = await gateway.newPlatform('production', 'PRODUCTION');
-  const { prisma } = gateway.gateway.payments.database;
-  await prisma.platformFee.create({
-    data: { platformId: platform.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0.01' },
-  });
-  await connectPlatform();
-  scene = await makeScene(platform, 0n);
-  await receive(400_000n);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
-
-/** Connects the platform to its account upstream. */
-async function connectPlatform(): Promise<void> {
-  const credentials = Buffer.from(account.authorization.replace('Basic ', ''), 'base64').toString();
-  const [clientId, secret] = credentials.split(':');
-  const keys = { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] };
-  const connections = openConnections(gateway.gateway.payments.database, keys);
-  const connection = { baseUrl: `${upstream.url}/2025-10-13`, clientId, secret };
-  await connections.write(platform.platformId, JSON.stringify(connection));
-}
-
-/** Lets a customer here pull money from outside. */
-async function receive(amount: bigint, of = scene): Promise<void> {
-  const input = { sourceAccountId: of.outsideUsd, destinationAccountId: of.usd, amount };
-  const { transaction } = await succeed(platform, 'transferIn', input, 'transaction { id }');
-  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-}
+const two = await testTwoGateways({ pollMs: 10 });
+const { upstream, gateway, key } = two;
+/** The platform, which earns a part of the fees, and its account at the upstream service. */
+const { platform, account } = await two.connected('production', 0n);
+await chargeFees(gateway, platform, 25n, '0.01');
+const scene = await makeScene(platform, 0n);
+await bringIn(platform, scene, 400_000n);
 
 /** What the platform holds upstream, in smallest units. */
 async function held() {
   const of = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
   return { usd: await of('USD'), eur: await of('EUR') };
 }
+/** What there is here, and upstream. */
+const both = async () => ({ here: await balanceOf(platform, scene.usd), there: await held() });
 
 /** The quote here with its lock, and the quote upstream that is its lock. */
 async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
-  const { rows: here } = await gateway.owner.query('select * from quote where id = $1', [id.replace('Quote:', '')]);
-  const { rows: there } = await upstream.owner.query('select * from quote where id = $1', [
-    here[0].rate_lock?.reference.replace('Quote:', ''),
-  ]);
-  return { here: here[0], there: there[0] };
+  const read = async ({ owner }: TestGateway, of: string) =>
+    (await owner.query('select * from quote where id = $1', [uuidIn(of)])).rows[0];
+  const here = await read(gateway, id);
+  return { here, there: await read(upstream, here.rate_lock.reference) };
 }
 
-/** Changes rows upstream that its own rules would not let change. */
-async function spoil(text: string, values: unknown[]): Promise<void> {
-  const client = new pg.Client({
-    connectionString: upstream.databaseUrl,
-    options: '-c session_replication_role=replica',
-  });
-  await client.connect();
-  await client.query(text, values);
-  await client.end();
+/** Executes a quote, and answers its payment once it has ended. */
+async function executed({ id, transaction }: Data): Promise<Data> {
+  await execute(platform, id);
+  return ended(platform, transaction.id);
 }
 
-/** Makes all orders of a service due now. */
-async function passTime({ owner }: TestGateway): Promise<void> {
-  await owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
-}
-
+const receiving = (lockedCurrencyAmount: bigint) =>
+  usdToEur(scene, { lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount });
 const amountOf = (money: Data) => BigInt(money.amount);
-const rail = () => connectedRail(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' });
-
-const tenant = () => ({ platformId: platform.platformId, environment: 'PRODUCTION' }) as const;
-/** Compares both books. */
-function compared() {
-  const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
-  return reconcile(gateway.gateway.payments, tenant(), period);
-}
+const rail = two.rail(platform);
+const compared = () => two.compare(platform);
+const balances = async () =>
+  (await readBalances(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' })) ?? [];
 
 /** Both books agree: each order with its movement, and the balances but for what the operator holds upstream. */
 async function expectReconciled(): Promise<void> {
   const { differences, totals } = await compared();
   expect(differences).toEqual([]);
   for (const { paidHere, paidThere } of totals) expect(paidHere).toBe(paidThere);
-  const balances = (await readBalances(gateway.gateway.payments, tenant())) ?? [];
-  const moved = balances.filter(({ currency }) => ['USD', 'EUR'].includes(currency));
-  expect(moved.map(({ currency, booked }) => [currency, booked])).toEqual(
-    moved.map(({ currency, held: there }) => [currency, there]),
-  );
+  for (const { currency, booked, held: there } of await balances()) {
+    if (['USD', 'EUR'].includes(currency)) expect({ currency, booked }).toEqual({ currency, booked: there });
+  }
 }
 
 test.for(['SENDING', 'RECEIVING'] as const)(
@@ -144,36 +92,21 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
-    await execute(platform, made.id);
-    const end = await ended(platform, made.transaction.id);
+    const end = await executed(made);
     expect(end).toMatchObject({ status: 'COMPLETED' });
     expect((await bothQuotes(made.id)).there).toMatchObject({ status: 'COMPLETED' });
     // It left in dollars upstream, and the account in euros there was not needed.
     const after = await held();
     expect(after).toEqual({ usd: before.usd - BigInt(there.total_sending_amount), eur: before.eur });
-    const { rows } = await upstream.owner.query(
-      "select key from idempotency_record where operation = 'executeQuote' and key = $1",
-      [(await orderOf(made.transaction.id)).id],
-    );
-    expect(rows).toHaveLength(1);
+    const text = 'select id from rail_order where transaction_id = $1';
+    const { rows } = await gateway.owner.query(text, [uuidIn(made.transaction.id)]);
+    const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
+    expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
     // Nothing is converted in the books here: the platform's part is all that is earned, and nobody holds a position.
-    const entries = end.ledgerEntries.map(({ system, account: one, amount }: Data) => [
-      system ?? one?.id,
-      amount.currency.code,
-      amount.amount,
-    ]);
-    expect(entries.filter(([party]: string[]) => party === 'LIQUIDITY')).toEqual([]);
+    expect(end.ledgerEntries.filter(({ system }: Data) => system === 'LIQUIDITY')).toEqual([]);
     await expectReconciled();
   },
 );
-
-/** The order of a payment here. */
-async function orderOf(transactionId: string): Promise<Data> {
-  const { rows } = await gateway.owner.query('select * from rail_order where transaction_id = $1', [
-    transactionId.replace('Transaction:', ''),
-  ]);
-  return rows[0];
-}
 
 test('a quote that is executed at once, and its repetition, execute one quote upstream', async () => {
   const before = await held();
@@ -193,8 +126,7 @@ test('money that stays here is converted upstream, from one account of the platf
   const eur = await internalAccount(platform, neighbour, 'EUR');
   for (const to of [scene.eur, eur]) {
     const made = await quote(platform, usdToEur(scene, { destination: { account: { accountId: to } } }));
-    await execute(platform, made.id);
-    expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await executed(made)).toMatchObject({ status: 'COMPLETED' });
     expect(await balanceOf(platform, to)).toBe(amountOf(made.totalReceivingAmount));
   }
   const after = await held();
@@ -204,18 +136,14 @@ test('money that stays here is converted upstream, from one account of the platf
 });
 
 test('a payment whose quote upstream has expired fails, and its money is back on both sides', async () => {
-  const before = { here: await balanceOf(platform, scene.usd), there: await held() };
+  const before = await both();
   const made = await quote(platform, usdToEur(scene));
   const { there } = await bothQuotes(made.id);
-  await spoil("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", [there.id]);
-  await execute(platform, made.id);
-  const end = await ended(platform, made.transaction.id);
-  expect(end).toMatchObject({
-    status: 'FAILED',
-    failureReason: 'QUOTE_EXPIRED',
-    refund: { settledAt: expect.any(String) },
-  });
-  expect({ here: await balanceOf(platform, scene.usd), there: await held() }).toEqual(before);
+  await two.spoil("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", there.id);
+  const end = await executed(made);
+  const refund = { settledAt: expect.any(String) };
+  expect(end).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXPIRED', refund });
+  expect(await both()).toEqual(before);
 });
 
 test('a quote that nobody executes expires on both sides, and is no difference', async () => {
@@ -224,13 +152,10 @@ test('a quote that nobody executes expires on both sides, and is no difference',
 });
 
 test('a payment for which upstream took another amount waits for a person, until it says the locked one', async () => {
-  const made = await quote(
-    platform,
-    usdToEur(scene, { lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: Number(slowAmount) }),
-  );
+  const made = await quote(platform, receiving(slowAmount));
   const { there } = await bothQuotes(made.id);
   const take = (more: bigint) =>
-    spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', [more, there.transaction_id]);
+    two.spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', more, there.transaction_id);
   await take(1n);
   await execute(platform, made.id);
   const { database } = gateway.gateway.payments;
@@ -244,29 +169,19 @@ test('a payment for which upstream took another amount waits for a person, until
   });
   expect(await transactionOf(platform, made.transaction.id)).toMatchObject({ status: 'PROCESSING' });
   await take(-1n);
-  await passTime(gateway);
+  await makeDue(gateway);
   expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
 });
 
 test('a locked payment that its bank returns is refunded on both sides', async () => {
-  const before = { here: await balanceOf(platform, scene.usd), there: await held() };
-  const made = await quote(
-    platform,
-    usdToEur(scene, { lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: Number(returnedAmount) }),
-  );
-  await execute(platform, made.id);
-  expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  await passTime(upstream);
-  await vi.waitFor(async () => {
-    const { rows } = await upstream.owner.query("select from transaction where status = 'REFUNDED'");
-    expect(rows).toHaveLength(1);
-  }, 20_000);
-  await passTime(gateway);
-  await vi.waitFor(
-    async () => expect((await transactionOf(platform, made.transaction.id)).status).toBe('REFUNDED'),
-    20_000,
-  );
-  expect({ here: await balanceOf(platform, scene.usd), there: await held() }).toEqual(before);
+  const before = await both();
+  const made = await quote(platform, receiving(returnedAmount));
+  expect(await executed(made)).toMatchObject({ status: 'COMPLETED' });
+  await makeDue(upstream);
+  await untilRows(upstream, [{}], "select from transaction where status = 'REFUNDED'");
+  await makeDue(gateway);
+  await untilStatus(platform, made.transaction.id, 'REFUNDED');
+  expect(await both()).toEqual(before);
   await expectReconciled();
 });
 
@@ -275,8 +190,7 @@ test('locked money that upstream neither delivers nor gives back waits in suspen
   const before = await balanceOf(platform, scene.usd);
   const made = await quote(platform, usdToEur(scene, { destination: { account: { accountId: stuck.outsideEur } } }));
   const { there } = await bothQuotes(made.id);
-  await execute(platform, made.id);
-  const end = await ended(platform, made.transaction.id);
+  const end = await executed(made);
   expect(end).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
   expect(end.ledgerEntries).toContainEqual(
     expect.objectContaining({
@@ -284,23 +198,21 @@ test('locked money that upstream neither delivers nor gives back waits in suspen
       amount: { amount: String(there.total_sending_amount), currency: { code: 'USD' } },
     }),
   );
-  const released = await releaseSuspense(
-    upstream.gateway.payments.database,
-    `Transaction:${there.transaction_id}`,
-    tester,
-  );
-  expect(released).toMatchObject({ kind: 'paid' });
-  expect(await releaseSuspense(gateway.gateway.payments.database, end.id, tester)).toMatchObject({ kind: 'paid' });
+  for (const [of, id] of [
+    [upstream, `Transaction:${there.transaction_id}`],
+    [gateway, end.id],
+  ] as const)
+    expect(await releaseSuspense(of.gateway.payments.database, id, tester)).toMatchObject({ kind: 'paid' });
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
 test('a quote that upstream refuses is refused here, with its reason', async () => {
   const other = await makeScene(platform, 0n);
   const setStatus = (status: string) =>
-    spoil('update account set status = $1::external_account_status where platform_account_id = $2', [
-      status,
-      other.outsideEur.replace('ExternalAccount:', ''),
-    ]);
+    two.spoil(
+      'update account set status = $1::external_account_status where platform_account_id = $2',
+      ...[status, uuidIn(other.outsideEur)],
+    );
   await setStatus('INACTIVE');
   const destination = { account: { accountId: other.outsideEur } };
   expect(await act(platform, 'createQuote', usdToEur(scene, { destination }))).toMatchObject({
@@ -311,72 +223,53 @@ test('a quote that upstream refuses is refused here, with its reason', async () 
   expect(await quote(platform, usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
 });
 
+/** A conversion into euros that the rail itself is asked for; its amount is that of its lock. */
+const orderOf = (id: string): Omit<RailOrder, 'amount'> => ({
+  ...{ id, step: 'SETTLEMENT', kind: 'PAYOUT', currency: 'EUR', account: undefined, umaAddress: undefined },
+  ...{ settled: false, ageMs: 0, attempts: 0, scenario: null },
+});
+
 /** A lock of dollars for euros at the rail itself. */
 async function lock(orderId: string, rest: Partial<LockRequest> = {}): Promise<RateLock> {
-  const [sending, receiving] = [currencyOf('USD'), currencyOf('EUR')];
-  if (!sending || !receiving) throw new Error('no such currency');
-  const request = {
-    id: randomUUID(),
-    orderId,
-    sending,
-    receiving,
-    lockedSide: 'SENDING',
-    amount: 1_000n,
-    account: undefined,
-  } as const;
-  const answer = await rail()?.lockRate?.({ ...request, ...rest });
+  const currencies = { sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR') };
+  const request: LockRequest = {
+    ...{ id: randomUUID(), orderId, ...currencies },
+    ...{ lockedSide: 'SENDING', amount: 1_000n, account: undefined, ...rest },
+  };
+  const answer = await rail.lockRate?.(request);
   if (answer?.kind !== 'locked') throw new Error(JSON.stringify(answer));
   return answer.lock;
 }
 
 test('an order that was executed before a restore is found again, although its repetition has locked a new quote', async () => {
   const id = randomUUID();
-  const common = {
-    id,
-    step: 'SETTLEMENT',
-    kind: 'PAYOUT',
-    currency: 'EUR',
-    account: undefined,
-    umaAddress: undefined,
-  } as const;
-  const order = { ...common, settled: false, ageMs: 0, attempts: 0, scenario: null };
+  const order = orderOf(id);
   const first = await lock(id);
   const again = await lock(id);
   const settledBy = async (one: RateLock) =>
     vi.waitFor(async () => {
-      const outcome = await rail()?.payOut?.({ ...order, amount: one.received, lock: one });
+      const outcome = await rail.payOut?.({ ...order, amount: one.received, lock: one });
       expect(outcome).toMatchObject({ kind: 'settled', sent: first.sent, amount: first.received });
     }, 20_000);
-  expect(await rail()?.findOrder?.({ ...order, amount: first.received, lock: first })).toBe(undefined);
+  expect(await rail.findOrder?.({ ...order, amount: first.received, lock: first })).toBe(undefined);
   const before = await held();
   await settledBy(first);
   await settledBy(again);
   expect((await held()).usd).toBe(before.usd - first.sent);
-  expect(await rail()?.findOrder?.({ ...order, amount: first.received, lock: again })).toMatchObject({
-    kind: 'settled',
-  });
+  const found = await rail.findOrder?.({ ...order, amount: first.received, lock: again });
+  expect(found).toMatchObject({ kind: 'settled' });
 });
 
 test('a quote that upstream has locked and does not know any more says nothing of its order: a person must look', async () => {
   const id = randomUUID();
   const known = await lock(id);
   const order = {
-    ...({
-      id,
-      step: 'SETTLEMENT',
-      kind: 'PAYOUT',
-      currency: 'EUR',
-      account: undefined,
-      umaAddress: undefined,
-    } as const),
-    ...{ amount: known.received, settled: false, ageMs: 0, attempts: 0, scenario: null },
+    ...{ ...orderOf(id), amount: known.received },
     // As after a restore of upstream's database to a moment before its quote.
     lock: { ...known, reference: `Quote:${randomUUID()}` },
   };
-  await expect(rail()?.payOut?.(order)).rejects.toThrow(
-    'the upstream service does not know the quote that it has locked',
-  );
-  expect(await rail()?.findOrder?.(order)).toBe(undefined);
+  await expect(rail.payOut?.(order)).rejects.toThrow('the upstream service does not know the quote that it has locked');
+  expect(await rail.findOrder?.(order)).toBe(undefined);
 });
 
 /** The part of docs/rails.md that says how the gateway is put in front of an upstream: its commands, and the setting RAILS. */
@@ -410,9 +303,7 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
   // Step 1: a token upstream, and money there.
   const own = await upstream.newPlatform('acme');
   await fund(own, await ownAccount(own, 'USD'), 70_000n);
-  const [clientId = '', secret = ''] = Buffer.from(own.authorization.replace('Basic ', ''), 'base64')
-    .toString()
-    .split(':');
+  const { clientId, secret } = credentialsIn(own.authorization);
   const secretKey = randomBytes(32);
   const front = await startTestGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: secretKey });
   try {
@@ -431,31 +322,22 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
         .replace(/"secret": "[^"]*"/, `"secret": "${secret}"`)
         .replace(/"webhookSecret": "[^"]*"/, `"webhookSecret": "${webhookSecret}"`);
       vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([given]) as typeof process.stdin);
-      const { code, out, err } = await runOps(front.databaseUrl, ['--json', ...args], {
-        CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-        RAILS: rails,
-        SECRET_KEY: secretKey.toString('base64'),
-      });
-      expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
-      said.push(JSON.parse(out));
+      const environment = { RAILS: rails, SECRET_KEY: secretKey.toString('base64') };
+      said.push(await askOps(front.databaseUrl, args, environment));
     }
     const [made, , checked] = said;
     expect(checked.found).toContain('USD 70000');
     // Step 6: the platform pays, and converts.
     const acme = connect(front.url, made.id.replace('Platform:', ''), made.authorization);
     const mine = await makeScene(acme, 0n);
-    const pull = { sourceAccountId: mine.outsideUsd, destinationAccountId: mine.usd, amount: 3_000n };
-    const pulled = await succeed(acme, 'transferIn', pull, 'transaction { id }');
-    expect(await ended(acme, pulled.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    await bringIn(acme, mine, 3_000n);
     const converted = await quote(acme, usdToEur(mine, { immediatelyExecute: true }));
     expect(await ended(acme, converted.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await balanceOf(own, await ownAccount(own, 'USD'))).toBe(72_000n);
     // Upstream has reported each of them.
     await vi.waitFor(async () => {
-      const { rows } = await front.owner.query(
-        'select count(*)::int as worked_on from rail_webhook where due_at is null',
-      );
-      expect(rows[0].worked_on).toBeGreaterThanOrEqual(4);
+      const { rowCount } = await front.owner.query('select from rail_webhook where due_at is null');
+      expect(rowCount).toBeGreaterThanOrEqual(4);
     }, 20_000);
   } finally {
     await front.stop();
@@ -465,18 +347,14 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
 test('a payment for which upstream took more is settled by command as it was promised, and both books agree again', async () => {
   const before = await balanceOf(platform, scene.usd);
   const { differences } = await compared();
-  const beyond = async () =>
-    (await readBalances(gateway.gateway.payments, tenant()))?.map(({ held: there, booked }) => (there ?? 0n) - booked);
+  const beyond = async () => (await balances()).map(({ held: there, booked }) => (there ?? 0n) - booked);
   const known = await beyond();
-  const made = await quote(
-    platform,
-    usdToEur(scene, { lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: Number(slowAmount) }),
-  );
+  const made = await quote(platform, receiving(slowAmount));
   const { there } = await bothQuotes(made.id);
   const own = (await ownAccount(account, 'USD')).replace('InternalAccount:', '');
   const take = (more: bigint) =>
-    spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', [more, there.transaction_id]);
-  const hold = (less: bigint) => spoil('update account set posted = posted - $1 where id = $2', [less, own]);
+    two.spoil('update transaction set sent_amount = sent_amount + $1 where id = $2', more, there.transaction_id);
+  const hold = (less: bigint) => two.spoil('update account set posted = posted - $1 where id = $2', less, own);
   await take(5n);
   await execute(platform, made.id);
   const { transaction } = made;
@@ -486,27 +364,18 @@ test('a payment for which upstream took more is settled by command as it was pro
     expect(cases.filter(({ transactionId }) => transaction.id === `Transaction:${transactionId}`)).toHaveLength(1);
   }, 20_000);
   await hold(5n);
-  const settle = () =>
-    runOps(
-      gateway.databaseUrl,
-      ['--json', 'cases', 'settle', transaction.id, '--by', 'Ada', '--reason', 'a fee that was not in the quote'],
-      {
-        CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-        RAILS: JSON.stringify({ PRODUCTION: { module: 'upstream' } }),
-        SECRET_KEY: key.toString('base64'),
-      },
-    );
-  const { code, out, err } = await settle();
-  expect({ code, out, err }).toMatchObject({ code: 0, err: '' });
-  expect(JSON.parse(out)).toMatchObject({ transaction: transaction.id, differences: ['-0.05 USD'], short: null });
-  expect(await ended(platform, transaction.id)).toMatchObject({
-    status: 'COMPLETED',
-    receivedAmount: { amount: String(slowAmount) },
-  });
+  const command = ['cases', 'settle', transaction.id, '--by', 'Ada', '--reason', 'a fee that was not in the quote'];
+  const RAILS = JSON.stringify({ PRODUCTION: { module: 'upstream' } });
+  const environment = { RAILS, SECRET_KEY: key.toString('base64') };
+  const settled = await askOps(gateway.databaseUrl, command, environment);
+  expect(settled).toMatchObject({ transaction: transaction.id, differences: ['-0.05 USD'], short: null });
+  const delivered = { status: 'COMPLETED', receivedAmount: { amount: String(slowAmount) } };
+  expect(await ended(platform, transaction.id)).toMatchObject(delivered);
   expect(await balanceOf(platform, scene.usd)).toBe(before - amountOf(made.totalSendingAmount));
   expect((await compared()).differences).toEqual(differences);
   expect(await beyond()).toEqual(known);
-  expect(await settle()).toMatchObject({ code: 1, out: expect.stringContaining('no order of it waits') });
+  const again = await runOps(gateway.databaseUrl, ['--json', ...command], environment);
+  expect(again).toMatchObject({ code: 1, out: expect.stringContaining('no order of it waits') });
   await take(-5n);
   await hold(-5n);
 });

@@ -1,55 +1,44 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readBalances } from '../../src/payments/reconciliation/balances.ts';
-import { reconcile } from '../../src/payments/reconciliation/differences.ts';
-import { actOn, ended, execute, lookUp, quote, sender, succeed, transactionOf, umaQuote } from '../setup/acts.ts';
+import { bringIn, ended, execute, lookUp, payOut, quote, sender, transactionOf, umaQuote } from '../setup/acts.ts';
+import { uuidIn } from '../setup/connections.ts';
 import type { Data } from '../setup/gateway.ts';
-import { balanceOf, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
-import { type Connected, startTwoGateways, type TwoGateways } from './two-gateways.ts';
+import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
+import { testTwoGateways } from './two-gateways.ts';
 
 /** Payments to UMA addresses that nobody here has: an upstream service finds their receivers (decision 92). */
 
-let two: TwoGateways;
-let shop: Connected;
-let scene: Scene;
+const two = await testTwoGateways({ pollMs: 10 });
+const shop = await two.connected('shop');
 /** What the platform held upstream before there were payments. */
-let opening: Record<string, bigint>;
-
-beforeAll(async () => {
-  two = await startTwoGateways({ pollMs: 10 });
-  shop = await two.connected('shop');
-  opening = await held();
-  scene = await makeScene(shop.platform, 0n);
-  const input = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 500_000n };
-  const { transaction } = await actOn(shop.platform, 'transferIn', input);
-  expect(await ended(shop.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-});
-afterAll(() => two.stop());
+const opening = await held();
+const scene = await makeScene(shop.platform, 0n);
+await bringIn(shop.platform, scene, 500_000n);
 
 async function held(): Promise<Record<string, bigint>> {
   const of = async (currency: string) => balanceOf(shop.account, await ownAccount(shop.account, currency));
   return { USD: await of('USD'), EUR: await of('EUR') };
 }
+/** What there is here, and upstream. */
+const both = async () => ({ here: await balanceOf(shop.platform, scene.usd), there: await held() });
 
 /** The quote upstream that is the lock of a quote here, and what has become of it. */
 async function quoteThere(id: string): Promise<Data> {
-  const { rows } = await two.gateway.owner.query("select rate_lock ->> 'reference' as id from quote where id = $1", [
-    id.replace('Quote:', ''),
-  ]);
+  const text = "select rate_lock ->> 'reference' as id from quote where id = $1";
+  const { rows } = await two.gateway.owner.query(text, [uuidIn(id)]);
   const { rows: there } = await two.upstream.owner.query(
     `select q.*, l.uma_address, c.platform_customer_id from quote q join lookup l on l.id = q.lookup_id
      join customer c on c.id = q.customer_id where q.id = $1`,
-    [rows[0].id.replace('Quote:', '')],
+    [uuidIn(rows[0].id)],
   );
   return there[0];
 }
 
 /** Both books agree, and nothing is left on the account upstream from which addresses are paid. */
 async function expectReconciled(): Promise<void> {
-  const { payments } = two.gateway.gateway;
-  const tenant = { platformId: shop.platform.platformId, environment: 'PRODUCTION' } as const;
-  const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
-  expect((await reconcile(payments, tenant, period)).differences).toEqual([]);
-  for (const { currency, booked, held: there } of (await readBalances(payments, tenant)) ?? []) {
+  expect((await two.compare(shop.platform)).differences).toEqual([]);
+  const tenant = { ...shop.platform, environment: 'PRODUCTION' } as const;
+  for (const { currency, booked, held: there } of (await readBalances(two.gateway.gateway.payments, tenant)) ?? []) {
     expect([currency, (there ?? 0n) - (opening[currency] ?? 0n)]).toEqual([currency, booked]);
   }
   const { rows } = await two.upstream.owner.query(
@@ -60,24 +49,17 @@ async function expectReconciled(): Promise<void> {
 }
 
 test('a receiver whom nobody here knows is looked up upstream, with what it requires of its sender', async () => {
-  expect(await lookUp(shop.platform, '$success.eur@sandbox.uma.money', { customerId: scene.customerId })).toMatchObject(
-    {
-      umaAddress: '$success.eur@sandbox.uma.money',
-      vaspName: 'Sandbox',
-      supportedCurrencies: [
-        {
-          currency: { code: 'EUR' },
-          estimatedExchangeRate: expect.any(String),
-          minAmount: { amount: '5' },
-          maxAmount: { amount: '1000000000' },
-        },
-      ],
-      requiredPayerFields: [
-        { name: 'FULL_NAME', mandatory: true },
-        { name: 'BIRTH_DATE', mandatory: true },
-      ],
-    },
-  );
+  const umaAddress = '$success.eur@sandbox.uma.money';
+  expect(await lookUp(shop.platform, umaAddress, { customerId: scene.customerId })).toMatchObject({
+    ...{ umaAddress, vaspName: 'Sandbox' },
+    supportedCurrencies: [
+      {
+        ...{ currency: { code: 'EUR' }, estimatedExchangeRate: expect.any(String) },
+        ...{ minAmount: { amount: '5' }, maxAmount: { amount: '1000000000' } },
+      },
+    ],
+    requiredPayerFields: ['FULL_NAME', 'BIRTH_DATE'].map((name) => ({ name, mandatory: true })),
+  });
   expect(await lookUp(shop.platform, '$nobody@sandbox.uma.money')).toMatchObject({ code: 'UMA_NOT_FOUND' });
 });
 
@@ -88,7 +70,7 @@ test.for([
   'a quote in $currency that fixes the $side side is locked upstream, paid from there, and delivered',
   async (given) => {
     const { currency, side } = given;
-    const before = { here: await balanceOf(shop.platform, scene.usd), there: await held() };
+    const before = await both();
     const address = `$success.${currency.toLowerCase()}@sandbox.uma.money`;
     const made = await umaQuote(shop.platform, scene.usd, address, {
       destination: { uma: { umaAddress: address, currency } },
@@ -99,7 +81,7 @@ test.for([
       status: 'PENDING',
       uma_address: address,
       sender_information: Object.fromEntries(sender.map(({ name, value }) => [name, value])),
-      platform_customer_id: expect.stringContaining(scene.customerId.replace('Customer:', '')),
+      platform_customer_id: expect.stringContaining(uuidIn(scene.customerId)),
     });
     expect([made.totalSendingAmount.amount, made.totalReceivingAmount.amount]).toEqual([
       String(there.total_sending_amount),
@@ -116,11 +98,11 @@ test.for([
 );
 
 test('a payment that its receiver refuses is REJECTED, and its money is back on both sides', async () => {
-  const before = { here: await balanceOf(shop.platform, scene.usd), there: await held() };
+  const before = await both();
   const made = await umaQuote(shop.platform, scene.usd, '$fail.compliance.usd@sandbox.uma.money');
   await execute(shop.platform, made.id);
   expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'REJECTED' });
-  expect({ here: await balanceOf(shop.platform, scene.usd), there: await held() }).toEqual(before);
+  expect(await both()).toEqual(before);
   await expectReconciled();
 });
 
@@ -131,13 +113,12 @@ test('an address elsewhere is paid from an account here alone, and without what 
     destination: { uma: { umaAddress, currency: 'USD' } },
     ...{ lookupId, lockedCurrencyAmount: 10_000, senderCustomerInfo: sender },
   };
-  expect(await quote(shop.platform, { ...input, source: { account: { accountId: scene.outsideUsd } } })).toMatchObject({
-    code: 'INVALID_INPUT',
-    message: 'this UMA address is paid from an account here',
-  });
-  expect(
-    await quote(shop.platform, { ...input, source: { account: { accountId: scene.usd } }, senderCustomerInfo: [] }),
-  ).toMatchObject({ code: 'MISSING_MANDATORY_USER_INFO' });
+  const from = (accountId: string, rest?: object) =>
+    quote(shop.platform, { ...input, source: { account: { accountId } }, ...rest });
+  const message = 'this UMA address is paid from an account here';
+  expect(await from(scene.outsideUsd)).toMatchObject({ code: 'INVALID_INPUT', message });
+  const code = 'MISSING_MANDATORY_USER_INFO';
+  expect(await from(scene.usd, { senderCustomerInfo: [] })).toMatchObject({ code });
 });
 
 test('a payment whose quote is paid for again and again, as by processes that die, takes its money once', async () => {
@@ -146,7 +127,7 @@ test('a payment whose quote is paid for again and again, as by processes that di
   await execute(shop.platform, made.id);
   await vi.waitFor(async () => {
     const { rows } = await two.gateway.owner.query('select attempts from rail_order where transaction_id = $1', [
-      made.transaction.id.replace('Transaction:', ''),
+      uuidIn(made.transaction.id),
     ]);
     expect(rows[0].attempts).toBeGreaterThan(1);
   }, 20_000);
@@ -159,16 +140,12 @@ test('a payment whose quote is paid for again and again, as by processes that di
 test('a payment for which the account upstream has too little fails, and nothing is taken back that was not given', async () => {
   const own = await ownAccount(shop.account, 'USD');
   const all = await balanceOf(shop.account, own);
-  const { rows } = await two.upstream.owner.query(
-    "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2",
-    [shop.account.platformId, scene.outsideUsd.replace('ExternalAccount:', '')],
-  );
-  const move = { sourceAccountId: own, destinationAccountId: `ExternalAccount:${rows[0].id}`, amount: all };
-  await ended(shop.account, (await actOn(shop.account, 'transferOut', move)).transaction.id);
+  const outsideUsd = await two.accountThere(shop.account, scene.outsideUsd);
+  await payOut(shop.account, { ...scene, usd: own, outsideUsd }, all);
   const before = await balanceOf(shop.platform, scene.usd);
   const made = await umaQuote(shop.platform, scene.usd, '$success.usd@sandbox.uma.money');
   await execute(shop.platform, made.id);
   expect(await ended(shop.platform, made.transaction.id)).toMatchObject({ status: 'FAILED' });
   expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
-  await succeed(shop.account, 'sandboxFundAccount', { accountId: own, amount: all });
+  await fund(shop.account, own, all);
 });

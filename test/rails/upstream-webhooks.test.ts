@@ -1,50 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { parseRange } from '../../src/http/client-address.ts';
 import { deleteExpired } from '../../src/work/housekeeping.ts';
-import { actOn, ended, succeed, transactionOf } from '../setup/acts.ts';
+import { bringIn, ended, fieldsOf, succeed, transfer, untilStatus } from '../setup/acts.ts';
+import { untilRows, uuidIn, whileLocked } from '../setup/connections.ts';
 import type { Data } from '../setup/gateway.ts';
-import { balanceOf, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { makeDue } from '../setup/passing-time.ts';
+import { balanceOf, makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { type Received, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { passWebhookTo, type Received, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
-import { type Connected, startTwoGateways, type TwoGateways } from './two-gateways.ts';
+import { testTwoGateways } from './two-gateways.ts';
 
 /** Webhooks of an upstream service. By itself it is asked again only after an hour here: a test would not see that. */
 
-let two: TwoGateways;
-let shop: Connected;
-let scene: Scene;
-let secret: string;
-/** What stands between upstream and the gateway: it passes webhooks on, or holds them back. */
-let relay: Receiver;
-
-beforeAll(async () => {
-  two = await startTwoGateways(
-    { pollMs: 3_600_000, identityMs: 3_600_000 },
-    { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] },
-  );
-  shop = await two.connected('shop');
-  relay = await startReceiver(passOn);
-  ({ secret } = await createEndpoint(shop.account, { url: relay.url }));
-  await shop.connect({ webhookSecret: secret });
-  scene = await makeScene(shop.platform, 0n);
-  await receive(100_000n);
-});
-afterAll(async () => {
-  await two.stop();
-  await relay.stop();
-});
-
 /** Gives a webhook to the gateway, as it arrived. */
-const give = ({ raw, headers }: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) =>
-  fetch(url, {
-    method: 'POST',
-    body: raw,
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => /^(webhook-|x-forwarded)/.test(name))),
-  });
+const give = (received: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) => passWebhookTo(url, received);
 
 const passOn: Receiver['answer'] = (response, received) => {
   give(received).then(
@@ -53,46 +25,41 @@ const passOn: Receiver['answer'] = (response, received) => {
   );
 };
 
+/** What stands between upstream and the gateway: it passes webhooks on, or holds them back. */
+const relay = await startReceiver(passOn);
+afterAll(() => relay.stop());
+const two = await testTwoGateways(
+  { pollMs: 3_600_000, identityMs: 3_600_000 },
+  { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] },
+);
+const shop = await two.connected('shop');
+const { secret } = await createEndpoint(shop.account, { url: relay.url });
+await shop.connect({ webhookSecret: secret });
+const scene = await makeScene(shop.platform, 0n);
+await bringIn(shop.platform, scene, 100_000n);
+
 const holdBack: Receiver['answer'] = (response) => response.writeHead(200).end();
 
-async function receive(amount: bigint): Promise<void> {
-  const input = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount };
-  const { transaction } = await actOn(shop.platform, 'transferIn', input);
-  expect(await ended(shop.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-}
-
-async function pay(amount: bigint): Promise<string> {
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount };
-  return (await actOn(shop.platform, 'transferOut', input)).transaction.id;
-}
+const pay = async (amount: bigint): Promise<string> => (await transfer(shop.platform, 'transferOut', scene, amount)).id;
 
 /** The order of a payment: how often its rail was asked, and whether it waits for a question that is a day away. */
 async function orderOf(transactionId: string) {
   const { rows } = await two.gateway.owner.query(
     `select id, attempts, coalesce(due_at > clock_timestamp() + interval '1 hour', false) as watched
      from rail_order where transaction_id = $1`,
-    [transactionId.replace('Transaction:', '')],
+    [uuidIn(transactionId)],
   );
   return rows[0] as { id: string; attempts: number; watched: boolean };
 }
 
 /** How many of the webhooks with these ids the gateway has stored. Others may arrive at any time: those of payments before. */
 async function stored(ids: unknown[]): Promise<number> {
-  const { rows } = await two.gateway.owner.query(
-    'select count(*)::int as stored from rail_webhook where webhook_id = any($1)',
-    [ids],
-  );
-  return rows[0].stored;
+  const text = 'select from rail_webhook where webhook_id = any($1)';
+  return (await two.gateway.owner.query(text, [ids])).rowCount ?? 0;
 }
 
-const untilWorkedOn = () =>
-  vi.waitFor(async () => {
-    const { rows } = await two.gateway.owner.query(
-      'select webhook_id from rail_webhook where platform_id = $1 and due_at is not null',
-      [shop.platform.platformId],
-    );
-    expect(rows).toEqual([]);
-  }, 20_000);
+const waiting = 'select webhook_id from rail_webhook where platform_id = $1 and due_at is not null';
+const untilWorkedOn = () => untilRows(two.gateway, [], waiting, shop.platform.platformId);
 
 /** The webhooks of a payment upstream, by the id of our order. */
 const ofOrder = (id: string) => relay.received.filter(({ body }) => body.transaction?.description === `order ${id}`);
@@ -142,8 +109,8 @@ test('a payment that its bank returns upstream is refunded here at once', async 
   const id = await pay(returnedAmount);
   expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
   // The bank returns it after an hour: that hour is over now.
-  await two.upstream.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
-  await vi.waitFor(async () => expect((await transactionOf(shop.platform, id)).status).toBe('REFUNDED'), 20_000);
+  await makeDue(two.upstream);
+  await untilStatus(shop.platform, id, 'REFUNDED');
   expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
 });
 
@@ -163,48 +130,30 @@ test('a webhook whose process died after it was stored is worked on by another',
   await untilWorkedOn();
 });
 
-const statusOf = async (id: string) =>
-  (await shop.platform.ask('query ($id: ID!) { customer(id: $id) { kycStatus } }', { id })).customer.kycStatus;
+const statusOf = async (id: string) => (await fieldsOf(shop.platform, 'customer', id, 'kycStatus')).kycStatus;
 
 const untilKyc = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), 20_000);
 
 /** Decides the identity check of a customer upstream, whom upstream knows by our id. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
-  const { rows } = await two.upstream.owner.query(
-    'select id from customer where platform_customer_id like $1 order by id desc limit 1',
-    [`${id.replace('Customer:', '')}-%`],
-  );
-  await succeed(
-    shop.account,
-    'sandboxSetKycStatus',
-    { customerId: `Customer:${rows[0].id}`, kycStatus },
-    'customer { id }',
-  );
+  const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
+  const { rows } = await two.upstream.owner.query(text, [`${uuidIn(id)}-%`]);
+  await succeed(shop.account, 'sandboxSetKycStatus', { customerId: `Customer:${rows[0].id}`, kycStatus });
 }
 
 test('a webhook that is worked on is not done before its work is', async () => {
   relay.answer = holdBack;
   const { id } = await orderOf(await pay(slowAmount));
-  const holder = new pg.Client({ connectionString: two.gateway.databaseUrl });
-  await holder.connect();
-  await holder.query('begin');
-  await holder.query('select from rail_order where id = $1 for update', [id]);
-  const raw = JSON.stringify({
-    type: 'OUTGOING_PAYMENT',
-    transaction: { status: 'PROCESSING', description: `order ${id}` },
-  });
-  expect((await give({ raw, headers: signed(raw) })).status).toBe(200);
-  await vi.waitFor(async () => {
-    const { rows } = await two.gateway.owner.query(
-      'select due_at is not null as waits from rail_webhook where platform_id = $1 and attempts > 0 and body = $2',
-      [shop.platform.platformId, Buffer.from(raw)],
-    );
+  const transaction = { status: 'PROCESSING', description: `order ${id}` };
+  const raw = JSON.stringify({ type: 'OUTGOING_PAYMENT', transaction });
+  const lock = ['select from rail_order where id = $1 for update', id] as const;
+  await whileLocked(two.gateway.databaseUrl, lock, async () => {
+    expect((await give({ raw, headers: signed(raw) })).status).toBe(200);
+    const text = 'select due_at is not null as waits from rail_webhook where attempts > 0 and body = $1';
     // A process that dies now leaves it to another.
-    expect(rows).toEqual([{ waits: true }]);
-  }, 20_000);
-  await holder.query('rollback');
-  await holder.end();
+    await untilRows(two.gateway, [{ waits: true }], text, Buffer.from(raw));
+  });
   await untilWorkedOn();
   relay.answer = passOn;
 });
@@ -216,21 +165,18 @@ test('an identity that is still checked is decided when its provider says so, an
   await untilKyc(id, 'APPROVED');
   await decideUpstream(id, 'EXPIRED');
   await untilKyc(id, 'EXPIRED');
+  const filter = `{ types: [KYC_STATUS], customerId: "${id}" }`;
   const { events } = await shop.platform.ask(
-    'query ($id: ID!) { events(first: 10, filter: { types: [KYC_STATUS], customerId: $id }) { edges { node { webhookBody } } } }',
-    { id },
+    `{ events(first: 10, filter: ${filter}) { edges { node { webhookBody } } } }`,
   );
-  expect(events.edges.map(({ node }: Data) => JSON.parse(node.webhookBody).kycStatus)).toEqual(
-    expect.arrayContaining(['APPROVED', 'EXPIRED']),
-  );
+  const said = events.edges.map(({ node }: Data) => JSON.parse(node.webhookBody).kycStatus);
+  expect(said).toEqual(expect.arrayContaining(['APPROVED', 'EXPIRED']));
 });
 
 test('an identity whose decision no webhook has reported is asked about again, until it is decided or has another name', async () => {
   relay.answer = holdBack;
-  const [id, renamed] = [
-    await newCustomer(shop.platform, 'Person 001'),
-    await newCustomer(shop.platform, 'Another 001'),
-  ];
+  const id = await newCustomer(shop.platform, 'Person 001');
+  const renamed = await newCustomer(shop.platform, 'Another 001');
   const due = async () => {
     const { rows } = await two.gateway.owner.query(
       "update identity_check set due_at = clock_ms() where due_at > clock_timestamp() + interval '10 minutes' returning customer_id",
@@ -239,12 +185,8 @@ test('an identity whose decision no webhook has reported is asked about again, u
   };
   expect((await due()).sort()).toEqual([id, renamed].sort());
   // Asked again, they are still checked: each waits for its next question.
-  await vi.waitFor(async () => {
-    const { rows } = await two.gateway.owner.query(
-      "select from identity_check where attempts = 1 and due_at > clock_timestamp() + interval '10 minutes'",
-    );
-    expect(rows).toHaveLength(2);
-  }, 20_000);
+  const later = "select from identity_check where attempts = 1 and due_at > clock_timestamp() + interval '10 minutes'";
+  await untilRows(two.gateway, [{}, {}], later);
   const details = { individual: { fullName: 'Grace Hopper' } };
   await succeed(shop.platform, 'updateCustomer', { customerId: renamed, details }, 'customer { id }');
   expect(await statusOf(renamed)).toBe('APPROVED');

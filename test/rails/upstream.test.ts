@@ -1,70 +1,49 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { requiredCurrency } from '../../src/core/currencies.ts';
 import { keyId } from '../../src/core/key-id.ts';
 import { openConnections } from '../../src/gateway.ts';
-import { connectedRail } from '../../src/payments/command.ts';
-import { reconcile } from '../../src/payments/reconciliation/differences.ts';
 import { runConformance } from '../../src/rails/conformance/run.ts';
 import type { RailTrial, TrialIncoming } from '../../src/rails/conformance/trial.ts';
+import type { RailOrder } from '../../src/rails/rail.ts';
 import type { RailAccount } from '../../src/rails/rail-account.ts';
-import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 import { signedHeaders } from '../../src/webhooks/delivery/signing.ts';
-import { act, actOn, ended, execute, quote, transactionOf, usdToEur } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { balanceOf, externalAccount, fund, makeScene, newCustomer, ownAccount, type Scene } from '../setup/scene.ts';
+import {
+  act,
+  bringIn,
+  ended,
+  execute,
+  fieldsOf,
+  payOut,
+  quote,
+  transactionOf,
+  transfer,
+  untilStatus,
+  usdToEur,
+} from '../setup/acts.ts';
+import { untilRows, uuidIn } from '../setup/connections.ts';
+import { makeDue } from '../setup/passing-time.ts';
+import { balanceOf, externalAccount, fund, makeScene, newCustomer, ownAccount, usAccount } from '../setup/scene.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
+import { testTwoGateways } from './two-gateways.ts';
 import { startUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
 
 /** A platform in PRODUCTION, whose rail is a second instance of this service: it receives, makes, fails and refunds. */
 
-const key = randomBytes(32);
-let upstream: TestGateway;
-/** The account of the platform at the upstream service. */
-let account: TestPlatform;
-let gateway: TestGateway;
-let platform: TestPlatform;
-let scene: Scene;
-
-beforeAll(async () => {
-  const returning = { SANDBOX: { module: './test/rails/returning-rail.ts' } };
-  upstream = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(returning)) });
-  account = await upstream.newPlatform('account');
-  await fund(account, await ownAccount(account, 'EUR'), 1_000_000n);
-  const rails = { PRODUCTION: { module: 'upstream', settings: { pollMs: 10 } } };
-  gateway = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(rails)), SECRET_KEY: key });
-  platform = await gateway.newPlatform('production', 'PRODUCTION');
-  await connectTo(account.authorization);
-  scene = await makeScene(platform, 0n);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-});
-
-/** Connects the platform to its account upstream with these credentials. */
-async function connectTo(authorization: string, { platformId } = platform): Promise<void> {
-  const credentials = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString();
-  const [clientId, secret] = credentials.split(':');
-  const connections = openConnections(gateway.gateway.payments.database, {
-    SECRET_KEY: key,
-    SECRET_KEY_FALLBACKS: [],
-  });
-  await connections.write(platformId, JSON.stringify({ baseUrl: baseUrl(), clientId, secret }));
-}
-
-const baseUrl = () => `${upstream.url}/2025-10-13`;
+const two = await testTwoGateways({ pollMs: 10 });
+const { upstream, gateway, key } = two;
+const shop = await two.connected('production');
+/** The platform, and its account at the upstream service. */
+const { platform, account } = shop;
+const scene = await makeScene(platform, 0n);
+const rail = two.rail(platform);
 
 /** What the platform holds upstream. */
 const held = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
-
-async function receive(amount: bigint, of = scene): Promise<void> {
-  const input = { sourceAccountId: of.outsideUsd, destinationAccountId: of.usd, amount };
-  const { transaction } = await actOn(platform, 'transferIn', input);
-  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-}
+const receive = (amount: bigint) => bringIn(platform, scene, amount);
+/** What there is here, and upstream. */
+const both = async () => ({ here: await balanceOf(platform, scene.usd), upstream: await held('USD') });
 
 test('money is received: pulled into the account upstream, and credited to the customer here', async () => {
   const before = await held('USD');
@@ -75,43 +54,28 @@ test('money is received: pulled into the account upstream, and credited to the c
 
 test('a payment is made: out of the account upstream, under the id of its order', async () => {
   await receive(3_000n);
-  const before = { here: await balanceOf(platform, scene.usd), upstream: await held('USD') };
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 3_000n };
-  const { transaction } = await actOn(platform, 'transferOut', input);
-  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  expect(await balanceOf(platform, scene.usd)).toBe(before.here - 3_000n);
-  expect(await held('USD')).toBe(before.upstream - 3_000n);
-  const { rows } = await gateway.owner.query('select id from rail_order where transaction_id = $1', [
-    transaction.id.replace('Transaction:', ''),
-  ]);
-  const { rows: keys } = await upstream.owner.query(
-    "select key from idempotency_record where operation = 'transferOut' and key = $1",
-    [rows[0].id],
-  );
-  expect(keys).toHaveLength(1);
+  const before = await both();
+  const id = await payOut(platform, scene, 3_000n);
+  expect(await both()).toEqual({ here: before.here - 3_000n, upstream: before.upstream - 3_000n });
+  const { rows } = await gateway.owner.query('select id from rail_order where transaction_id = $1', [uuidIn(id)]);
+  const sent = "select from idempotency_record where operation = 'transferOut' and key = $1";
+  expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
   // An operator may ask what became of an order: it is found by its memo, and nothing is sent.
-  const rail = connectedRail(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' });
-  const order = {
-    ...({ id: rows[0].id as string, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD' } as const),
-    ...({
-      account: { type: 'US_ACCOUNT', identifier: '', details: {} },
-      umaAddress: undefined,
-      settled: false,
-    } as const),
+  const order: RailOrder = {
+    ...{ id: rows[0].id, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD', settled: false },
+    ...{ account: { type: 'US_ACCOUNT', identifier: '', details: {} }, umaAddress: undefined },
     ...{ ageMs: 60_000, attempts: 1, scenario: null },
   };
-  expect(await rail?.findOrder?.(order)).toMatchObject({ kind: 'settled', amount: 3_000n });
-  expect(await rail?.findOrder?.({ ...order, id: randomUUID() })).toBe(undefined);
+  expect(await rail.findOrder?.(order)).toMatchObject({ kind: 'settled', amount: 3_000n });
+  expect(await rail.findOrder?.({ ...order, id: randomUUID() })).toBe(undefined);
 });
 
 test('payees with one number at two banks are two accounts upstream, and each is paid at its own bank', async () => {
   await receive(5_000n);
   const paidAt = async (routingNumber: string) => {
-    const usAccount = { accountNumber: '5550006000', routingNumber, accountCategory: 'CHECKING' };
-    const payee = await externalAccount(platform, scene.customerId, 'USD', { usAccount });
-    const input = { sourceAccountId: scene.usd, destinationAccountId: payee, amount: 1_000n };
-    const { transaction } = await actOn(platform, 'transferOut', input);
-    expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    const details = usAccount('5550006000', routingNumber);
+    const payee = await externalAccount(platform, scene.customerId, 'USD', details);
+    await payOut(platform, { ...scene, outsideUsd: payee }, 1_000n);
     const { transactions } = await account.ask(`{ transactions(first: 1) { edges { node { destination {
       ... on AccountDestination { account { ... on ExternalAccount { accountInfo { ... on UsAccountInfo { routingNumber } } } } } } } } } }`);
     return transactions.edges[0].node.destination.account.accountInfo.routingNumber;
@@ -144,76 +108,52 @@ test('a conversion of money that is pulled first has the rate of upstream, and p
 test('a payment that fails upstream fails here, and its money is back on both sides', async () => {
   const failing = await makeScene(platform, 0n, '003');
   await receive(1_000n);
-  const before = { here: await balanceOf(platform, scene.usd), upstream: await held('USD') };
-  const input = { sourceAccountId: scene.usd, destinationAccountId: failing.outsideUsd, amount: 1_000n };
-  const { transaction } = await actOn(platform, 'transferOut', input);
-  const end = await ended(platform, transaction.id);
+  const before = await both();
+  const { id } = await transfer(platform, 'transferOut', { ...scene, outsideUsd: failing.outsideUsd }, 1_000n);
+  const end = await ended(platform, id);
   expect(end).toMatchObject({ status: 'FAILED' });
   expect(JSON.stringify(end)).toContain('FAILED at the upstream service');
-  expect({ here: await balanceOf(platform, scene.usd), upstream: await held('USD') }).toEqual(before);
+  expect(await both()).toEqual(before);
 });
 
 test('a payment that the account upstream cannot pay fails, and its money is back', async () => {
   await receive(5_000n);
-  const { outsideUsd } = scene;
   const before = await balanceOf(platform, scene.usd);
   // The operator has taken the money out of the account upstream.
   const all = await held('USD');
-  const [own, outside] = [await ownAccount(account, 'USD'), await upstreamAccountOf(outsideUsd)];
-  const taken = await actOn(account, 'transferOut', {
-    sourceAccountId: own,
-    destinationAccountId: outside,
-    amount: all,
-  });
-  await ended(account, taken.transaction.id);
-  const input = { sourceAccountId: scene.usd, destinationAccountId: outsideUsd, amount: 5_000n };
-  const { transaction } = await actOn(platform, 'transferOut', input);
-  const end = await ended(platform, transaction.id);
+  const own = await ownAccount(account, 'USD');
+  const there = { ...scene, usd: own, outsideUsd: await two.accountThere(account, scene.outsideUsd) };
+  await payOut(account, there, all);
+  const { id } = await transfer(platform, 'transferOut', scene, 5_000n);
+  const end = await ended(platform, id);
   expect(end).toMatchObject({ status: 'FAILED' });
   expect(JSON.stringify(end)).toContain('INSUFFICIENT_BALANCE');
   expect(await balanceOf(platform, scene.usd)).toBe(before);
   await fund(account, own, all);
 });
 
-/** Upstream's id of an external account that was registered here. */
-async function upstreamAccountOf(id: string): Promise<string> {
-  const { rows } = await upstream.owner.query('select id from account where platform_account_id = $1', [
-    id.replace('ExternalAccount:', ''),
-  ]);
-  return `ExternalAccount:${rows[0].id}`;
-}
-
 test('a payment that its bank returns upstream is refunded here', async () => {
   await receive(returnedAmount);
   const before = await balanceOf(platform, scene.usd);
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: returnedAmount };
-  const { transaction } = await actOn(platform, 'transferOut', input);
-  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  const id = await payOut(platform, scene, returnedAmount);
   // The bank returns it after an hour: that hour is over now.
-  await upstream.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
-  await vi.waitFor(async () => {
-    const { rows } = await upstream.owner.query("select from transaction where status = 'REFUNDED'");
-    expect(rows).toHaveLength(1);
-  }, 20_000);
+  await makeDue(upstream);
+  await untilRows(upstream, [{}], "select from transaction where status = 'REFUNDED'");
   // The rail asks once more a day after the delivery: that day is over now.
-  await gateway.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
-  await vi.waitFor(async () => expect((await transactionOf(platform, transaction.id)).status).toBe('REFUNDED'), 20_000);
+  await makeDue(gateway);
+  await untilStatus(platform, id, 'REFUNDED');
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
 /** An account here, as a rail gets it. */
 async function railAccount(id: string): Promise<RailAccount> {
-  const { rows } = await gateway.owner.query(
-    'select account_type as type, identifier, account_info as details from account where id = $1',
-    [id.replace(/.*:/, '')],
-  );
-  return rows[0];
+  const text = 'select account_type as type, identifier, account_info as details from account where id = $1';
+  return (await gateway.owner.query(text, [uuidIn(id)])).rows[0];
 }
 
 test('what has settled is not sent again where upstream does not have it any more: a person must look', async () => {
   await fund(account, await ownAccount(account, 'USD'), 10_000n);
   const before = await held('USD');
-  const rail = connectedRail(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' });
   // As after a restore of upstream's database to a moment before this order.
   const order = {
     ...({ id: randomUUID(), step: 'SETTLEMENT', amount: 2_000n, currency: 'USD', umaAddress: undefined } as const),
@@ -221,122 +161,65 @@ test('what has settled is not sent again where upstream does not have it any mor
     ...{ ageMs: 60_000, attempts: 2, scenario: null },
   };
   const contradiction = { kind: 'contradiction', explanation: 'the upstream service does not have it any more' };
-  expect(await rail?.payOut?.({ ...order, kind: 'PAYOUT' })).toEqual(contradiction);
-  expect(await rail?.collect?.({ ...order, kind: 'COLLECTION' })).toEqual(contradiction);
+  expect(await rail.payOut?.({ ...order, kind: 'PAYOUT' })).toEqual(contradiction);
+  expect(await rail.collect?.({ ...order, kind: 'COLLECTION' })).toEqual(contradiction);
   expect(await held('USD')).toBe(before);
 });
 
 test('the identity of a customer is checked upstream', async () => {
-  const statusOf = async (name: string) => {
-    const query = 'query ($id: ID!) { customer(id: $id) { kycStatus } }';
-    return (await platform.ask(query, { id: await newCustomer(platform, name) })).customer.kycStatus;
-  };
+  const statusOf = async (name: string) =>
+    (await fieldsOf(platform, 'customer', await newCustomer(platform, name), 'kycStatus')).kycStatus;
   expect([await statusOf('Person Ä'), await statusOf('Person 002')]).toEqual(['APPROVED', 'REJECTED']);
 });
 
 test('an account that upstream refuses is refused here, with its reason', async () => {
-  const refused = await act(platform, 'createExternalAccount', {
-    customerId: scene.customerId,
-    currency: 'USD',
-    accountInfo: { usAccount: { accountNumber: '90909105', routingNumber: '021000021', accountCategory: 'CHECKING' } },
-    beneficiary: { individual: { fullName: 'Grace Hopper' } },
-  });
-  expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', message: expect.stringContaining('suffix 105') });
+  const refused = externalAccount(platform, scene.customerId, 'USD', usAccount('90909105'));
+  await expect(refused).rejects.toThrow(/INVALID_BANK_ACCOUNT: .*suffix 105/);
 });
 
 test('credentials rotate without a stop; with wrong ones nothing fails, and payments wait', async () => {
   await receive(2_000n);
-  const rail = () => connectedRail(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' });
-  expect(await rail()?.checkConnection?.()).toMatch(/EUR \d+/);
-  await connectTo(`Basic ${Buffer.from('nobody:wrong').toString('base64')}`);
-  await expect(rail()?.checkConnection?.()).rejects.toThrow(/^upstream answered 401 \w+ to GET/);
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 2_000n };
-  expect(await act(platform, 'createQuote', { lockedCurrencySide: 'SENDING', ...usdToEur(scene) })).toMatchObject({
-    code: 'SERVICE_UNAVAILABLE',
-    message: 'the rail does not answer now; try again',
-  });
-  const { transaction } = await actOn(platform, 'transferOut', input);
-  await vi.waitFor(async () => {
-    const { rows } = await gateway.owner.query(
-      `select from rail_order where attempts = 1 and due_at > clock_timestamp() and transaction_id = $1`,
-      [transaction.id.replace('Transaction:', '')],
-    );
-    expect(rows).toHaveLength(1);
-  }, 20_000);
-  expect((await transactionOf(platform, transaction.id)).status).toBe('PENDING');
-  await connectTo(account.authorization);
-  await gateway.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
-  expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  expect(await rail.checkConnection?.()).toMatch(/EUR \d+/);
+  await shop.connect({ clientId: 'nobody', secret: 'wrong' });
+  await expect(rail.checkConnection?.()).rejects.toThrow(/^upstream answered 401 \w+ to GET/);
+  const away = { code: 'SERVICE_UNAVAILABLE', message: 'the rail does not answer now; try again' };
+  expect(await act(platform, 'createQuote', usdToEur(scene))).toMatchObject(away);
+  const { id } = await transfer(platform, 'transferOut', scene, 2_000n);
+  const tried = 'select from rail_order where attempts = 1 and due_at > clock_timestamp() and transaction_id = $1';
+  await untilRows(gateway, [{}], tried, uuidIn(id));
+  expect((await transactionOf(platform, id)).status).toBe('PENDING');
+  await shop.connect({});
+  await makeDue(gateway);
+  expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
 });
 
 test('reconciliation names every difference between the two books with both sides, and corrects none', async () => {
-  const other = await upstream.newPlatform('reconciled');
-  const own = await ownAccount(other, 'USD');
-  await fund(other, own, 100_000n);
-  const books = await gateway.newPlatform('books', 'PRODUCTION');
-  await connectTo(other.authorization, books);
+  const { account: other, platform: books } = await two.connected('books', 100_000n);
   const mine = await makeScene(books, 0n);
-  const pay = async (amount: bigint) => {
-    const input = { sourceAccountId: mine.usd, destinationAccountId: mine.outsideUsd, amount };
-    const { transaction } = await actOn(books, 'transferOut', input);
-    expect(await ended(books, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-    return transaction.id.replace('Transaction:', '');
-  };
-  const begin = new Date(Date.now() - 3_600_000);
-  const compare = () =>
-    reconcile(
-      gateway.gateway.payments,
-      { platformId: books.platformId, environment: 'PRODUCTION' },
-      { from: begin, to: new Date(Date.now() + 3_600_000) },
-    );
-  const pulled = await actOn(books, 'transferIn', {
-    sourceAccountId: mine.outsideUsd,
-    destinationAccountId: mine.usd,
-    amount: 50_000n,
-  });
-  await ended(books, pulled.transaction.id);
+  const pay = async (amount: bigint) => uuidIn(await payOut(books, mine, amount));
+  await bringIn(books, mine, 50_000n);
   await pay(100n);
-  const [lost, first, second, returned] = [
-    await pay(200n),
-    await pay(300n),
-    await pay(400n),
-    await pay(returnedAmount),
-  ];
-  expect(await compare()).toMatchObject({ orders: 6, movements: 6, differences: [] });
+  const [lost, first] = [await pay(200n), await pay(300n)];
+  const [second, returned] = [await pay(400n), await pay(returnedAmount)];
+  expect(await two.compare(books)).toMatchObject({ orders: 6, movements: 6, differences: [] });
 
-  const spoil = new pg.Client({
-    connectionString: upstream.databaseUrl,
-    options: '-c session_replication_role=replica',
-  });
-  await spoil.connect();
-  const memoOf =
-    "(select description from transaction where platform_id = $1 and sent_amount = $2 and type = 'OUTGOING')";
-  const { rows } = await spoil.query(`select ${memoOf} as first, ${memoOf.replace('$2', '$3')} as second`, [
-    other.platformId,
-    300,
-    400,
-  ]);
+  const text = "select description from transaction where platform_id = $1 and sent_amount = $2 and type = 'OUTGOING'";
+  const memoOf = async (amount: number) => (await two.spoil(text, other.platformId, amount)).rows[0].description;
+  const [ofFirst, ofSecond] = [await memoOf(300), await memoOf(400)];
   const write = (memo: string | null, amount: number) =>
-    spoil.query('update transaction set description = $1 where platform_id = $2 and sent_amount = $3', [
-      memo,
-      other.platformId,
-      amount,
-    ]);
-  await write(null, 200);
-  await write(rows[0].second, 300);
-  await write(rows[0].first, 400);
-  await spoil.end();
-  await upstream.owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
-  await vi.waitFor(async () => {
-    const { rowCount } = await upstream.owner.query(
-      "select from transaction where status = 'REFUNDED' and platform_id = $1",
-      [other.platformId],
+    two.spoil(
+      'update transaction set description = $1 where platform_id = $2 and sent_amount = $3',
+      ...[memo, other.platformId, amount],
     );
-    expect(rowCount).toBe(1);
-  }, 20_000);
+  await write(null, 200);
+  await write(ofSecond, 300);
+  await write(ofFirst, 400);
+  await makeDue(upstream);
+  const refunded = "select from transaction where status = 'REFUNDED' and platform_id = $1";
+  await untilRows(upstream, [{}], refunded, other.platformId);
 
   const before = await balanceOf(books, mine.usd);
-  const { differences } = await compare();
+  const { differences } = await two.compare(books);
   expect(differences.map(({ orderId: _order, reference: _reference, ...rest }) => rest)).toEqual([
     { transactionId: lost, fault: 'MISSING_THERE', here: 'COMPLETED 2.00 USD', there: undefined },
     { transactionId: first, fault: 'OTHER_AMOUNT', here: 'COMPLETED 3.00 USD', there: 'SETTLED 4.00 USD' },
@@ -352,7 +235,7 @@ const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
 /** What comes in by itself upstream: webhooks, and money for a customer of the platform. */
 async function upstreamIncoming(): Promise<TrialIncoming> {
   const customerId = (await newCustomer(platform)).replace('Customer:', '');
-  const bank = await upstreamAccountOf(scene.outsideUsd);
+  const bank = await two.accountThere(account, scene.outsideUsd);
   const { rows } = await upstream.owner.query(
     `select a.id from account a join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
      where c.platform_customer_id like $1 and a.currency = 'USD'`,
@@ -366,9 +249,8 @@ async function upstreamIncoming(): Promise<TrialIncoming> {
       return { headers: signedHeaders(message, [webhookSecret]), body: Buffer.from(body) };
     },
     async deposit() {
-      const input = { sourceAccountId: bank, destinationAccountId: `InternalAccount:${rows[0].id}`, amount: 900n };
-      const { transaction } = await actOn(account, 'transferIn', input);
-      await ended(account, transaction.id);
+      const ends = { ...scene, usd: `InternalAccount:${rows[0].id}`, outsideUsd: bank };
+      await bringIn(account, ends, 900n);
       return { amount: 900n, currency: 'USD', customerId };
     },
     async taken(reference) {
@@ -376,7 +258,7 @@ async function upstreamIncoming(): Promise<TrialIncoming> {
         `select coalesce(sum(o.sent_amount), 0)::bigint as sum from transaction d
          join transaction o on o.source_account_id = d.destination_account_id and o.created_at >= d.created_at
          where d.id = $1 and o.type = 'OUTGOING'`,
-        [reference.replace('Transaction:', '')],
+        [uuidIn(reference)],
       );
       return BigInt(moved[0].sum);
     },
@@ -395,17 +277,13 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
   const failing = await makeScene(platform, 0n, '003');
   const [good, bad] = [await railAccount(scene.outsideUsd), await railAccount(failing.outsideUsd)];
   const euros = await railAccount(scene.outsideEur);
+  const conversion = { sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), amount: 2_000n };
   return {
     async open() {
-      const rail = await upstreamModule.open(
-        { pollMs: 10 },
-        {
-          environment: 'PRODUCTION',
-          log: payments.log,
-          connections: { read: async () => JSON.stringify(connection) },
-        },
-      );
-      return { ...rail.forPlatform?.(platform.platformId), name: 'upstream', close: async () => rail.close?.() };
+      const connections = { read: async () => JSON.stringify(connection) };
+      const host = { environment: 'PRODUCTION', log: payments.log, connections } as const;
+      const opened = await upstreamModule.open({ pollMs: 10 }, host);
+      return { ...opened.forPlatform?.(platform.platformId), name: 'upstream', close: async () => opened.close?.() };
     },
     order: (course) => ({
       amount: course === 'slow' ? slowAmount : 1_234n,
@@ -413,24 +291,16 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
       account: course === 'refused' ? bad : good,
       umaAddress: undefined,
     }),
-    lock: (lockedSide) => ({
-      ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), lockedSide, amount: 2_000n },
-      account: euros,
-    }),
+    lock: (lockedSide) => ({ ...conversion, lockedSide, account: euros }),
     receivers: {
       known: '$success.eur@sandbox.uma.money',
       unknown: '$nobody@sandbox.uma.money',
       lock: (lockedSide) => ({
-        ...{ sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR'), lockedSide, amount: 2_000n },
-        account: undefined,
+        ...{ ...conversion, lockedSide, account: undefined },
         uma: {
           address: '$success.eur@sandbox.uma.money',
           sender: {
-            ...{
-              customerId: scene.customerId.replace('Customer:', ''),
-              customerType: 'INDIVIDUAL',
-              name: 'Grace Hopper',
-            },
+            ...{ customerId: uuidIn(scene.customerId), customerType: 'INDIVIDUAL', name: 'Grace Hopper' },
             information: { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1986-12-09' },
           },
         },
@@ -470,9 +340,8 @@ test('the rail passes the conformance suite, with the upstream service behind a 
 
 test('a connection is stored encrypted, and its new key opens it', async () => {
   const { database } = gateway.gateway.payments;
-  const { rows } = await gateway.owner.query('select sealed from rail_connection where platform_id = $1', [
-    platform.platformId,
-  ]);
+  const text = 'select sealed from rail_connection where platform_id = $1';
+  const { rows } = await gateway.owner.query(text, [platform.platformId]);
   expect(rows).toHaveLength(1);
   expect(rows[0].sealed.toString('latin1')).not.toContain('baseUrl');
   const newKey = randomBytes(32);
@@ -480,6 +349,8 @@ test('a connection is stored encrypted, and its new key opens it', async () => {
   const { rowCount } = await gateway.owner.query('select from rail_connection');
   expect(await both.reencrypt(keyId('SECRET_KEY', key))).toBe(rowCount);
   const alone = openConnections(database, { SECRET_KEY: newKey, SECRET_KEY_FALLBACKS: [] });
-  expect(JSON.parse((await alone.read(platform.platformId)) ?? '')).toMatchObject({ baseUrl: baseUrl() });
+  expect(JSON.parse((await alone.read(platform.platformId)) ?? '')).toMatchObject({
+    baseUrl: `${upstream.url}/2025-10-13`,
+  });
   expect(await alone.reencrypt(keyId('SECRET_KEY', key))).toBe(0);
 });

@@ -1,47 +1,41 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
-import { type RestScene, restScene } from '../setup/rest-scene.ts';
+import { restScene } from '../setup/rest-scene.ts';
 
 /** The commands on what is already there: payments that come in, deposits, customers, accounts, payments to UMA addresses. */
 
-let t: TestGateway;
 let rest: RestClient;
-let scene: RestScene;
 const umaAddress = '$success.usd@sandbox.uma.money';
-let lookupId: string;
 const funded: string[] = [];
 const customers: { readonly id: string; readonly business: boolean }[] = [];
 const announced: string[] = [];
 /** External accounts that the walk has registered. */
 const outside: string[] = [];
 
-beforeAll(async () => {
-  // Nothing settles while the test looks, and no question runs out, so that both APIs are asked about the same moment.
-  t = await startTestGateway({ SANDBOX_PACE_MS: 3_600_000, PAYMENT_APPROVAL_MS: 3_600_000 });
-  rest = await restClient(t.url, t.platform.authorization);
-  scene = await restScene(rest, 1_000_000);
-  const path = `/receiver/${encodeURIComponent(umaAddress)}?customerId=${scene.customer.id}`;
-  lookupId = (await rest.ask('GET', path)).id;
-  for (let made = 0; made < 12; made += 1) {
-    const quote = {
-      source: { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' },
-      destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 1_000 + made,
-    };
-    funded.push((await rest.ask('POST', '/quotes', quote, 201)).quoteId);
-    const business = made % 2 === 1;
-    const body = business
-      ? { customerType: 'BUSINESS', platformCustomerId: `b${made}`, businessInfo: { legalName: 'Acme' } }
-      : { customerType: 'INDIVIDUAL', platformCustomerId: `i${made}`, fullName: 'Ada Lovelace' };
-    customers.push({ id: (await rest.ask('POST', '/customers', body, 201)).id, business });
-  }
-});
-afterAll(() => t.stop());
+// Nothing settles while the test looks, and no question runs out, so that both APIs are asked about the same moment.
+const t = await testGateway({ SANDBOX_PACE_MS: 3_600_000, PAYMENT_APPROVAL_MS: 3_600_000 });
+rest = await restClient(t.url, t.platform.authorization);
+const scene = await restScene(rest, 1_000_000);
+const path = `/receiver/${encodeURIComponent(umaAddress)}?customerId=${scene.customer.id}`;
+const lookupId = (await rest.ask('GET', path)).id;
+for (let made = 0; made < 12; made += 1) {
+  const quote = {
+    source: { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' },
+    destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 1_000 + made,
+  };
+  funded.push((await rest.make('/quotes', quote)).quoteId);
+  const business = made % 2 === 1;
+  const body = business
+    ? { customerType: 'BUSINESS', platformCustomerId: `b${made}`, businessInfo: { legalName: 'Acme' } }
+    : { customerType: 'INDIVIDUAL', platformCustomerId: `i${made}`, fullName: 'Ada Lovelace' };
+  customers.push({ id: (await rest.make('/customers', body)).id, business });
+}
 
 type Make = () => Call;
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';

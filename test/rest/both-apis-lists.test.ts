@@ -1,53 +1,17 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  customerAsRest,
-  customerFields,
-  externalAccountAsRest,
-  externalAccountFields,
-  internalAccountAsRest,
-  internalAccountFields,
-  quoteAsRest,
-  quoteFields,
-  transactionAsRest,
-  transactionFields,
-} from '../setup/both-apis.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { type RestScene, restScene } from '../setup/rest-scene.ts';
-
-let t: TestGateway;
-let rest: RestClient;
-let scene: RestScene;
-
-beforeAll(async () => {
-  // Nothing settles while the test looks, so that both APIs are asked about the same moment.
-  t = await startTestGateway({ SANDBOX_PACE_MS: 3_600_000 });
-  rest = await restClient(t.url, t.platform.authorization);
-  scene = await restScene(rest, 1_000_000);
-  const company = { customerType: 'BUSINESS', platformCustomerId: 'company', businessInfo: { legalName: 'Acme' } };
-  await rest.ask('POST', '/customers', company, 201);
-  for (let made = 0; made < 8; made += 1) {
-    const quote = {
-      source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
-      destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
-      lockedCurrencySide: made % 2 ? 'SENDING' : 'RECEIVING',
-      lockedCurrencyAmount: 1_000 + made,
-      immediatelyExecute: made % 3 === 0,
-    };
-    await rest.ask('POST', '/quotes', quote, 201);
-    const [out, into] = [{ accountId: scene.usd.id }, { accountId: scene.outsideUsd.id }];
-    await rest.ask('POST', '/transfer-out', { source: out, destination: into, amount: 10 + made }, 201);
-    await rest.ask('POST', '/transfer-in', { source: into, destination: out, amount: 10 + made }, 201);
-  }
-});
-afterAll(() => t.stop());
+import { expect, test } from 'vitest';
+import { results } from '../setup/both-api-calls.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { restQuote, restScene } from '../setup/rest-scene.ts';
 
 interface ListOfBoth {
   readonly path: string;
   readonly list: string;
   readonly filterType: string;
   readonly fields: string;
+  /** The type of its nodes that it is asked for, where there are others. */
+  readonly type?: string;
   readonly asRest: (record: Data) => Data;
   /** Whether it can be ordered by the last change, too. */
   readonly isOrdered?: true;
@@ -57,13 +21,29 @@ interface ListOfBoth {
 
 const same = (filter: Record<string, unknown>) => [filter, filter] as const;
 
+// Nothing settles while the test looks, so that both APIs are asked about the same moment.
+const t = await testGateway({ SANDBOX_PACE_MS: 3_600_000 });
+const rest = await restClient(t.url, t.platform.authorization);
+const scene = await restScene(rest, 1_000_000);
+const company = { customerType: 'BUSINESS', platformCustomerId: 'company', businessInfo: { legalName: 'Acme' } };
+await rest.make('/customers', company);
+for (let made = 0; made < 8; made += 1) {
+  const quote = restQuote(scene.usd.id, scene.outsideEur.id, 1_000 + made, {
+    lockedCurrencySide: made % 2 ? 'SENDING' : 'RECEIVING',
+    immediatelyExecute: made % 3 === 0,
+  });
+  await rest.make('/quotes', quote);
+  const [out, into] = [{ accountId: scene.usd.id }, { accountId: scene.outsideUsd.id }];
+  await rest.make('/transfer-out', { source: out, destination: into, amount: 10 + made });
+  await rest.make('/transfer-in', { source: into, destination: out, amount: 10 + made });
+}
+
 const lists: readonly ListOfBoth[] = [
   {
     path: '/transactions',
     list: 'transactions',
     filterType: 'TransactionFilter',
-    fields: transactionFields,
-    asRest: transactionAsRest,
+    ...results.transaction,
     isOrdered: true,
     filters: [
       () => same({}),
@@ -95,8 +75,7 @@ const lists: readonly ListOfBoth[] = [
     path: '/quotes',
     list: 'quotes',
     filterType: 'QuoteFilter',
-    fields: quoteFields,
-    asRest: quoteAsRest,
+    ...results.quote,
     filters: [
       () => same({}),
       () => same({ sendingAccountId: scene.usd.id }),
@@ -108,8 +87,7 @@ const lists: readonly ListOfBoth[] = [
     path: '/customers',
     list: 'customers',
     filterType: 'CustomerFilter',
-    fields: customerFields,
-    asRest: customerAsRest,
+    ...results.customer,
     isOrdered: true,
     filters: [
       () => same({}),
@@ -124,16 +102,16 @@ const lists: readonly ListOfBoth[] = [
     path: '/customers/internal-accounts',
     list: 'accounts',
     filterType: 'AccountFilter',
-    fields: `... on InternalAccount { ${internalAccountFields} }`,
-    asRest: internalAccountAsRest,
+    ...results.internalAccount,
+    type: 'InternalAccount',
     filters: [() => [{ currency: 'USD' }, { currency: 'USD', kind: 'INTERNAL', platformOwned: false }]],
   },
   {
     path: '/customers/external-accounts',
     list: 'accounts',
     filterType: 'AccountFilter',
-    fields: `... on ExternalAccount { ${externalAccountFields} }`,
-    asRest: externalAccountAsRest,
+    ...results.externalAccount,
+    type: 'ExternalAccount',
     filters: [
       () => [{ customerId: scene.customer.id }, { customerId: scene.customer.id, kind: 'EXTERNAL' }],
       () => [{ status: 'ACTIVE' }, { status: ['ACTIVE'], platformOwned: false }],
@@ -173,7 +151,7 @@ test('a list has the same rows, cursors and totals on both APIs', async () => {
         const order = list.isOrdered ? ['$orderBy: ListOrder, ', 'orderBy: $orderBy, '] : ['', ''];
         const data = await t.platform.ask(
           `query (${order[0]}$sortOrder: SortOrder, $first: Int, $after: String, $filter: ${list.filterType}) { ${list.list}(${order[1]}sortOrder: $sortOrder, first: $first, after: $after, filter: $filter) {
-            totalCount pageInfo { hasNextPage endCursor } edges { node { ${list.fields} } } } }`,
+            totalCount pageInfo { hasNextPage endCursor } edges { node { ${list.type ? `... on ${list.type} { ${list.fields} }` : list.fields} } } } }`,
           {
             first: limit,
             after: cursor,

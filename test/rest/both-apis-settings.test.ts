@@ -1,24 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { lookUp, act as sendMutation, succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { type RestScene, restScene } from '../setup/rest-scene.ts';
-import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { restScene } from '../setup/rest-scene.ts';
+import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 /** What the APIs name differently, or one has alone: tokens, lookups and settings. Random acts on either are seen by both. */
 
-let t: TestGateway;
-let rest: RestClient;
-let scene: RestScene;
-let receiver: Receiver;
-beforeAll(async () => {
-  t = await startTestGateway();
-  rest = await restClient(t.url, t.platform.authorization);
-  scene = await restScene(rest, 0);
-  receiver = await startReceiver(answer(202));
-});
+const t = await startTestGateway();
+const rest = await restClient(t.url, t.platform.authorization);
+const scene = await restScene(rest, 0);
+const receiver = await startReceiver(answer(202));
 afterAll(async () => {
   await t.stop();
   await receiver.stop();
@@ -183,8 +177,7 @@ test('settings that somebody else holds locked are 503 on both APIs, and not the
 
 async function newCustomer(overRest: boolean): Promise<string> {
   const platformCustomerId = randomUUID();
-  if (overRest)
-    return (await rest.ask('POST', '/customers', { customerType: 'INDIVIDUAL', platformCustomerId }, 201)).id;
+  if (overRest) return (await rest.make('/customers', { customerType: 'INDIVIDUAL', platformCustomerId })).id;
   const input = { platformCustomerId, details: { individual: {} } };
   return (await succeed(t.platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }

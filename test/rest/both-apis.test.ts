@@ -1,25 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, test } from 'vitest';
+import { test } from 'vitest';
 import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
-import { type RestScene, restScene } from '../setup/rest-scene.ts';
+import { restScene } from '../setup/rest-scene.ts';
 
-let t: TestGateway;
 let rest: RestClient;
-let scene: RestScene;
-let mine: Data;
 const quotes: string[] = [];
 
-beforeAll(async () => {
-  // Nothing settles while the test looks, so that both APIs are asked about the same moment.
-  t = await startTestGateway({ SANDBOX_PACE_MS: 3_600_000 });
-  rest = await restClient(t.url, t.platform.authorization);
-  scene = await restScene(rest, 100_000);
-  mine = (await rest.ask('GET', '/platform/internal-accounts?currency=USD')).data[0];
-});
-afterAll(() => t.stop());
+// Nothing settles while the test looks, so that both APIs are asked about the same moment.
+const t = await testGateway({ SANDBOX_PACE_MS: 3_600_000 });
+rest = await restClient(t.url, t.platform.authorization);
+const scene = await restScene(rest, 100_000);
+const mine = (await rest.ask('GET', '/platform/internal-accounts?currency=USD')).data[0];
 
 const unknown = 'InternalAccount:01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 const amounts = fc.oneof(

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { type RestScene, restScene } from '../setup/rest-scene.ts';
+import { restClient } from '../setup/rest.ts';
+import { restScene, restTransfer } from '../setup/rest-scene.ts';
 
-let t: TestGateway;
-let rest: RestClient;
-let other: RestClient;
-let scene: RestScene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  rest = await restClient(t.url, t.platform.authorization);
-  other = await restClient(t.url, (await t.newPlatform('other')).authorization);
-  scene = await restScene(rest, 1_000);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const rest = await restClient(t.url, t.platform.authorization);
+const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
+const scene = await restScene(rest, 1_000);
 
 const company = {
   customerType: 'BUSINESS',
@@ -24,7 +17,7 @@ const company = {
 };
 
 test('a change of a customer keeps what it leaves out, and its type', async () => {
-  const made = await rest.ask('POST', '/customers', company, 201);
+  const made = await rest.make('/customers', company);
   const path = `/customers/${made.id}`;
   const changed = await rest.ask('PATCH', path, {
     customerType: 'BUSINESS',
@@ -51,7 +44,7 @@ test('a change of a customer keeps what it leaves out, and its type', async () =
 });
 
 test('a change of a customer that names nothing to change changes nothing, over either API', async () => {
-  const made = await rest.ask('POST', '/customers', { ...company, platformCustomerId: 'unchanged' }, 201);
+  const made = await rest.make('/customers', { ...company, platformCustomerId: 'unchanged' });
   const read = async () =>
     t.platform.ask(
       `query ($id: ID!) { customer(id: $id) { version updatedAt }
@@ -97,7 +90,7 @@ test('a customer is not born in the year 0', async () => {
 });
 
 test('a customer is deleted once, keeps its record, and cannot be changed any more', async () => {
-  const made = await rest.ask('POST', '/customers', { ...company, platformCustomerId: 'short-lived' }, 201);
+  const made = await rest.make('/customers', { ...company, platformCustomerId: 'short-lived' });
   const path = `/customers/${made.id}`;
   expect(await other.ask('DELETE', path, undefined, 404)).toMatchObject({ code: 'USER_NOT_FOUND' });
   const gone = await rest.ask('DELETE', path);
@@ -111,7 +104,7 @@ test('a customer is deleted once, keeps its record, and cannot be changed any mo
 });
 
 test('a customer who holds money is not deleted, and the refusal says what is left', async () => {
-  const { id } = await rest.ask('POST', '/customers', { ...company, platformCustomerId: 'holds-money' }, 201);
+  const { id } = await rest.make('/customers', { ...company, platformCustomerId: 'holds-money' });
   const { data } = await rest.ask('GET', `/customers/internal-accounts?customerId=${id}`);
   const [account, another] = data;
   for (const [to, amount] of [
@@ -136,7 +129,7 @@ test('a customer who holds money is not deleted, and the refusal says what is le
   for (const { accountId, amount, currency } of refused.details.balances) {
     const to = own.find(({ balance }: Data) => balance.currency.code === currency.code);
     const body = { source: { accountId }, destination: { accountId: to.id }, amount };
-    const sent = await rest.ask('POST', '/transfer-internal', body, 201);
+    const sent = await rest.make('/transfer-internal', body);
     expect(sent).toMatchObject({ status: 'COMPLETED', type: 'OUTGOING', customerId: id });
   }
   expect(await rest.ask('DELETE', `/customers/${id}`)).toMatchObject({ id, isDeleted: true });
@@ -177,7 +170,7 @@ test('an incoming payment is decided once', async () => {
 test('what an operator has frozen says since when, and pays nothing', async () => {
   const made = await restScene(rest, 1_000);
   const ops = (...args: string[]) => runOps(t.databaseUrl, [...args, '--reason', 'a court order', '--by', 'Ada']);
-  const transfer = { source: { accountId: made.usd.id }, destination: { accountId: made.outsideUsd.id }, amount: 10 };
+  const transfer = restTransfer(made.usd.id, made.outsideUsd.id, 10);
   const since = expect.stringMatching(/Z$/);
 
   await ops('account', 'freeze', made.usd.id);
@@ -198,5 +191,5 @@ test('what an operator has frozen says since when, and pays nothing', async () =
   expect(await rest.ask('GET', path)).toMatchObject({ frozenAt: since });
   await ops('customer', 'thaw', made.customer.id);
   expect(await rest.ask('GET', path)).not.toHaveProperty('frozenAt');
-  await rest.ask('POST', '/transfer-out', transfer, 201);
+  await rest.make('/transfer-out', transfer);
 });

@@ -1,13 +1,11 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Data } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
-import { type Catalog, openCatalog } from '../setup/rest-catalog.ts';
+import { openCatalog } from '../setup/rest-catalog.ts';
+import { restTransfer } from '../setup/rest-scene.ts';
 
-let catalog: Catalog;
-beforeAll(async () => {
-  catalog = await openCatalog();
-});
+const catalog = await openCatalog();
 afterAll(() => catalog.stop());
 
 describe('every command', () => {
@@ -257,7 +255,7 @@ describe('every command', () => {
 
   test('keeps a stored refusal a refusal, and forgets what was never valid', async () => {
     const { rest, scene } = catalog;
-    const body = { source: { accountId: scene.eur.id }, destination: { accountId: scene.outsideEur.id }, amount: 50 };
+    const body = restTransfer(scene.eur.id, scene.outsideEur.id, 50);
     const refused = await rest.call('POST', '/transfer-out', { body, key: 'refused' });
     expect(refused).toMatchObject({
       status: 400,

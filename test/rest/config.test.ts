@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
+import { expect, test } from 'vitest';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
 
-let t: TestGateway;
-let rest: RestClient;
-beforeAll(async () => {
-  t = await startTestGateway();
-  rest = await restClient(t.url, t.platform.authorization);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const rest = await restClient(t.url, t.platform.authorization);
 
 const codes = (config: Data) => config.supportedCurrencies.map((entry: Data) => entry.currencyCode);
 let made = 0;
@@ -16,12 +11,7 @@ let made = 0;
 /** The currencies of a new customer's internal accounts, and its UMA address. */
 async function newCustomer() {
   made += 1;
-  const customer = await rest.ask(
-    'POST',
-    '/customers',
-    { customerType: 'INDIVIDUAL', platformCustomerId: `c${made}` },
-    201,
-  );
+  const customer = await rest.make('/customers', { customerType: 'INDIVIDUAL', platformCustomerId: `c${made}` });
   const { data } = await rest.ask('GET', `/customers/internal-accounts?customerId=${customer.id}`);
   return { uma: customer.umaAddress, currencies: data.map((account: Data) => account.balance.currency.code).sort() };
 }

@@ -1,24 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/access/operations.ts';
 import type { ErrorCode } from '../../src/rest/errors.ts';
 import { anyCommit, databaseProxy } from '../setup/database-proxy.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { heldTransfer, patient } from '../setup/held-transfer.ts';
 import { type RestAnswer, type RestClient, restClient } from '../setup/rest.ts';
-import { type Catalog, type Endpoint, type GoodRequest, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
-import { restScene } from '../setup/rest-scene.ts';
+import { type Endpoint, type GoodRequest, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
+import { restScene, restTransfer } from '../setup/rest-scene.ts';
 
 /**
  * Every status that the document names for an operation is provoked, and no other is answered (the client holds each
  * answer against the document). An endpoint, or a status of one, that nothing here provokes fails the test.
  */
 
-let catalog: Catalog;
-beforeAll(async () => {
-  catalog = await openCatalog();
-});
+const catalog = await openCatalog();
 afterAll(() => catalog.stop());
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
@@ -107,12 +104,7 @@ const gone: Record<string, () => Promise<GoodRequest>> = {
     const { rest } = catalog;
     const { customer, outsideEur } = await restScene(rest, 0);
     const source = { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' };
-    const { quoteId } = await rest.ask(
-      'POST',
-      '/quotes',
-      { ...quoteBody({ ...catalog.scene, outsideEur }), source },
-      201,
-    );
+    const { quoteId } = await rest.make('/quotes', { ...quoteBody({ ...catalog.scene, outsideEur }), source });
     await rest.ask('POST', `/quotes/${quoteId}/cancel`);
     await rest.ask('DELETE', `/customers/${customer.id}`);
     return { path: '/sandbox/send', body: { quoteId, currencyCode: 'USD' } };
@@ -125,7 +117,7 @@ const gone: Record<string, () => Promise<GoodRequest>> = {
 };
 
 function transfer(path: string, from: string, to: string): GoodRequest {
-  return { path, body: { source: { accountId: from }, destination: { accountId: to }, amount: 100 } };
+  return { path, body: restTransfer(from, to, 100) };
 }
 
 /** Each status, provoked at an endpoint that the document says can answer it. */

@@ -1,13 +1,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { expect, test } from 'vitest';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
 
 test('the OpenAPI 3.1 document passes the linter without an error or a warning', async () => {
   const source = await (await fetch(`${t.url}${base}/openapi.json`)).text();

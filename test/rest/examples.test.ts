@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { fillExamples, findIds } from '../../src/console/fill-examples.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { base, type RestClient, restClient } from '../setup/rest.ts';
+import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { base, restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
-import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { answer, startReceiver } from '../webhooks/receiver.ts';
 
-let t: TestGateway;
-let rest: RestClient;
-let receiver: Receiver;
-beforeAll(async () => {
-  t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });
-  rest = await restClient(t.url, t.platform.authorization);
-  // It takes every event, and leaves the approval of payments to the test.
-  receiver = await startReceiver(answer(202));
-  await restScene(rest);
-});
+const t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });
+const rest = await restClient(t.url, t.platform.authorization);
+// It takes every event, and leaves the approval of payments to the test.
+const receiver = await startReceiver(answer(202));
+await restScene(rest);
 afterAll(async () => {
   await t.stop();
   await receiver.stop();

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { restAccount, restScene } from '../setup/rest-scene.ts';
-import { answer, type Receiver, startReceiver, verify } from '../webhooks/receiver.ts';
+import { afterAll, expect, test } from 'vitest';
+import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { restAccount, restQuote, restScene, restTransfer } from '../setup/rest-scene.ts';
+import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
 /** The worked flows of the specification, over REST alone, each followed by its webhooks at a receiver of the platform. */
 
-let t: TestGateway;
-let rest: RestClient;
-let receiver: Receiver;
-let secret: string;
-beforeAll(async () => {
-  t = await startTestGateway();
-  rest = await restClient(t.url, t.platform.authorization);
-  // It takes events, and leaves the questions of approval to the API (decision 33).
-  receiver = await startReceiver(answer(202));
-  secret = (await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url })).webhookSecret;
-});
+const t = await startTestGateway();
+const rest = await restClient(t.url, t.platform.authorization);
+// It takes events, and leaves the questions of approval to the API (decision 33).
+const receiver = await startReceiver(answer(202));
+const secret = (await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url })).webhookSecret;
 afterAll(async () => {
   for (const received of receiver.received) expect(verify(secret, received)).toEqual(received.body);
   await t.stop();
@@ -69,12 +63,7 @@ async function changes(accountId: string, count: number): Promise<number[]> {
 
 test('same-currency transfer: PENDING with both amounts and no settlement, then COMPLETED', async () => {
   const { usd, outsideUsd, customer, balance } = await scene();
-  const transfer = await rest.ask(
-    'POST',
-    '/transfer-out',
-    { source: { accountId: usd.id }, destination: { accountId: outsideUsd.id }, amount: 12_550 },
-    201,
-  );
+  const transfer = await rest.make('/transfer-out', restTransfer(usd.id, outsideUsd.id, 12_550));
   const amount = { amount: 12_550, currency: { code: 'USD', name: 'US Dollar', symbol: '$', decimals: 2 } };
   expect(transfer).toMatchObject({
     type: 'OUTGOING',
@@ -97,18 +86,13 @@ test('same-currency transfer: PENDING with both amounts and no settlement, then 
 
 test('quote and execute: the locked rate holds, the quote is PROCESSING, the transaction completes', async () => {
   const { usd, outsideEur, customer, balance } = await scene();
-  const quote = await rest.ask(
-    'POST',
-    '/quotes',
-    {
-      source: { sourceType: 'ACCOUNT', accountId: usd.id, customerId: customer.id },
-      destination: { destinationType: 'ACCOUNT', accountId: outsideEur.id, currency: 'EUR' },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 10_000,
-      description: 'invoice 7',
-    },
-    201,
-  );
+  const quote = await rest.make('/quotes', {
+    source: { sourceType: 'ACCOUNT', accountId: usd.id, customerId: customer.id },
+    destination: { destinationType: 'ACCOUNT', accountId: outsideEur.id, currency: 'EUR' },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 10_000,
+    description: 'invoice 7',
+  });
   expect(quote).toMatchObject({ status: 'PENDING', totalSendingAmount: 10_000, description: 'invoice 7' });
   expect(quote.paymentInstructions).toBeUndefined();
   const net = (quote.totalSendingAmount - quote.feesIncluded) / quote.exchangeRate;
@@ -143,17 +127,9 @@ test('quote and execute: the locked rate holds, the quote is PROCESSING, the tra
 
 test('immediate execution answers 201 with PROCESSING', async () => {
   const { usd, outsideEur, balance } = await scene();
-  const quote = await rest.ask(
-    'POST',
+  const quote = await rest.make(
     '/quotes',
-    {
-      source: { sourceType: 'ACCOUNT', accountId: usd.id },
-      destination: { destinationType: 'ACCOUNT', accountId: outsideEur.id },
-      lockedCurrencySide: 'RECEIVING',
-      lockedCurrencyAmount: 5_000,
-      immediatelyExecute: true,
-    },
-    201,
+    restQuote(usd.id, outsideEur.id, 5_000, { lockedCurrencySide: 'RECEIVING', immediatelyExecute: true }),
   );
   expect(quote).toMatchObject({ status: 'PROCESSING', totalReceivingAmount: 5_000 });
   expect(await balance()).toBe(100_000 - quote.totalSendingAmount);
@@ -162,17 +138,12 @@ test('immediate execution answers 201 with PROCESSING', async () => {
 
 test('real-time funding: the quote tells how to pay in, and the simulated deposit runs the payment', async () => {
   const { customer, usd, outsideEur, balance } = await scene(0);
-  const quote = await rest.ask(
-    'POST',
-    '/quotes',
-    {
-      source: { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' },
-      destination: { destinationType: 'ACCOUNT', accountId: outsideEur.id },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 20_000,
-    },
-    201,
-  );
+  const quote = await rest.make('/quotes', {
+    source: { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' },
+    destination: { destinationType: 'ACCOUNT', accountId: outsideEur.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 20_000,
+  });
   expect(quote.source).toEqual({ sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' });
   const [instruction] = quote.paymentInstructions;
   expect(instruction.referenceCode).toBe(instruction.accountOrWalletInfo.reference);
@@ -203,17 +174,9 @@ test('real-time funding: the quote tells how to pay in, and the simulated deposi
 test('a payment from an account here in another currency: the source of what came in has its own currency', async () => {
   const payer = await scene();
   const receives = await scene(0);
-  const quote = await rest.ask(
-    'POST',
+  const quote = await rest.make(
     '/quotes',
-    {
-      source: { sourceType: 'ACCOUNT', accountId: payer.usd.id },
-      destination: { destinationType: 'ACCOUNT', accountId: receives.eur.id },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 10_000,
-      immediatelyExecute: true,
-    },
-    201,
+    restQuote(payer.usd.id, receives.eur.id, 10_000, { immediatelyExecute: true }),
   );
   await ended(quote.transactionId);
   const { data } = await rest.ask('GET', `/transactions?customerId=${receives.customer.id}`);
@@ -239,12 +202,7 @@ test('a payment from an account here in another currency: the source of what cam
 
 test('transfer-in credits the internal account when it is collected', async () => {
   const { usd, outsideUsd, balance } = await scene(0);
-  const transfer = await rest.ask(
-    'POST',
-    '/transfer-in',
-    { source: { accountId: outsideUsd.id }, destination: { accountId: usd.id }, amount: 7_000 },
-    201,
-  );
+  const transfer = await rest.make('/transfer-in', restTransfer(outsideUsd.id, usd.id, 7_000));
   expect(transfer).toMatchObject({ type: 'INCOMING', status: 'PENDING', receivedAmount: { amount: 7_000 } });
   expect((await ended(transfer.id)).statuses).toEqual(['PENDING', 'COMPLETED']);
   expect(await balance()).toBe(7_000);
@@ -256,24 +214,19 @@ test('UMA send: looked up, quoted from the account of the looking customer, exec
   const umaAddress = '$success.eur@sandbox.uma.money';
   const path = `/receiver/${encodeURIComponent(umaAddress)}?platformUserId=${customer.platformCustomerId}`;
   const lookup = await rest.ask('GET', path);
-  const quote = await rest.ask(
-    'POST',
-    '/quotes',
-    {
-      lookupId: lookup.id,
-      sendingCurrencyCode: 'USD',
-      receivingCurrencyCode: 'EUR',
-      lockedCurrencySide: 'RECEIVING',
-      lockedCurrencyAmount: 5_000,
-      senderUserInfo: Object.fromEntries(
-        lookup.requiredPayerFields.map((name: string) => [
-          name,
-          { BIRTH_DATE: '1906-12-09', NATIONALITY: 'US' }[name] ?? 'Grace Hopper',
-        ]),
-      ),
-    },
-    201,
-  );
+  const quote = await rest.make('/quotes', {
+    lookupId: lookup.id,
+    sendingCurrencyCode: 'USD',
+    receivingCurrencyCode: 'EUR',
+    lockedCurrencySide: 'RECEIVING',
+    lockedCurrencyAmount: 5_000,
+    senderUserInfo: Object.fromEntries(
+      lookup.requiredPayerFields.map((name: string) => [
+        name,
+        { BIRTH_DATE: '1906-12-09', NATIONALITY: 'US' }[name] ?? 'Grace Hopper',
+      ]),
+    ),
+  });
   expect(quote).toMatchObject({ status: 'PENDING', source: { accountId: usd.id }, totalReceivingAmount: 5_000 });
   expect(await rest.ask('POST', `/quotes/${quote.quoteId}/execute`)).toMatchObject({ status: 'PROCESSING' });
   const { record, statuses } = await ended(quote.transactionId);
@@ -311,14 +264,8 @@ test('sandbox: a UMA payment is announced, asks for approval, and is credited af
 
 test('between customers of a platform, sender and receiver each have their payment and its webhooks', async () => {
   const [from, to] = [await scene(), await scene(0)];
-  const body = {
-    source: { sourceType: 'ACCOUNT', accountId: from.usd.id },
-    destination: { destinationType: 'ACCOUNT', accountId: to.eur.id },
-    lockedCurrencySide: 'RECEIVING',
-    lockedCurrencyAmount: 300,
-    immediatelyExecute: true,
-  };
-  const quote = await rest.ask('POST', '/quotes', body, 201);
+  const body = restQuote(from.usd.id, to.eur.id, 300, { lockedCurrencySide: 'RECEIVING', immediatelyExecute: true });
+  const quote = await rest.make('/quotes', body);
   expect((await ended(quote.transactionId)).record).toMatchObject({ status: 'COMPLETED', type: 'OUTGOING' });
   const { data } = await rest.ask('GET', `/transactions?customerId=${to.customer.id}`);
   expect(data).toHaveLength(1);
@@ -329,28 +276,18 @@ test('between customers of a platform, sender and receiver each have their payme
 
 test('a failed payment tells why, and where the money went', async () => {
   const { customer, usd, balance } = await scene();
-  const closed = await rest.ask(
-    'POST',
-    '/customers/external-accounts',
-    {
-      currency: 'USD',
-      customerId: customer.id,
-      accountInfo: {
-        accountType: 'US_ACCOUNT',
-        accountNumber: '99887766003',
-        routingNumber: '021000021',
-        accountCategory: 'SAVINGS',
-        beneficiary: { beneficiaryType: 'BUSINESS', legalName: 'Acme' },
-      },
+  const closed = await rest.make('/customers/external-accounts', {
+    currency: 'USD',
+    customerId: customer.id,
+    accountInfo: {
+      accountType: 'US_ACCOUNT',
+      accountNumber: '99887766003',
+      routingNumber: '021000021',
+      accountCategory: 'SAVINGS',
+      beneficiary: { beneficiaryType: 'BUSINESS', legalName: 'Acme' },
     },
-    201,
-  );
-  const transfer = await rest.ask(
-    'POST',
-    '/transfer-out',
-    { source: { accountId: usd.id }, destination: { accountId: closed.id }, amount: 100 },
-    201,
-  );
+  });
+  const transfer = await rest.make('/transfer-out', restTransfer(usd.id, closed.id, 100));
   expect((await ended(transfer.id)).record).toMatchObject({
     status: 'FAILED',
     failureReason: 'QUOTE_EXECUTION_FAILED',

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Data } from '../setup/gateway.ts';
-import { type Catalog, type Endpoint, openCatalog } from '../setup/rest-catalog.ts';
+import { type Endpoint, openCatalog } from '../setup/rest-catalog.ts';
 
-let catalog: Catalog;
-beforeAll(async () => {
-  catalog = await openCatalog();
-});
+const catalog = await openCatalog();
 afterAll(() => catalog.stop());
 
 /** The parameters that a good query needs. */

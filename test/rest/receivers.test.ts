@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { type RestScene, restScene } from '../setup/rest-scene.ts';
+import { expect, test } from 'vitest';
+import { testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { restScene } from '../setup/rest-scene.ts';
 
-let t: TestGateway;
-let rest: RestClient;
-let scene: RestScene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  rest = await restClient(t.url, t.platform.authorization);
-  scene = await restScene(rest, 0);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const rest = await restClient(t.url, t.platform.authorization);
+const scene = await restScene(rest, 0);
 
 test('a receiver is looked up under either path, by an encoded or a plain address', async () => {
   for (const path of [
@@ -56,7 +50,7 @@ test('a platform id of several customers names no sender, unless their own id sa
   const { umaAddress, platformCustomerId, id } = scene.customer;
   const path = `/receiver/${encodeURIComponent(umaAddress)}?platformUserId=${platformCustomerId}`;
   const body = { customerType: 'INDIVIDUAL', platformCustomerId, fullName: 'Grace Hopper' };
-  const twin = await rest.ask('POST', '/customers', body, 201);
+  const twin = await rest.make('/customers', body);
   expect(await rest.ask('GET', path, undefined, 400)).toMatchObject({
     code: 'INVALID_INPUT',
     message: expect.stringContaining('several customers'),
@@ -86,7 +80,7 @@ test('a quote pays to the address that was looked up', async () => {
     lockedCurrencyAmount: 1_000,
     senderCustomerInfo: { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1906-12-09', NATIONALITY: 'US' },
   };
-  const quote = await rest.ask('POST', '/quotes', { ...body, lookupId }, 201);
+  const quote = await rest.make('/quotes', { ...body, lookupId });
   expect(quote).toMatchObject({
     status: 'PENDING',
     destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'USD' },

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ended, succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { type RestScene, restAccount, restScene, usAccount } from '../setup/rest-scene.ts';
+import { restClient } from '../setup/rest.ts';
+import { restAccount, restQuote, restScene, restTransfer, usAccount } from '../setup/rest-scene.ts';
 
-let t: TestGateway;
-let rest: RestClient;
-let scene: RestScene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  rest = await restClient(t.url, t.platform.authorization);
-  scene = await restScene(rest, 1_000);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const rest = await restClient(t.url, t.platform.authorization);
+const scene = await restScene(rest, 1_000);
 
 type Case = readonly [status: number, code: string, field: string, body: object];
 
@@ -36,12 +30,7 @@ const unknownAccount = 'InternalAccount:01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 const unknownCustomer = 'Customer:01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
 test('a quote is refused for what is wrong with it', async () => {
-  const good = {
-    source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
-    destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 1_000,
-  };
+  const good = restQuote(scene.usd.id, scene.outsideEur.id, 1_000);
   const waiting = await restScene(rest, 0, 'Ada Lovelace 001');
   const to = (accountId: unknown) => ({ ...good, destination: { ...good.destination, accountId } });
   const from = (source: object) => ({ ...good, source });
@@ -75,13 +64,8 @@ test('a quote is refused for what is wrong with it', async () => {
 });
 
 test('executing is refused without the money, twice, and after the expiry', async () => {
-  const body = {
-    source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
-    destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 5_000,
-  };
-  const dear = await rest.ask('POST', '/quotes', body, 201);
+  const body = restQuote(scene.usd.id, scene.outsideEur.id, 5_000);
+  const dear = await rest.make('/quotes', body);
   const poor = await rest.ask('POST', `/quotes/${dear.quoteId}/execute`, undefined, 400);
   expect(poor).toMatchObject({
     code: 'INSUFFICIENT_BALANCE',
@@ -89,7 +73,7 @@ test('executing is refused without the money, twice, and after the expiry', asyn
   });
   expect((await rest.ask('GET', `/quotes/${dear.quoteId}`)).status).toBe('PENDING');
 
-  const cheap = await rest.ask('POST', '/quotes', { ...body, lockedCurrencyAmount: 500 }, 201);
+  const cheap = await rest.make('/quotes', { ...body, lockedCurrencyAmount: 500 });
   await rest.call('POST', `/quotes/${cheap.quoteId}/execute`, { key: 'once' });
   expect((await rest.ask('POST', `/quotes/${cheap.quoteId}/execute`, undefined, 409)).code).toBe('CONFLICT');
   const again = await rest.call('POST', `/quotes/${cheap.quoteId}/execute`, { key: 'once' });
@@ -98,17 +82,12 @@ test('executing is refused without the money, twice, and after the expiry', asyn
   const brief = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
   const short = await restClient(brief.url, brief.platform.authorization);
   const there = await restScene(short, 1_000);
-  const quote = await short.ask(
-    'POST',
-    '/quotes',
-    {
-      ...body,
-      source: { sourceType: 'ACCOUNT', accountId: there.usd.id },
-      destination: { destinationType: 'ACCOUNT', accountId: there.outsideEur.id },
-      lockedCurrencyAmount: 500,
-    },
-    201,
-  );
+  const quote = await short.make('/quotes', {
+    ...body,
+    source: { sourceType: 'ACCOUNT', accountId: there.usd.id },
+    destination: { destinationType: 'ACCOUNT', accountId: there.outsideEur.id },
+    lockedCurrencyAmount: 500,
+  });
   const stream = brief.platform.watch(
     'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { terminal } }',
     { id: quote.transactionId },
@@ -120,7 +99,7 @@ test('executing is refused without the money, twice, and after the expiry', asyn
 });
 
 test('a transfer is refused for what is wrong with it', async () => {
-  const out = { source: { accountId: scene.usd.id }, destination: { accountId: scene.outsideUsd.id }, amount: 100 };
+  const out = restTransfer(scene.usd.id, scene.outsideUsd.id, 100);
   const into = { source: { accountId: scene.outsideUsd.id }, destination: { accountId: scene.usd.id } };
   await refused('/transfer-out', [
     [404, 'ACCOUNT_NOT_FOUND', 'source.accountId', { ...out, source: { accountId: unknownAccount } }],
@@ -139,7 +118,7 @@ test('a transfer is refused for what is wrong with it', async () => {
     [400, 'INVALID_CURRENCY', 'destination.accountId', { ...into, destination: { accountId: scene.eur.id } }],
     [400, 'INVALID_AMOUNT', 'amount', { ...into, amount: -1 }],
   ]);
-  const open = await rest.ask('POST', '/transfer-in', into, 201);
+  const open = await rest.make('/transfer-in', into);
   expect(open.receivedAmount.amount).toBe(10_000);
 });
 
@@ -180,7 +159,7 @@ test('customers and accounts are refused for what is wrong with them, all of it 
     ],
     [400, 'INVALID_INPUT', 'platformAccountId', { ...info({ platformAccountId: 'a' }), platformAccountId: 'b' }],
   ]);
-  await rest.ask('POST', '/customers/external-accounts', account, 201);
+  await rest.make('/customers/external-accounts', account);
   const twice = await rest.ask('POST', '/customers/external-accounts', account, 409);
   expect(twice).toMatchObject({
     code: 'CONFLICT',
@@ -200,17 +179,7 @@ test('customers and accounts are refused for what is wrong with them, all of it 
 });
 
 test('the sandbox refuses what it cannot simulate, and production refuses the sandbox', async () => {
-  const quote = await rest.ask(
-    'POST',
-    '/quotes',
-    {
-      source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
-      destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 1_000,
-    },
-    201,
-  );
+  const quote = await rest.make('/quotes', restQuote(scene.usd.id, scene.outsideEur.id, 1_000));
   await refused('/sandbox/send', [
     [404, 'QUOTE_NOT_FOUND', 'quoteId', { quoteId: 'Quote:x', currencyCode: 'USD' }],
     [400, 'INVALID_INPUT', 'quoteId', { quoteId: quote.quoteId, currencyCode: 'USD' }],
@@ -240,17 +209,7 @@ test('exchange rates are the rates that quotes get, and refuse what cannot be pr
   expect(data.map((rate: Data) => rate.destinationCurrency.code)).toEqual(['EUR', 'MXN']);
   const repeated = '&destinationCurrency=EUR'.repeat(100);
   expect((await rest.ask('GET', `/exchange-rates?sourceCurrency=USD${repeated}`)).data).toHaveLength(1);
-  const quote = await rest.ask(
-    'POST',
-    '/quotes',
-    {
-      source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
-      destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 50_000,
-    },
-    201,
-  );
+  const quote = await rest.make('/quotes', restQuote(scene.usd.id, scene.outsideEur.id, 50_000));
   expect(data[0]).toMatchObject({
     sourceCurrency: { code: 'USD', decimals: 2 },
     destinationPaymentRail: 'SEPA_INSTANT',
@@ -288,12 +247,8 @@ test('exchange rates are the rates that quotes get, and refuse what cannot be pr
 test('an account that holds as much as it may takes nothing more', async () => {
   const most = 9_000_000_000_000_000;
   const full = await restScene(rest, 0);
-  const into = (amount: number) => ({
-    source: { accountId: full.outsideUsd.id },
-    destination: { accountId: full.usd.id },
-    amount,
-  });
-  const { id } = await rest.ask('POST', '/transfer-in', into(most), 201);
+  const into = (amount: number) => restTransfer(full.outsideUsd.id, full.usd.id, amount);
+  const { id } = await rest.make('/transfer-in', into(most));
   expect((await ended(t.platform, id)).status).toBe('COMPLETED');
   expect(await restAccount(rest, full.customer.id, 'USD')).toMatchObject({ balance: { amount: most } });
   await refused('/transfer-in', [[400, 'AMOUNT_OUT_OF_RANGE', 'amount', into(1)]]);
@@ -301,17 +256,7 @@ test('an account that holds as much as it may takes nothing more', async () => {
     [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { amount: 1 }],
   ]);
   await refused('/quotes', [
-    [
-      400,
-      'AMOUNT_OUT_OF_RANGE',
-      'lockedCurrencyAmount',
-      {
-        source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
-        destination: { destinationType: 'ACCOUNT', accountId: full.usd.id },
-        lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 500,
-      },
-    ],
+    [400, 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount', restQuote(scene.usd.id, full.usd.id, 500)],
   ]);
   const { details } = await rest.ask('POST', '/transfer-in', into(5), 400);
   // What it holds is not told: whoever pays need not own it.
@@ -325,8 +270,8 @@ test('a balance that refunds have brought beyond 2^53 is told as an error that n
   const { data } = await rest.ask('GET', '/platform/internal-accounts');
   expect(data.length).toBeGreaterThan(0);
   const bringIn = async () => {
-    const body = { source: { accountId: full.outsideUsd.id }, destination: { accountId: full.usd.id }, amount: most };
-    const { id } = await rest.ask('POST', '/transfer-in', body, 201);
+    const body = restTransfer(full.outsideUsd.id, full.usd.id, most);
+    const { id } = await rest.make('/transfer-in', body);
     expect((await ended(t.platform, id)).status).toBe('COMPLETED');
   };
   await bringIn();

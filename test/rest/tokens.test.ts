@@ -1,17 +1,12 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
 import { countedGateway } from '../setup/statements.ts';
 
-let t: TestGateway;
-let rest: RestClient;
-beforeAll(async () => {
-  t = await startTestGateway();
-  rest = await restClient(t.url, t.platform.authorization);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const rest = await restClient(t.url, t.platform.authorization);
 
 /** The REST record of GraphQL's token. */
 const tokenAsRest = ({ createdById, ...token }: Data) => ({
@@ -21,7 +16,7 @@ const tokenAsRest = ({ createdById, ...token }: Data) => ({
 });
 
 test('a token works from its creation to its deletion, and its secret is shown once', async () => {
-  const made = await rest.ask('POST', '/tokens', { name: 'reader', permissions: ['VIEW'] }, 201);
+  const made = await rest.make('/tokens', { name: 'reader', permissions: ['VIEW'] });
   expect(made).toEqual({
     id: expect.stringMatching(/^ApiToken:/),
     name: 'reader',
@@ -49,7 +44,7 @@ test('a token works from its creation to its deletion, and its secret is shown o
 
 test('tokens are listed by name and time, without those that are deleted, as GraphQL lists them', async () => {
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
-  const make = (name: string) => rest.ask('POST', '/tokens', { name, permissions: ['VIEW', 'TRANSACT'] }, 201);
+  const make = (name: string) => rest.make('/tokens', { name, permissions: ['VIEW', 'TRANSACT'] });
   const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
   // Its id was made before its time was taken: by now that may be another millisecond.
@@ -118,7 +113,7 @@ test('a list tells its total up to 10,000, does not count a longer one each time
 });
 
 test('a token is refused for what is wrong with it, and gives no more than its maker has', async () => {
-  const manager = await rest.ask('POST', '/tokens', { name: 'manager', permissions: ['MANAGE'] }, 201);
+  const manager = await rest.make('/tokens', { name: 'manager', permissions: ['MANAGE'] });
   const limited = await restClient(
     t.url,
     basicAuthorization({ clientId: manager.clientId, secret: manager.clientSecret }),

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { type RestScene, restAccount, restScene } from '../setup/rest-scene.ts';
+import { expect, test } from 'vitest';
+import { testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { restAccount, restScene } from '../setup/rest-scene.ts';
 
-let t: TestGateway;
-let rest: RestClient;
-let scene: RestScene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  rest = await restClient(t.url, t.platform.authorization);
-  scene = await restScene(rest, 100_000);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const rest = await restClient(t.url, t.platform.authorization);
+const scene = await restScene(rest, 100_000);
 
 const umaAddress = '$success.eur@sandbox.uma.money';
 const sender = { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1906-12-09', PURPOSE_OF_PAYMENT: 'GIFT' };
@@ -39,7 +33,7 @@ test('the UMA workflow’s own form pays from the looking customer’s account o
     `?senderUmaAddress=${encodeURIComponent(scene.customer.umaAddress)}`,
   ];
   for (const query of senders) {
-    const quote = await rest.ask('POST', '/quotes', workflow(await lookUp(query)), 201);
+    const quote = await rest.make('/quotes', workflow(await lookUp(query)));
     expect(quote).toMatchObject({
       source: { sourceType: 'ACCOUNT', accountId: scene.usd.id, customerId: scene.customer.id, currency: 'USD' },
       destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'EUR' },
@@ -76,10 +70,10 @@ test('the codes beside a source or a destination are checked against them', asyn
   const lookupId = await lookUp();
   const { sendingCurrencyCode: _code, ...body } = workflow(lookupId);
   const source = { sourceType: 'ACCOUNT', accountId: scene.usd.id };
-  await rest.ask('POST', '/quotes', { ...body, source, sendingCurrencyCode: 'USD' }, 201);
+  await rest.make('/quotes', { ...body, source, sendingCurrencyCode: 'USD' });
   const toAccount = { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id };
   const plain = { source, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 500 };
-  await rest.ask('POST', '/quotes', { ...plain, destination: toAccount, receivingCurrencyCode: 'EUR' }, 201);
+  await rest.make('/quotes', { ...plain, destination: toAccount, receivingCurrencyCode: 'EUR' });
   const funding = { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' };
   const cases = [
     [400, 'INVALID_CURRENCY', 'sendingCurrencyCode', { ...body, source, sendingCurrencyCode: 'EUR' }],

@@ -1,18 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { act } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
 import { createEndpoint, endpointUntil, updateEndpoint } from '../webhooks/endpoint.ts';
 import { answer, type Received, startReceiver, verify } from '../webhooks/receiver.ts';
 
-let t: TestGateway;
-let rest: RestClient;
-beforeAll(async () => {
-  t = await startTestGateway();
-  rest = await restClient(t.url, t.platform.authorization);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const rest = await restClient(t.url, t.platform.authorization);
 
 const set = (webhookEndpoint: string | null, status = 200) => rest.ask('PATCH', '/config', { webhookEndpoint }, status);
 const endpoints = async (): Promise<Data[]> => {

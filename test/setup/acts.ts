@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Operation } from '../../src/access/operations.ts';
 import { mutationDocument, mutationVariables } from './documents.ts';
 import type { Data, TestPlatform } from './gateway.ts';
@@ -26,6 +27,9 @@ export async function succeed(platform: TestPlatform, name: Operation, input: ob
   return result;
 }
 
+/** What is asserted of a refusal: its code, and the place in the input. */
+export const refusal = (code: string, ...path: readonly string[]) => ({ code, path: ['input', ...path] });
+
 /** Runs a mutation that answers a transaction. */
 export async function actOn(platform: TestPlatform, name: Operation, input: object): Promise<Data> {
   return act(
@@ -47,15 +51,74 @@ export async function pay(
   return (await succeed(platform, 'transferOut', input, 'transaction { id status }')).transaction;
 }
 
-/** The input of a quote from the scene's USD to its EUR outside: 10 dollars, unless `rest` says otherwise. */
-export function usdToEur({ usd, outsideEur }: Scene, rest: object = {}): object {
+/** The input of a transfer between two accounts (smallest units). */
+export function moving(sourceAccountId: string, destinationAccountId: string, amount: number | bigint, rest = {}) {
+  return { sourceAccountId, destinationAccountId, amount, ...rest };
+}
+
+/** Lets USD (smallest units) go from the scene's account here to its account outside, or come in. Answers it, or the refusal. */
+export async function transfer(
+  platform: TestPlatform,
+  way: 'transferIn' | 'transferOut',
+  { usd, outsideUsd }: Scene,
+  amount: number | bigint,
+  rest: object = {},
+): Promise<Data> {
+  const [from, to] = way === 'transferIn' ? [outsideUsd, usd] : [usd, outsideUsd];
+  const made = await actOn(platform, way, moving(from, to, amount, rest));
+  return made.transaction ?? made;
+}
+
+/** Lets USD (smallest units) come in from the scene's account outside, and waits until they are here. */
+export async function bringIn(platform: TestPlatform, scene: Scene, amount: number | bigint): Promise<void> {
+  const { id } = await transfer(platform, 'transferIn', scene, amount);
+  expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+}
+
+/** Pays USD (smallest units) to the scene's account outside, waits until it is there, and answers the id of the payment. */
+export async function payOut(platform: TestPlatform, scene: Scene, amount: number | bigint): Promise<string> {
+  const { id } = await transfer(platform, 'transferOut', scene, amount);
+  expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  return id;
+}
+
+/** Lets a sender elsewhere announce a UMA payment in USD (smallest units) to a customer. Answers it, or the refusal. */
+export async function announce(
+  platform: TestPlatform,
+  customerId: string,
+  amount: number,
+  rest: object = {},
+): Promise<Data> {
+  const made = await actOn(platform, 'sandboxReceiveUma', {
+    ...{ senderUmaAddress: '$success.usd@sandbox.uma.money', customerId },
+    ...{ receivingCurrencyCode: 'USD', receivingCurrencyAmount: amount },
+    ...rest,
+  });
+  return made.transaction ?? made;
+}
+
+/** The input of a quote between two accounts: `amount` is sent (smallest units), unless `rest` says otherwise. */
+export function between(from: string, to: string, amount: number | bigint, rest: object = {}): object {
   return {
-    source: { account: { accountId: usd } },
-    destination: { account: { accountId: outsideEur } },
+    source: { account: { accountId: from } },
+    destination: { account: { accountId: to } },
     lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 1_000,
+    lockedCurrencyAmount: amount,
     ...rest,
   };
+}
+
+/** The input of a quote from the scene's USD to its EUR outside: 10 dollars, unless `rest` says otherwise. */
+export const usdToEur = ({ usd, outsideEur }: Scene, rest?: object) => between(usd, outsideEur, 1_000, rest);
+
+/** The input of a quote that the customer pays in a currency, to its account outside in EUR: `amount` is sent (smallest units). */
+export function fundedIn(
+  currency: string,
+  { customerId, outsideEur }: Scene,
+  amount: number,
+  rest: object = {},
+): object {
+  return between('', outsideEur, amount, { source: { realtimeFunding: { customerId, currency } }, ...rest });
 }
 
 /** Makes a client token, and answers it with its id and its end. */
@@ -79,13 +142,30 @@ export async function execute(platform: TestPlatform, quoteId: string, rest: obj
   return act(platform, 'executeQuote', { quoteId, ...rest }, 'quote { id status }');
 }
 
-/** A transaction with everything that explains it. */
-export async function transactionOf(platform: TestPlatform, id: string): Promise<Data> {
-  const { transaction } = await platform.ask(`query ($id: ID!) { transaction(id: $id) { ${transactionFields} } }`, {
-    id,
-  });
-  return transaction;
+/** Reads fields of the thing with this id, by the field of the query. */
+export async function fieldsOf(platform: TestPlatform, field: Getter, id: string, fields: string): Promise<Data> {
+  return (await platform.ask(`query ($id: ID!) { ${field}(id: $id) { ${fields} } }`, { id }))[field];
 }
+
+type Getter = 'account' | 'customer' | 'node' | 'quote' | 'transaction';
+
+/** A transaction with everything that explains it. */
+export const transactionOf = (platform: TestPlatform, id: string): Promise<Data> =>
+  fieldsOf(platform, 'transaction', id, transactionFields);
+
+/** The timeline of a transaction that has had these statuses. */
+export const went = (...statuses: readonly string[]) => statuses.map((status) => ({ status }));
+
+/** What a system account has of a transaction, in smallest units. */
+export function left(transaction: Data, system: string): bigint {
+  return transaction.ledgerEntries
+    .filter((entry: Data) => entry.system === system)
+    .reduce((sum: bigint, entry: Data) => sum + BigInt(entry.amount.amount), 0n);
+}
+
+/** What the entries of a transaction do to an account, in smallest units. */
+export const onAccount = ({ ledgerEntries }: Data, id: string): bigint[] =>
+  ledgerEntries.filter(({ account }: Data) => account?.id === id).map(({ amount }: Data) => BigInt(amount.amount));
 
 /** The statuses of a transaction from now to its end, which is waited for. */
 export async function statusesOf(platform: TestPlatform, id: string): Promise<string[]> {
@@ -93,6 +173,12 @@ export async function statusesOf(platform: TestPlatform, id: string): Promise<st
   const updates = 'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
   for await (const { data } of platform.watch(updates, { id })) statuses.push(data.transactionUpdates.status);
   return statuses;
+}
+
+/** Waits until a transaction has this status, which it may get after its end. */
+export async function untilStatus(platform: TestPlatform, id: string, status: string): Promise<void> {
+  const updates = 'subscription ($id: ID!) { transactionUpdates(transactionId: $id, until: FINAL) { status } }';
+  for await (const { data } of platform.watch(updates, { id })) if (data.transactionUpdates.status === status) return;
 }
 
 /** Waits until a transaction has come to its end, and answers it. */
@@ -124,6 +210,10 @@ export async function seen(
   }
   throw new Error('the stream ended');
 }
+
+/** Lets the operator of the sandbox say what an external account is. Answers the success, or the refusal. */
+export const setAccountStatus = (platform: TestPlatform, accountId: string, input: object): Promise<Data> =>
+  act(platform, 'sandboxSetExternalAccountStatus', { accountId, ...input }, 'account { id status version }');
 
 /** The present end of the platform's feed. */
 export async function feedEnd(platform: TestPlatform): Promise<string> {
@@ -168,6 +258,5 @@ export async function umaQuote(
 
 /** The UMA address of a customer. */
 export async function umaAddressOf(platform: TestPlatform, customerId: string): Promise<string> {
-  return (await platform.ask('query ($id: ID!) { customer(id: $id) { umaAddress } }', { id: customerId })).customer
-    .umaAddress;
+  return (await fieldsOf(platform, 'customer', customerId, 'umaAddress')).umaAddress;
 }

@@ -5,7 +5,8 @@ import type { Data } from './gateway.ts';
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails =
   '{ counterpartyMultiplier counterpartyFixedFee { amount } serviceApiMultiplier serviceApiFixedFee { amount } serviceApiVariableFeeRate serviceApiVariableFeeAmount { amount } }';
-const instruction = `{ __typename
+/** Every field of the ways to pay in. */
+export const instruction = `{ __typename
   ... on UsAccountInstruction { accountType accountNumber routingNumber accountCategory bankName reference }
   ... on ClabeInstruction { accountType clabeNumber reference }
   ... on IbanInstruction { accountType iban swiftBic reference }

@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { createClient, type Client as SocketClient } from 'graphql-ws';
 import pg from 'pg';
 import { pino } from 'pino';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { type GatewaySettings, readConfig } from '../../src/config.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { audit } from '../../src/ledger/audit.ts';
+import type { Payments } from '../../src/payments/command.ts';
 import { createPlatform } from '../../src/payments/platforms/platforms.ts';
+import type { Rail } from '../../src/rails/rail.ts';
 import { freshDatabase } from './database.ts';
 
 /** The JSON of a GraphQL answer. Tests assert on its values, so its shape is left open. */
@@ -28,6 +30,8 @@ export interface Answer {
 
 /** A platform of the test's own, and ways to talk to a gateway as it. */
 export interface TestPlatform {
+  /** The address of the gateway. */
+  readonly url: string;
   readonly platformId: string;
   readonly authorization: string;
   /** Sends a document and answers all of it. */
@@ -110,6 +114,25 @@ export async function startTestGateway(
   };
 }
 
+/** Starts a gateway for the tests of a file, and stops it after them. */
+export async function testGateway(...given: Parameters<typeof startTestGateway>): Promise<TestGateway> {
+  const t = await startTestGateway(...given);
+  afterAll(() => t.stop());
+  return t;
+}
+
+/** The domain of a gateway, with these parts of its sandbox's rail in place of its own. */
+export function withRail({ gateway }: TestGateway, parts: Partial<Rail>): Payments {
+  const { payments } = gateway;
+  return { ...payments, rails: { SANDBOX: Object.assign(Object.create(sandboxOf(payments)), parts) } };
+}
+
+/** The rail of the sandbox. */
+export function sandboxOf({ rails: { SANDBOX } }: Payments): Rail {
+  if (!SANDBOX) throw new Error('no sandbox');
+  return SANDBOX;
+}
+
 /** A socket that may be terminated while it opens: the client then listens to its error no more, which would end the process. */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
@@ -138,6 +161,7 @@ export function connect(address: string, platformId: string, authorization: stri
       retryAttempts: 0,
     });
   return {
+    url: address,
     platformId,
     authorization,
     send,

@@ -1,13 +1,34 @@
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { succeed } from './acts.ts';
+import { mint, succeed } from './acts.ts';
 import { connect, type TestPlatform } from './gateway.ts';
+
+/** A platform as the bearer of one of its tokens. */
+export interface Bearer extends TestPlatform {
+  /** The public id of the token. */
+  readonly tokenId: string;
+}
+
+/** Makes an API token with these permissions. */
+export async function serverOf(platform: TestPlatform, ...permissions: readonly string[]): Promise<Bearer> {
+  const input = { name: 'made', permissions };
+  const { apiToken, secret } = await succeed(platform, 'createApiToken', input, 'secret apiToken { id clientId }');
+  const { id: tokenId, clientId } = apiToken;
+  return { ...connect(platform.url, platform.platformId, basicAuthorization({ clientId, secret })), tokenId };
+}
+
+/** Makes a client token. */
+export async function appOf(platform: TestPlatform, input: object): Promise<Bearer> {
+  const { token, tokenId } = await mint(platform, input);
+  return { ...connect(platform.url, platform.platformId, `Bearer ${token}`), tokenId };
+}
+
+/** Makes the token of an app that pays: of a customer, or of a payment. */
+export const payingApp = (platform: TestPlatform, bound: object): Promise<Bearer> =>
+  appOf(platform, { permissions: ['VIEW', 'TRANSACT'], ...bound });
 
 /** The platform with a token of its own, which was used just now: a gateway remembers it for two seconds from then on. */
 export async function withNewCredentials(platform: TestPlatform, url: string): Promise<TestPlatform> {
-  const input = { name: 'new', permissions: ['VIEW', 'TRANSACT', 'MANAGE'] };
-  const { apiToken, secret } = await succeed(platform, 'createApiToken', input, 'secret apiToken { clientId }');
-  const clientId: string = apiToken.clientId;
-  const renewed = connect(url, platform.platformId, basicAuthorization({ clientId, secret }));
+  const renewed = await serverOf({ ...platform, url }, 'VIEW', 'TRANSACT', 'MANAGE');
   await renewed.ask('{ viewer { kind } }');
   return renewed;
 }

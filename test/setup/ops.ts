@@ -1,5 +1,7 @@
+import { expect } from 'vitest';
 import { runCommands } from '../../src/commands.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import type { Data } from './gateway.ts';
 
 /** What a command line of operators printed, and its exit code. */
 export interface OpsResult {
@@ -14,7 +16,11 @@ export async function runOps(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<OpsResult> {
-  const settings = { NODE_ENV: 'test', DATABASE_URL: servingUrl(databaseUrl), ...environment };
+  const settings = {
+    ...{ NODE_ENV: 'test', DATABASE_URL: servingUrl(databaseUrl) },
+    CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
+    ...environment,
+  };
   const [out, err]: [string[], string[]] = [[], []];
   const code = await runCommands(['ops', ...args], {
     environment: settings,
@@ -24,4 +30,11 @@ export async function runOps(
     untilStopped: () => new AbortController().signal,
   });
   return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+/** Runs a command line of operators that must succeed, and answers its JSON. */
+export async function askOps(...[databaseUrl, args, environment]: Parameters<typeof runOps>): Promise<Data> {
+  const { code, out, err } = await runOps(databaseUrl, ['--json', ...args], environment);
+  expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
+  return JSON.parse(out);
 }

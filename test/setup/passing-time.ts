@@ -1,23 +1,34 @@
-import pg from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
 import { vi } from 'vitest';
+import { uuidIn, withoutTriggers } from './connections.ts';
 import type { TestGateway } from './gateway.ts';
 
-/** Waits until the row is at rest, and changes it on a connection that may change what triggers keep. */
-async function change({ databaseUrl }: TestGateway, text: string, id: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, options: '-c session_replication_role=replica' });
-  await client.connect();
-  try {
-    const values = [id.slice(id.indexOf(':') + 1)];
-    await vi.waitFor(
+/** Waits until the row is at rest, and changes it. */
+function change({ databaseUrl }: TestGateway, text: string, id: string): Promise<void> {
+  return withoutTriggers(databaseUrl, (client) =>
+    vi.waitFor(
       async () => {
-        const { rowCount } = await client.query(text, values);
+        const { rowCount } = await client.query(text, [uuidIn(id)]);
         if (rowCount !== 1) throw new Error(`${id} does not wait for anything`);
       },
       { timeout: 10_000 },
-    );
-  } finally {
-    await client.end();
-  }
+    ),
+  );
+}
+
+/** Lets be due now whatever a rail is to be asked or told later. */
+export async function makeDue({ owner }: TestGateway): Promise<void> {
+  await owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
+}
+
+/** Lets a client token expire. */
+export async function expireToken({ owner }: TestGateway, tokenId: string): Promise<void> {
+  await owner.query('update client_token set expires_at = clock_timestamp() where id = $1', [uuidIn(tokenId)]);
+}
+
+/** Waits until the clock of this machine, which is the database's too, is at `moment`. */
+export function until(moment: number): Promise<void> {
+  return delay(Math.max(0, moment - Date.now()));
 }
 
 /** Lets a PENDING quote be over. */

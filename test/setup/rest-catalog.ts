@@ -6,7 +6,7 @@ import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { mint } from './acts.ts';
 import { type Data, startTestGateway, type TestGateway } from './gateway.ts';
 import { type RestClient, restClient } from './rest.ts';
-import { type RestScene, restScene, usAccount } from './rest-scene.ts';
+import { type RestScene, restQuote, restScene, restTransfer, usAccount } from './rest-scene.ts';
 
 /** An endpoint of the document, with ids in its path. */
 export interface Endpoint {
@@ -62,11 +62,11 @@ export async function openCatalog(): Promise<Catalog> {
   const receiver = await startReceiver(answer(202));
   await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
   const requests = goodRequests(rest, scene, receiver);
-  const { quoteId, transactionId } = await rest.ask('POST', '/quotes', quoteBody(scene), 201);
+  const { quoteId, transactionId } = await rest.make('/quotes', quoteBody(scene));
   await mint(t.platform, { customerId: scene.customer.id });
   const document = '{ viewer { kind } }';
   await rest.ask('POST', '/trusted-documents', { [hash('sha256', document)]: document });
-  const token = await rest.ask('POST', '/tokens', { name: 'catalog', permissions: ['VIEW'] }, 201);
+  const token = await rest.make('/tokens', { name: 'catalog', permissions: ['VIEW'] });
   return {
     t,
     rest,
@@ -121,14 +121,7 @@ function next(): number {
 }
 
 /** A quote from the scene's USD to EUR outside. */
-export function quoteBody(scene: RestScene) {
-  return {
-    source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
-    destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 1_000 + next(),
-  };
-}
+export const quoteBody = (scene: RestScene) => restQuote(scene.usd.id, scene.outsideEur.id, 1_000 + next());
 
 function goodRequests(
   rest: RestClient,
@@ -136,12 +129,11 @@ function goodRequests(
   receiver: Receiver,
 ): Record<string, () => GoodRequest | Promise<GoodRequest>> {
   const customer = () => ({ customerType: 'INDIVIDUAL', platformCustomerId: `contract-${next()}`, fullName: 'Ada' });
-  const newCustomer = () => rest.ask('POST', '/customers', customer(), 201);
+  const newCustomer = () => rest.make('/customers', customer());
   const newAccount = async (): Promise<string> => {
     const body = { currency: 'USD', accountInfo: usAccount(), customerId: scene.customer.id };
-    return (await rest.ask('POST', '/customers/external-accounts', body, 201)).id;
+    return (await rest.make('/customers/external-accounts', body)).id;
   };
-  const end = (account: Data) => ({ accountId: account.id });
   /** A payment that waits for its platform's word. */
   const announcement = () => ({
     senderUmaAddress: '$sender@example.com',
@@ -154,26 +146,26 @@ function goodRequests(
   return {
     createQuote: () => ({ path: '/quotes', body: quoteBody(scene) }),
     executeQuote: async () => {
-      const quote = await rest.ask('POST', '/quotes', quoteBody(scene), 201);
+      const quote = await rest.make('/quotes', quoteBody(scene));
       return { path: `/quotes/${quote.quoteId}/execute` };
     },
     cancelQuote: async () => {
-      const quote = await rest.ask('POST', '/quotes', quoteBody(scene), 201);
+      const quote = await rest.make('/quotes', quoteBody(scene));
       return { path: `/quotes/${quote.quoteId}/cancel` };
     },
     transferOut: () => ({
       path: '/transfer-out',
-      body: { source: end(scene.usd), destination: end(scene.outsideUsd), amount: 100 + next() },
+      body: restTransfer(scene.usd.id, scene.outsideUsd.id, 100 + next()),
     }),
     transferIn: () => ({
       path: '/transfer-in',
-      body: { source: end(scene.outsideUsd), destination: end(scene.usd), amount: 100 + next() },
+      body: restTransfer(scene.outsideUsd.id, scene.usd.id, 100 + next()),
     }),
     transferInternal: async () => {
       const [own] = (await rest.ask('GET', '/platform/internal-accounts?currency=USD')).data;
       return {
         path: '/transfer-internal',
-        body: { source: end(scene.usd), destination: end(own), amount: 100 + next() },
+        body: restTransfer(scene.usd.id, own.id, 100 + next()),
       };
     },
     createCustomer: () => ({ path: '/customers', body: customer() }),
@@ -197,7 +189,7 @@ function goodRequests(
     }),
     sandboxSend: async () => {
       const source = { sourceType: 'REALTIME_FUNDING', customerId: scene.customer.id, currency: 'USD' };
-      const quote = await rest.ask('POST', '/quotes', { ...quoteBody(scene), source }, 201);
+      const quote = await rest.make('/quotes', { ...quoteBody(scene), source });
       return { path: '/sandbox/send', body: { quoteId: quote.quoteId, currencyCode: 'USD' } };
     },
     sandboxFundAccount: () => ({
@@ -226,7 +218,7 @@ function goodRequests(
     createToken: () => ({ path: '/tokens', body: { name: `contract ${next()}`, permissions: ['VIEW'] } }),
     deleteToken: async () => {
       const body = { name: 'short-lived', permissions: ['VIEW'] };
-      return { path: `/tokens/${(await rest.ask('POST', '/tokens', body, 201)).id}` };
+      return { path: `/tokens/${(await rest.make('/tokens', body)).id}` };
     },
     resendWebhookDelivery: async () => {
       await rest.ask('POST', `/sandbox/internal-accounts/${scene.usd.id}/fund`, { amount: 100 + next() });

@@ -30,19 +30,42 @@ export function usAccount(suffix = '000') {
   };
 }
 
+/** The body of a quote between two accounts: so much is sent (smallest units), unless `rest` says otherwise. */
+export const restQuote = (from: string, to: string, lockedCurrencyAmount: number, rest: object = {}) => ({
+  source: { sourceType: 'ACCOUNT', accountId: from },
+  destination: { destinationType: 'ACCOUNT', accountId: to },
+  lockedCurrencySide: 'SENDING',
+  lockedCurrencyAmount,
+  ...rest,
+});
+
+/** The source of a quote that a customer pays in USD. */
+export const fundedBy = (customer: Data) => ({
+  sourceType: 'REALTIME_FUNDING',
+  customerId: customer.id,
+  currency: 'USD',
+});
+
+/** The body of a transfer between two accounts (smallest units). */
+export const restTransfer = (from: string, to: string, amount: number) => ({
+  source: { accountId: from },
+  destination: { accountId: to },
+  amount,
+});
+
 /** Makes a customer whose USD account holds `balance` (smallest units). */
 export async function restScene(rest: RestClient, balance = 1_000_000, fullName = 'Grace Hopper'): Promise<RestScene> {
   made += 1;
-  const customer = await rest.ask(
-    'POST',
-    '/customers',
-    { customerType: 'INDIVIDUAL', platformCustomerId: `scene-${made}`, fullName, birthDate: '1906-12-09' },
-    201,
-  );
+  const customer = await rest.make('/customers', {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: `scene-${made}`,
+    fullName,
+    birthDate: '1906-12-09',
+  });
   const usd = await restAccount(rest, customer.id, 'USD');
   if (balance > 0) await rest.ask('POST', `/sandbox/internal-accounts/${usd.id}/fund`, { amount: balance });
   const external = (currency: string, accountInfo: object) =>
-    rest.ask('POST', '/customers/external-accounts', { currency, customerId: customer.id, accountInfo }, 201);
+    rest.make('/customers/external-accounts', { currency, customerId: customer.id, accountInfo });
   return {
     customer,
     usd: await restAccount(rest, customer.id, 'USD'),

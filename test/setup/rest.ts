@@ -26,6 +26,8 @@ export interface RestClient {
   ): Promise<RestAnswer>;
   /** `call` whose answer must have this status; answers its body. */
   ask(method: string, path: string, body?: unknown, status?: number): Promise<Data>;
+  /** `ask` for a POST that makes something (201). */
+  make(path: string, body: unknown): Promise<Data>;
 }
 
 /** The base of every path. */
@@ -59,15 +61,12 @@ export async function restClient(url: string, authorization: string): Promise<Re
     if (wrong !== undefined) throw new Error(`${method} ${path} answered ${answer.status} ${text}: ${wrong}`);
     return answer;
   };
-  return {
-    document,
-    call,
-    async ask(method, path, body, status = 200) {
-      const answer = await call(method, path, body === undefined ? {} : { body });
-      expect({ status: answer.status, body: answer.body }).toMatchObject({ status });
-      return answer.body;
-    },
+  const ask: RestClient['ask'] = async (method, path, body, status = 200) => {
+    const answer = await call(method, path, body === undefined ? {} : { body });
+    expect({ status: answer.status, body: answer.body }).toMatchObject({ status });
+    return answer.body;
   };
+  return { document, call, ask, make: (path, body) => ask('POST', path, body, 201) };
 }
 
 interface KnownDocument {

@@ -1,5 +1,5 @@
 import { succeed } from './acts.ts';
-import type { TestPlatform } from './gateway.ts';
+import type { Data, TestGateway, TestPlatform } from './gateway.ts';
 
 /** A customer with money in USD and accounts outside, as most tests need it. Ids are public ids. */
 export interface Scene {
@@ -24,9 +24,7 @@ export async function makeScene(platform: TestPlatform, balance = 1_000_000n, su
     customerId,
     usd,
     eur: await internalAccount(platform, customerId, 'EUR'),
-    outsideUsd: await externalAccount(platform, customerId, 'USD', {
-      usAccount: { accountNumber: `${number}${suffix}`, routingNumber: '021000021', accountCategory: 'CHECKING' },
-    }),
+    outsideUsd: await externalAccount(platform, customerId, 'USD', usAccount(`${number}${suffix}`)),
     outsideEur: await externalAccount(platform, customerId, 'EUR', {
       iban: { iban: `DE893704004405${number}${suffix}`, swiftBic: 'COBADEFF' },
     }),
@@ -49,15 +47,31 @@ export async function internalAccount(platform: TestPlatform, customerId: string
   return accounts.edges[0].node.id;
 }
 
-/** Registers an account outside and answers its id. */
+/** The details of an account in the United States. */
+export const usAccount = (accountNumber: string, routingNumber = '021000021') => ({
+  usAccount: { accountNumber, routingNumber, accountCategory: 'CHECKING' },
+});
+
+/** Registers an account outside of a customer, or of the platform itself, and answers its id. */
 export async function externalAccount(
   platform: TestPlatform,
-  customerId: string,
+  customerId: string | undefined,
   currency: string,
   accountInfo: object,
+  rest: object = {},
 ): Promise<string> {
-  const input = { customerId, currency, accountInfo, beneficiary: { individual: { fullName: 'Grace Hopper' } } };
+  const beneficiary = { individual: { fullName: 'Grace Hopper' } };
+  const input = { customerId, currency, accountInfo, beneficiary, ...rest };
   return (await succeed(platform, 'createExternalAccount', input, 'account { id }')).account.id;
+}
+
+/** The ids of a customer's external accounts that are its default for incoming UMA payments. */
+export async function defaultAccounts(platform: TestPlatform, customerId: string): Promise<string[]> {
+  const { accounts } = await platform.ask(
+    'query ($id: ID!) { accounts(filter: { kind: EXTERNAL, customerId: $id }, first: 100) { edges { node { id ... on ExternalAccount { defaultUmaDepositAccount } } } } }',
+    { id: customerId },
+  );
+  return accounts.edges.flatMap(({ node }: Data) => (node.defaultUmaDepositAccount ? [node.id] : []));
 }
 
 /** Lets money (smallest units) arrive in an internal account. */
@@ -72,6 +86,22 @@ export async function balanceOf(platform: TestPlatform, accountId: string): Prom
     { id: accountId },
   );
   return BigInt(account.balance.amount);
+}
+
+/** Lets the platform charge fees on what is sent in USD. */
+export async function chargeFees(
+  { gateway }: TestGateway,
+  { platformId }: TestPlatform,
+  fixedFee = 25n,
+  variableFeeRate = '0',
+): Promise<void> {
+  const key = { platformId, sendingCurrency: 'USD' };
+  const fees = { fixedFee, variableFeeRate };
+  await gateway.payments.database.prisma.platformFee.upsert({
+    where: { platformId_sendingCurrency: key },
+    create: { ...key, ...fees },
+    update: fees,
+  });
 }
 
 /** The id of the platform's own internal account in a currency. */

@@ -82,3 +82,11 @@ export async function startReceiver(first: Answer = answer(200)): Promise<Receiv
 export function verify(secret: string, received: Received): unknown {
   return new Webhook(secret).verify(received.raw, { ...received.headers });
 }
+
+/** Gives a webhook to another address, as it arrived. Its answer is that of the address. */
+export const passWebhookTo = (url: string, { raw, headers }: Pick<Received, 'raw' | 'headers'>): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    body: raw,
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => /^(webhook-|x-forwarded)/.test(name))),
+  });

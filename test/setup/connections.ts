@@ -1,0 +1,42 @@
+import pg from 'pg';
+import { expect, vi } from 'vitest';
+import type { TestGateway } from './gateway.ts';
+
+/** Does something on a connection of its own, as the owner of the tables. */
+async function connected<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(config);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Does something on a connection that may change what triggers keep. */
+export function withoutTriggers<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  return connected({ connectionString, options: '-c session_replication_role=replica' }, work);
+}
+
+/** Does something while another connection has the rows that the statement locks, and lets go of them in the end. */
+export function whileLocked<T>(
+  connectionString: string,
+  [text, ...values]: readonly [text: string, ...values: unknown[]],
+  work: (holder: pg.Client) => Promise<T>,
+): Promise<T> {
+  return connected({ connectionString }, async (holder) => {
+    await holder.query('begin');
+    await holder.query(text, values);
+    const result = await work(holder);
+    await holder.query('commit');
+    return result;
+  });
+}
+
+/** Waits until a statement of the owner of the tables answers such rows. */
+export async function untilRows({ owner }: TestGateway, wanted: readonly object[], text: string, ...values: unknown[]) {
+  await vi.waitFor(async () => expect((await owner.query(text, values)).rows).toMatchObject(wanted), 20_000);
+}
+
+/** The uuid in a public id. */
+export const uuidIn = (id: string): string => id.slice(id.indexOf(':') + 1);
