@@ -8,6 +8,7 @@ import {
   lookUp,
   pay,
   quote,
+  seen,
   succeed,
   umaAddressOf,
   umaQuote,
@@ -16,6 +17,7 @@ import {
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
+import { passDelay } from '../setup/passing-time.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
 // Operators freeze a customer or an account: nothing new moves from it or to it, and what is under way ends (decision 78).
@@ -175,6 +177,30 @@ describe('a frozen account', () => {
     await fund(platform, scene.usd, 5n);
     await thaw(scene.usd);
     expect(await execute(platform, made.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
+  });
+
+  test('of the platform gives no fee back: a payment that its bank returns is refunded whole, and the service bears the fee', async () => {
+    const earning = await t.newPlatform('earning');
+    const data = { platformId: earning.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0' };
+    await t.gateway.payments.database.prisma.platformFee.create({ data });
+    const [scene, earnings] = [await makeScene(earning, 1_000n), await ownAccount(earning, 'USD')];
+    await fund(earning, earnings, 1_000n);
+    const sandboxScenario = { returnAfterMs: 3_600_000 };
+    const leaving = await Promise.all(
+      [scene.usd, earnings].map(async (usd) => {
+        const made = await quote(earning, usdToEur({ ...scene, usd }, { sandboxScenario, immediatelyExecute: true }));
+        expect(await ended(earning, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+        return made.transaction.id;
+      }),
+    );
+    await freeze(earnings);
+    const after = await feedEnd(earning);
+    for (const id of leaving) {
+      await passDelay(t, id);
+      await seen(earning, after, (one) => one.id === id && one.status === 'REFUNDED');
+    }
+    // Its own payment comes back less the fee that it earned itself: what it holds does not fall.
+    expect([await balanceOf(earning, scene.usd), await balanceOf(earning, earnings)]).toEqual([1_000n, 1_025n]);
   });
 
   test('outside is neither paid nor pulled from, and is not deleted', async () => {

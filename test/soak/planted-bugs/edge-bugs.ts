@@ -6,6 +6,7 @@ const plan = (title: string) => ({ file: 'test/ledger/plan-checks.test.ts', titl
 const locked = (title: string) => ({ file: 'test/ledger/locks.test.ts', title });
 const clock = (title: string) => ({ file: 'test/work/clock.test.ts', title });
 const receiver = (title: string) => ({ file: 'test/payments/able-receivers.test.ts', title });
+const frozen = (title: string) => ({ file: 'test/payments/freezing.test.ts', title });
 const coming = (title: string) => ({ file: 'test/payments/coming-money.test.ts', title });
 const row = columns('a row may be %s, and nothing beyond it');
 const movedBack = clock('moves back what waits in %s');
@@ -41,6 +42,15 @@ export const edgeBugs: readonly Bug[] = [
       title:
         'takes the fee back to its last unit from an account that holds no more, and nothing from one that lacks a unit',
     },
+  },
+  {
+    bug: 'a payment that its bank returns waits for as long as the account of the platform is frozen',
+    file: sql('lease_rail_orders'),
+    find: ' and (pa.frozen_at is null or pa.id = s.id)',
+    put: '',
+    caughtBy: frozen(
+      'of the platform gives no fee back: a payment that its bank returns is refunded whole, and the service bears the fee',
+    ),
   },
   {
     bug: 'a change of an external account ignores the version that it was made for',
