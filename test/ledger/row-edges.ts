@@ -10,7 +10,7 @@ const refund = (columns: string) => `refund_reference = 'R', ${columns}`;
 const deleted = `is_deleted = true, status = 'INACTIVE'`;
 
 /** What a row can hold at the edge of what is sound, and what it cannot right beyond it, as SQL of changes of it. */
-export const edges: readonly (readonly [what: string, row: Row, sound: string, ...broken: string[]])[] = [
+export const edges: [what: string, row: Row, sound: string, ...broken: string[]][] = [
   ['an account that holds nothing', 'here', 'posted = 0', 'posted = -1'],
   [
     'an account here, without anything of one outside',
