@@ -28,11 +28,14 @@ test.each([
   ['REJECTED', false],
   ['EXPIRED', false],
   ['frozen', false],
+  ['deleted', false],
 ])('a customer whose identity is %s is found at its address: %s', async (status, isFound) => {
   const { customerId } = await makeScene(t.platform, 0n);
+  const umaAddress = await umaAddressOf(t.platform, customerId);
   if (status === 'frozen') await freezeCustomer(t.gateway.payments.database, customerId, freezing);
+  else if (status === 'deleted') await act(t.platform, 'deleteCustomer', { customerId });
   else await decide(customerId, status);
-  const found = await lookUp(t.platform, await umaAddressOf(t.platform, customerId));
+  const found = await lookUp(t.platform, umaAddress);
   if (isFound) expect(found.id).toMatch(/^Lookup:/);
   else expect(found).toMatchObject({ code: 'UMA_NOT_FOUND' });
 });

@@ -191,7 +191,7 @@ describe('UMA addresses', () => {
     const refused = { __typename: 'InvalidInputError', code: 'INVALID_UMA_ADDRESS', path: ['input', 'umaAddress'] };
     const details = person('Grace Hopper');
     const mine = await create('uma-6');
-    for (const domain of [theirs, theirs.toUpperCase(), 'nobody.example', 'bank.com', `sub.${theirs}`, 'uma.money']) {
+    for (const domain of [theirs, theirs.toUpperCase(), 'xtest.uma.money', 'bank.com', `sub.${theirs}`, 'uma.money']) {
       const umaAddress = `$Treasury@${domain}`;
       expect(await change('createCustomer', { platformCustomerId: 'uma-6', umaAddress, details })).toMatchObject(
         refused,
@@ -264,6 +264,7 @@ describe('a deleted customer', () => {
     for (const again of [
       await change('deleteCustomer', { customerId: scene.customerId }),
       await change('updateCustomer', { customerId: scene.customerId, details: person('Grace') }),
+      await change('updateCustomer', { customerId: scene.customerId }),
     ]) {
       expect(again).toMatchObject({
         __typename: 'ConflictError',

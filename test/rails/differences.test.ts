@@ -137,6 +137,7 @@ const cases: readonly Case[] = [
   ['waiting', [settled], ['OTHER_OUTCOME']],
   ['waiting', [{ state: 'RETURNED' }], ['OTHER_OUTCOME']],
   ['returned', [settled], ['OTHER_OUTCOME']],
+  ['returned', [{}, back], []],
   ...(['SETTLED', 'RETURNED', 'UNDER_WAY'] as const).map(
     (state) => ['paid', [{}, { ...unknown, state }], ['MISSING_HERE']] as const,
   ),

@@ -313,7 +313,7 @@ export const accessBugs: readonly Bug[] = [
   {
     bug: 'an endpoint does not end with the token that has redirected it',
     file: 'src/webhooks/endpoints/endpoint-changes.ts',
-    find: '...((enables || changesUrl) && { tokenId }),',
+    find: '...(takesOver && { tokenId }),',
     put: '...(enables && { tokenId }),',
     caughtBy: {
       file: 'test/access/token-parents.test.ts',

@@ -15,7 +15,7 @@ const sameStatus = 'a payment that keeps its status changes in nothing but a ref
 const times = 'when a payment was settled and its refund begun is what the clock of the database said';
 const incoming =
   'of an incoming payment but what comes of it, the question to its platform, and the account that it goes to';
-const waits = '%s who only takes part is waited for beside one that changes';
+const waits = 'a plan waits for whoever %s, and is refused for what that has become';
 const rejected = receiver('is rejected, and its money is back: it %s');
 const tokens = {
   file: 'test/access/ended-tokens.test.ts',
@@ -311,14 +311,14 @@ export const edgeBugs: readonly Bug[] = [
     file: sql('lock_plans'),
     find: "plan.adjustments[*].id')))\n    order by platform_id, id for no key update",
     put: "plan.adjustments[*].id')))\n    order by platform_id, id",
-    caughtBy: locked('an approval waits for whoever rejects its adjustment'),
+    caughtBy: locked(waits),
   },
   {
     bug: 'a case is settled beside its end',
     file: sql('lock_plans'),
     find: "and order_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.cases[*].order_id')))",
     put: 'and false',
-    caughtBy: locked('a settlement by hand waits for whoever closes its case'),
+    caughtBy: locked(waits),
   },
   {
     bug: 'customers who only take part are not locked beside others that change',
