@@ -210,6 +210,22 @@ describe('a quote to a UMA address', () => {
     if (right !== undefined) expect(await ask(right)).toMatchObject({ status: 'PENDING' });
   });
 
+  test('takes a fact that no other receiver asks for, where this one does', async () => {
+    const { usd } = await makeScene(t.platform);
+    const lookup = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
+    const more = `'[{ "name": "SHOE_SIZE", "mandatory": true }]'`;
+    const text = `update lookup set required_fields = required_fields || ${more} where id = $1`;
+    await t.owner.query(text, [lookup.id.split(':')[1]]);
+    const said = (...facts: object[]) =>
+      quote(t.platform, {
+        source: { account: { accountId: usd } },
+        destination: { uma: { umaAddress: lookup.umaAddress, currency: 'USD' } },
+        ...{ lockedCurrencyAmount: 10_000, lookupId: lookup.id, senderCustomerInfo: [...sender, ...facts] },
+      });
+    expect(await said()).toMatchObject({ code: 'MISSING_MANDATORY_USER_INFO' });
+    expect(await said({ name: 'SHOE_SIZE', value: '44' })).toMatchObject({ status: 'PENDING' });
+  });
+
   test('says which facts of the sender do not apply to the destination', async () => {
     const { usd, eur, outsideEur } = await makeScene(t.platform);
     const to = (accountId: string, name: string, value: string) =>

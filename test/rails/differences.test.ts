@@ -201,6 +201,7 @@ test('a deposit is compared like an order once it is credited, and is no differe
   for (const ms of [-1, 1]) {
     const from = new Date(beganAt.getTime() + ms);
     expect(await faults(from)).toEqual([]);
+    expect((await compare(from)).orders).toBe(0);
     expect(await faults(from, { ...movement('credited'), amount: 99n })).toEqual([['OTHER_AMOUNT', 'credited']]);
   }
 });

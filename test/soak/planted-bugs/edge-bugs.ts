@@ -370,6 +370,32 @@ export const edgeBugs: readonly Bug[] = [
     put: "if v_step <= interval '0.5 seconds' then",
     caughtBy: clock('is one of more than a second, and is seen once'),
   },
+  ...(
+    [
+      ['deleted', ' and not r.is_deleted'],
+      ['frozen', ' and r.frozen_at is null'],
+    ] as const
+  ).map(([what, find]) => ({
+    bug: `a ${what} customer is found at its address`,
+    file: sql('find_receiver'),
+    find,
+    put: '',
+    caughtBy: receiver('a customer whose identity is %s is found at its address: %s'),
+  })),
+  {
+    bug: 'a frozen account that is INACTIVE is registered again',
+    file: sql('check_registrations'),
+    find: ' or a.frozen_at is not null)',
+    put: ')',
+    caughtBy: frozen('outside is not registered again either, though it is INACTIVE; once it is thawed, it is'),
+  },
+  {
+    bug: 'a customer who changes its address does not get that of one who is deleted',
+    file: sql('check_customers'),
+    find: ' and not c.is_deleted\n',
+    put: '\n',
+    caughtBy: { file: 'test/payments/customers.test.ts', title: 'leaves its UMA address to others' },
+  },
   {
     bug: 'a customer whom a person has approved is not found at its address',
     file: sql('find_receiver'),
