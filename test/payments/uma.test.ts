@@ -168,21 +168,6 @@ describe('a quote to a UMA address', () => {
     });
   });
 
-  test('refuses a lookup whose ten minutes are over', async () => {
-    const { usd } = await makeScene(t.platform);
-    const lookup = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
-    await t.owner.query('update lookup set expires_at = clock_timestamp() where id = $1', [lookup.id.split(':')[1]]);
-    expect(
-      await quote(t.platform, {
-        source: { account: { accountId: usd } },
-        destination: { uma: { umaAddress: '$success.usd@sandbox.uma.money' } },
-        lockedCurrencyAmount: 10_000,
-        lookupId: lookup.id,
-        senderCustomerInfo: sender,
-      }),
-    ).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND' });
-  });
-
   test('names every missing mandatory field of the sender in one refusal', async () => {
     const { usd } = await makeScene(t.platform);
     const refusal = await umaQuote(t.platform, usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [] });

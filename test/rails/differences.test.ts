@@ -83,6 +83,9 @@ beforeAll(async () => {
   const { transaction } = await succeed(t.platform, 'transferIn', pulling, 'transaction { id }');
   await ended(t.platform, transaction.id);
   await note('collected', transaction.id, { direction: 'IN' });
+  const inside = await quote(t.platform, usdToEur(scene, { destination: { account: { accountId: scene.eur } } }));
+  await execute(t.platform, inside.id);
+  await note('inside', inside.transaction.id);
   // Both are paid out in euros, once they are pulled in dollars.
   await note('pulling', await pull(t.platform, scene), { direction: 'IN', state: 'UNDER_WAY' });
   const pulled = await pull(t.platform, scene, late);
@@ -169,6 +172,8 @@ test('an order belongs to the period in which it was made, from its first moment
     [beside(paid, 1), 0],
   ] as const)
     expect((await compare(from)).orders).toBe(found);
+  // What stays here is no order of the provider.
+  expect((await compare(orderOf('inside').at)).orders).toBe(0);
   // One of another period that only a return names lacks nothing.
   pages = [[movementOf({ returnOf: paid.id })]];
   expect(await compare(beside(paid, -1))).toMatchObject({ orders: 1, differences: [] });
