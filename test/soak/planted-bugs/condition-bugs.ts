@@ -347,7 +347,7 @@ export const conditionBugs: readonly Bug[] = [
   },
   {
     bug: 'a lookup offers the currency of a deposit account that the platform of its receiver does not have',
-    file: payments('receivers/own-receiver'),
+    file: payments('receivers/lookups'),
     find: 'depositCurrency && currencies.includes(depositCurrency) ?',
     put: 'depositCurrency ?',
     caughtBy: {
@@ -358,8 +358,8 @@ export const conditionBugs: readonly Bug[] = [
   {
     bug: 'an answer about a former name of a customer counts',
     file: payments('customers/identity-checks'),
-    find: 'return ended.length > 0;',
-    put: 'return true;',
+    find: '(await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;',
+    put: '(await endStatement(client, platformId, customer.id, leasedUntil)).length >= 0;',
     caughtBy: {
       file: 'test/payments/identity-checks.test.ts',
       title:
