@@ -39,7 +39,8 @@ begin
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null),
       t.source_account_id) end,
-    pa.id, pa.posted >= q.platform_fee,
+    -- From a frozen account nothing is taken, unless more comes back to it in the same step.
+    pa.id, pa.posted >= q.platform_fee and (pa.frozen_at is null or pa.id = s.id),
     r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and r.frozen_at is null
       and case when rd.id is null then ri.frozen_at else rd.frozen_at end is null,
     coalesce(rd.id, ri.id),

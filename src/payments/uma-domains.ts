@@ -31,7 +31,7 @@ export function normalDomain(domain: string): string | undefined {
 
 /** Tells whether a domain is one for tests and examples, which only the sandbox uses. */
 export function isFictional(domain: string): boolean {
-  return fictional.some((one) => isBelow(domain, one)) && domain.includes('.');
+  return fictional.some((one) => isBelow(domain, one));
 }
 
 /** Tells whether a domain is the service's own, or below it. */

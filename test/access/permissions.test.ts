@@ -11,8 +11,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { type Operation, operationNames, showsExisting } from '../../src/access/operations.ts';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
-import { act, between } from '../setup/acts.ts';
-import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { act, between, succeed } from '../setup/acts.ts';
+import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
 import { restClient } from '../setup/rest.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
@@ -264,7 +264,7 @@ test('of what was there before, the id is answered without VIEW', async () => {
   expect(answer.customer).toEqual({ __typename: 'Customer', id: scene.customerId });
 });
 
-const managing = () => serverOf(t.platform, 'MANAGE');
+const managing = (...more: string[]) => serverOf(t.platform, 'MANAGE', ...more);
 
 test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on both APIs', async () => {
   const manager = await managing();
@@ -295,6 +295,41 @@ test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on b
     expect(await rest.call(method, path, body && { body })).toMatchObject({ status: 403, body: refusal });
   // Who may only manage still ends what was made.
   expect(await act(manager, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId')).toMatchObject({ deletedId: id });
+});
+
+test('whoever makes or moves an endpoint whose answers approve payments needs TRANSACT, on both APIs', async () => {
+  const manager = await managing('VIEW');
+  const [url, elsewhere] = ['http://127.0.0.1:9/hook', 'http://127.0.0.1:9/elsewhere'];
+  const made = async (eventTypes: string[]): Promise<string> =>
+    (await succeed(t.platform, 'createWebhookEndpoint', { url, eventTypes }, 'endpoint { id }')).endpoint.id;
+  const [asking, disabled, other] = [
+    await made(['INCOMING_PAYMENT', 'TEST']),
+    await made(['INCOMING_PAYMENT']),
+    await made(['TEST']),
+  ];
+  await succeed(t.platform, 'updateWebhookEndpoint', { endpointId: disabled, enabled: false });
+  const attempts: readonly [Operation, object][] = [
+    ['createWebhookEndpoint', { url }],
+    ['createWebhookEndpoint', { url, eventTypes: ['INCOMING_PAYMENT'] }],
+    ['updateWebhookEndpoint', { endpointId: asking, url: elsewhere }],
+    ['updateWebhookEndpoint', { endpointId: disabled, enabled: true }],
+    ['updateWebhookEndpoint', { endpointId: other, eventTypes: ['TEST', 'INCOMING_PAYMENT'] }],
+  ];
+  const message = expect.stringMatching(/^this token lacks the permission TRANSACT, which an endpoint for INCOMING/);
+  const refusal = { code: 'FORBIDDEN', message };
+  for (const [name, input] of attempts) expect([name, await act(manager, name, input)]).toMatchObject([name, refusal]);
+  const rest = await restClient(t.url, manager.authorization);
+  const config = { body: { webhookEndpoint: url } };
+  expect(await rest.call('PATCH', '/config', config)).toMatchObject({ status: 403, body: refusal });
+
+  const change = async (platform: TestPlatform, input: object): Promise<Data> =>
+    (await succeed(platform, 'updateWebhookEndpoint', input, 'endpoint { tokenId }')).endpoint.tokenId;
+  const first = await change(manager, { endpointId: asking, description: 'what it is for' });
+  await change(manager, { endpointId: asking, enabled: false });
+  expect(await change(manager, { endpointId: other, url: elsewhere })).not.toBe(first);
+  // From then on it ends with the token that may approve.
+  expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
+  await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });
 
 test('over REST what was there before needs VIEW beside the permission to change it, and what is made does not', async () => {

@@ -223,11 +223,17 @@ test('a platform’s own limit replaces that of the settings, also a lower one, 
   const app = connect(t.url, '', `Bearer ${token}`);
   expect((await post(app)).headers.get('ratelimit-policy')).toBe('"client-token";q=5;w=1, "platform";q=40000;w=2');
   const name = `limited ${platforms}`;
-  expect(await changeRates(database, name, tester, { clientToken: null })).toEqual({
-    platform: null,
-    apiToken: null,
-    clientToken: null,
-  });
+  const none = { platform: null, apiToken: null, clientToken: null };
+  expect(await changeRates(database, name, tester, { clientToken: null })).toEqual(none);
+  const acts = () => database.prisma.operatorAct.count({ where: { platformId: platform.platformId } });
+  for (const limit of ['platform', 'apiToken', 'clientToken'] as const) {
+    const own = { ...none, [limit]: { perSecond: 70, burst: 90 } };
+    expect(await changeRates(database, name, tester, { [limit]: own[limit] })).toEqual(own);
+    const before = await acts();
+    // What is left out stays, and to look is no act.
+    expect([await changeRates(database, name, tester, {}), await acts()]).toEqual([own, before]);
+    expect([await changeRates(database, name, tester, { [limit]: null }), await acts()]).toEqual([none, before + 1]);
+  }
   await expect(changeRates(database, 'nobody', tester, {})).rejects.toThrow('there is no platform named "nobody"');
 });
 

@@ -198,16 +198,15 @@ test('when a payment was settled and its refund begun is what the clock of the d
   expect(rows).toEqual([{ settled: true, begun: true, paid: true }]);
 });
 
-test.each(edges)('a row may be %s, and nothing beyond it', async (_what, [row, sound], [other, broken]) => {
+test.each(edges)('a row may be %s, and nothing beyond it', async (_what, row, sound, ...broken) => {
   const rows: Readonly<Record<Row, readonly [table: string, id: string]>> = {
     here: ['account', scene.usd],
     outside: ['account', scene.outsideUsd],
     quote: ['quote', quote.id],
     payment: ['transaction', quote.transaction.id],
-    incoming: ['transaction', incomingId],
   };
   // Without the triggers, which would refuse most of these changes for another reason.
   await sql.query('set local session_replication_role = replica');
-  const states = [await stateOf(...rows[row], sound), await stateOf(...rows[other], broken)];
-  expect(states).toEqual(['done', '23514']);
+  expect(await stateOf(...rows[row], sound)).toBe('done');
+  for (const change of broken) expect([change, await stateOf(...rows[row], change)]).toEqual([change, '23514']);
 });

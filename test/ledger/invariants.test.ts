@@ -155,13 +155,9 @@ describe('a balance', () => {
     expect(await refusalOf(toAccount, leg(2, -1n))).toBe('23514');
   });
 
-  test('changes by nothing but postings, and its account keeps owner and currency', async () => {
-    const set = (change: string) => refusalOf(`update account set ${change} where id = $1`, [uuidOf(scene.usd)]);
-    expect(await set('posted = posted + 1')).toBe('LG004');
-    expect(await set(`currency = 'EUR'`)).toBe('LG002');
-    expect(await set('customer_id = null')).toBe('LG002');
-    expect(await set('platform_id = uuid_v7()')).toBe('LG002');
-    expect(await refusalOf('delete from account where id = $1', [uuidOf(scene.usd)])).toBe('LG001');
+  test('changes by nothing but postings', async () => {
+    const more = 'update account set posted = posted + 1 where id = $1';
+    expect(await refusalOf(more, [uuidOf(scene.usd)])).toBe('LG004');
   });
 });
 
@@ -217,40 +213,6 @@ describe('a status moves only along the table of allowed moves', () => {
       }
     }
     expect(allowed.size).toBe(8);
-  });
-
-  test('what was quoted and agreed cannot change with it', async () => {
-    for (const change of [
-      'total_sending_amount = total_sending_amount + 1',
-      'total_receiving_amount = total_receiving_amount + 1',
-      'exchange_rate = exchange_rate * 2',
-      'fees_included = fees_included + 1',
-      'platform_fee = platform_fee + 1',
-      `expires_at = expires_at + interval '1 hour'`,
-      `sending_currency = 'GBP'`,
-      `receiving_currency = 'GBP'`,
-      'source_account_id = destination_account_id',
-      'destination_account_id = source_account_id',
-      `locked_currency_side = 'RECEIVING'`,
-      `pricing = '{}'`,
-      `metadata = '{}'`,
-    ]) {
-      const text = `update quote set status = 'PROCESSING', ${change} where id = $1`;
-      expect([change, await refusalOf(text, [uuidOf(quote.id)])]).toEqual([change, 'LG002']);
-    }
-    for (const change of [
-      'sent_amount = sent_amount + 1',
-      `sent_currency = 'GBP'`,
-      `received_currency = 'GBP'`,
-      `reference = 'x'`,
-      'fees = fees + 1',
-      'exchange_rate = exchange_rate * 2',
-      `metadata = '{}'`,
-    ]) {
-      const text = `update transaction set status = 'PROCESSING', ${change} where id = $1`;
-      expect([change, await refusalOf(text, [uuidOf(quote.transaction.id)])]).toEqual([change, 'LG002']);
-    }
-    for (const table of ['quote', 'transaction']) expect(await refusalOf(`delete from ${table}`)).toBe('LG001');
   });
 });
 
@@ -325,11 +287,7 @@ test('what no foreign key guards is guarded by triggers: currencies, parties, jo
   expect(await refusalOf(written, [platformId])).toBe('LG009');
 
   // Nothing that is named goes away.
-  for (const text of [
-    'delete from currency',
-    `update currency set code = 'XYZ' where code = 'USD'`,
-    'delete from customer',
-  ]) {
+  const kept = ['currency', 'customer', 'account', 'quote', 'transaction'].map((table) => `delete from ${table}`);
+  for (const text of [...kept, `update currency set code = 'XYZ' where code = 'USD'`])
     expect([text, await refusalOf(text)]).toEqual([text, 'LG001']);
-  }
 });

@@ -62,28 +62,107 @@ async function expireBoth(): Promise<void> {
   ]);
 }
 
-test('a plan waits for whoever changes its quote, and then sees what it has become', async () => {
-  const plan: Plan = { quotes: [{ id: uuid(quoted.id), ...toProcessing, expiry: 'before' }] };
-  const refusal = await refusalAfter('quote', uuid(quoted.id), `status = 'EXPIRED'`, plan);
-  expect(refusal).toMatchObject({ code: 'QUOTE_EXPIRED', id: uuid(quoted.id) });
-  await expireBoth();
-});
+/** A row that changes while a plan waits for it, the plan, and its refusal. */
+type Case = readonly [table: string, id: string, change: string, plan: Plan, refusal: object];
 
-test('a plan waits for whoever changes its transaction, and then sees what it has become', async () => {
-  const id = uuid(quoted.transaction.id);
-  const plan: Plan = { transactions: [{ id, ...toProcessing }] };
-  const change = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
-  const refusal = await refusalAfter('transaction', id, change, plan);
-  expect(refusal).toEqual({ code: 'CONFLICT', type: 'Transaction', id, status: 'EXPIRED' });
-  await expireBoth();
-});
-
-test('a quote that expires while its execution waits is not executed', async () => {
-  const plan: Plan = { quotes: [{ id: uuid(quoted.id), ...toProcessing, expiry: 'before' }] };
+const stops = `kyc_status = 'REJECTED'`;
+const inactive = `status = 'INACTIVE'`;
+const review = { from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' } as const;
+const decided = (what: string) => `${what}_at = now(), ${what}_by = 'Grace', ${what}_reason = 'a test'`;
+const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
+  'changes its quote': () => {
+    const id = uuid(quoted.id);
+    const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
+    return ['quote', id, `status = 'EXPIRED'`, plan, { code: 'QUOTE_EXPIRED', id }];
+  },
   // After the transaction of the plan has begun: its own time would not show it.
-  const refusal = await refusalAfter('quote', uuid(quoted.id), 'expires_at = clock_timestamp()', plan);
-  expect(refusal).toMatchObject({ code: 'QUOTE_EXPIRED', id: uuid(quoted.id) });
-});
+  'has its quote until that expires': () => {
+    const id = uuid(quoted.id);
+    const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
+    return ['quote', id, 'expires_at = clock_timestamp()', plan, { code: 'QUOTE_EXPIRED', id }];
+  },
+  'changes its transaction': () => {
+    const id = uuid(quoted.transaction.id);
+    const change = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
+    const refusal = { code: 'CONFLICT', type: 'Transaction', id, status: 'EXPIRED' };
+    return ['transaction', id, change, { transactions: [{ id, ...toProcessing }] }, refusal];
+  },
+  'closes its order': async () => {
+    const transaction = await pay(t.platform, scene);
+    const text = 'select id from rail_order where transaction_id = $1';
+    const { id } = (await holder.query(text, [uuid(transaction.id)])).rows[0];
+    const refusal = { code: 'CONFLICT', id, status: 'CLOSED' };
+    return ['rail_order', id, 'due_at = null', { orders: [{ id, dueInMs: 1_000 }] }, refusal];
+  },
+  'deletes the customer that it changes': () => {
+    const id = uuid(scene.customerId);
+    const plan: Plan = { customers: [{ id, set: { name: 'Grace Brewster Hopper' } }] };
+    return ['customer', id, 'is_deleted = true', plan, { code: 'CUSTOMER_DELETED', id }];
+  },
+  'stops a customer who takes part': () => {
+    const id = uuid(scene.customerId);
+    const refusal = { code: 'USER_NOT_READY', id, kycStatus: 'REJECTED' };
+    return ['customer', id, stops, { requireActive: { customers: [id] } }, refusal];
+  },
+  'stops a customer who takes part, beside one that it changes': async () => {
+    const [id, other] = [uuid(scene.customerId), uuid((await makeScene(t.platform, 0n)).customerId)];
+    const customers = [{ id: other, set: { name: 'Ada Lovelace' } }];
+    return ['customer', id, stops, { customers, requireActive: { customers: [id] } }, { code: 'USER_NOT_READY', id }];
+  },
+  'changes the account outside that it changes': () => {
+    const id = uuid(scene.outsideUsd);
+    const refusal = { code: 'CONFLICT', type: 'ExternalAccount', id, status: 'INACTIVE' };
+    return ['account', id, inactive, { accounts: [{ id, ...review }] }, refusal];
+  },
+  'stops an account outside that takes part': () => {
+    const [id, customerId] = [uuid(scene.outsideUsd), uuid(scene.customerId)];
+    const refusal = { code: 'INVALID_BANK_ACCOUNT', id, customerId, status: 'INACTIVE' };
+    return ['account', id, inactive, { requireActive: { accounts: [id] } }, refusal];
+  },
+  'stops an account outside that takes part, beside one that it changes': async () => {
+    const [id, other] = [uuid(scene.outsideUsd), uuid((await makeScene(t.platform, 0n)).outsideUsd)];
+    const plan: Plan = { accounts: [{ id: other, ...review }], requireActive: { accounts: [id] } };
+    return ['account', id, inactive, plan, { code: 'INVALID_BANK_ACCOUNT', id }];
+  },
+  'rejects the adjustment that it approves': async () => {
+    const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
+    const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
+    if (proposed.kind === 'refused') throw new Error(proposed.reason);
+    const { id } = proposed.adjustment;
+    const plan: Plan = { adjustments: [{ id, by: 'Ada' }], journals: [adjustment(uuid(scene.usd), 'USD', 5n)] };
+    const change = `status = 'REJECTED', ${decided('decided')}`;
+    return ['adjustment', id, change, plan, { code: 'CONFLICT', id, status: 'REJECTED' }];
+  },
+  'closes the case that it settles': async () => {
+    const transactionId = uuid((await pay(t.platform, scene, 100)).id);
+    const { rows } = await holder.query(
+      `insert into rail_case (platform_id, order_id, transaction_id, kind, said, stands)
+       select platform_id, id, transaction_id, 'OTHER_AMOUNT', 'said', 'stands' from rail_order where transaction_id = $1
+       returning id, order_id`,
+      [transactionId],
+    );
+    const { id, order_id: orderId } = rows[0];
+    const legs = [
+      { system: 'OUTSIDE', currency: 'USD', amount: 1n },
+      { system: 'DIFFERENCES', currency: 'USD', amount: -1n },
+    ] as const;
+    const plan: Plan = {
+      orders: [{ id: orderId, dueInMs: null }],
+      cases: [{ orderId, by: 'Ada', reason: 'a test', movedOut: 101n, movedIn: null }],
+      journals: [{ kind: 'difference', transactionId, legs }],
+    };
+    return ['rail_case', id, decided('closed'), plan, { code: 'CONFLICT', id: transactionId, status: 'CLOSED' }];
+  },
+};
+
+test.each(Object.entries(cases))(
+  'a plan waits for whoever %s, and is refused for what that has become',
+  async (_who, made) => {
+    const [table, id, change, plan, refusal] = await made();
+    expect(await refusalAfter(table, id, change, plan)).toMatchObject(refusal);
+    if (id === uuid(quoted.id) || id === uuid(quoted.transaction.id)) await expireBoth();
+  },
+);
 
 /** Runs an API call while another connection has a row, and changes a row before it lets go. */
 async function whileLocked(table: string, id: string, call: () => Promise<Data>, change: string): Promise<Data> {
@@ -205,28 +284,6 @@ test('a call waits for the first one with its key, and then has its answer', asy
   expect(await second).toEqual(first.map((outcome) => ({ ...outcome, replayed: true })));
 });
 
-test('a plan waits for whoever closes its order, and then finds it closed', async () => {
-  const { id: transactionId } = await pay(t.platform, scene);
-  const { rows } = await holder.query('select id, due_at from rail_order where transaction_id = $1', [
-    uuid(transactionId),
-  ]);
-  const { id } = rows[0];
-  const refusal = await refusalAfter('rail_order', id, 'due_at = null', { orders: [{ id, dueInMs: 1_000 }] });
-  expect(refusal).toEqual({ code: 'CONFLICT', id, status: 'CLOSED' });
-});
-
-test('a plan waits for whoever deletes the customer that it changes', async () => {
-  const id = uuid(scene.customerId);
-  const plan: Plan = { customers: [{ id, set: { name: 'Grace Brewster Hopper' } }] };
-  expect(await refusalAfter('customer', id, 'is_deleted = true', plan)).toEqual({ code: 'CUSTOMER_DELETED', id });
-});
-
-test('a plan waits for whoever stops a customer who takes part', async () => {
-  const id = uuid(scene.customerId);
-  const refusal = await refusalAfter('customer', id, `kyc_status = 'REJECTED'`, { requireActive: { customers: [id] } });
-  expect(refusal).toMatchObject({ code: 'USER_NOT_READY', id, kycStatus: 'REJECTED' });
-});
-
 test('a plan waits for whoever freezes the account that it debits, and then takes nothing from it', async () => {
   const id = uuid(scene.usd);
   const legs = [
@@ -252,79 +309,6 @@ test('a deletion waits for whoever credits the customer, and then is refused wit
   expect(refusal).toEqual({ code: 'CUSTOMER_IN_USE', id, balances, payments: 0, transactions: [] });
   await holder.query('update account set posted = 0 where id = $1', [uuid(eur)]);
 });
-
-test('a plan waits for whoever changes the account outside that it changes', async () => {
-  const id = uuid(scene.outsideUsd);
-  const plan: Plan = { accounts: [{ id, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' }] };
-  const refusal = await refusalAfter('account', id, `status = 'INACTIVE'`, plan);
-  expect(refusal).toEqual({ code: 'CONFLICT', type: 'ExternalAccount', id, status: 'INACTIVE' });
-});
-
-test('a plan waits for whoever stops an account outside that takes part', async () => {
-  const id = uuid(scene.outsideUsd);
-  const refusal = await refusalAfter('account', id, `status = 'INACTIVE'`, { requireActive: { accounts: [id] } });
-  const customerId = uuid(scene.customerId);
-  expect(refusal).toEqual({ code: 'INVALID_BANK_ACCOUNT', id, customerId, status: 'INACTIVE' });
-});
-
-test('an approval waits for whoever rejects its adjustment', async () => {
-  const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
-  const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
-  if (proposed.kind === 'refused') throw new Error(proposed.reason);
-  const { id } = proposed.adjustment;
-  const plan: Plan = {
-    adjustments: [{ id, by: 'Ada' }],
-    journals: [adjustment(uuid(scene.usd), 'USD', 5n)],
-  };
-  const rejected = `status = 'REJECTED', decided_at = now(), decided_by = 'Grace', decided_reason = 'a test'`;
-  const refusal = await refusalAfter('adjustment', id, rejected, plan);
-  expect(refusal).toEqual({ code: 'CONFLICT', id, status: 'REJECTED' });
-});
-
-test('a settlement by hand waits for whoever closes its case', async () => {
-  const transactionId = uuid((await pay(t.platform, scene, 100)).id);
-  const { rows } = await holder.query(
-    `insert into rail_case (platform_id, order_id, transaction_id, kind, said, stands)
-     select platform_id, id, transaction_id, 'OTHER_AMOUNT', 'said', 'stands' from rail_order where transaction_id = $1
-     returning id, order_id`,
-    [transactionId],
-  );
-  const { id, order_id: orderId } = rows[0];
-  const legs = [
-    { system: 'OUTSIDE', currency: 'USD', amount: 1n },
-    { system: 'DIFFERENCES', currency: 'USD', amount: -1n },
-  ] as const;
-  const plan: Plan = {
-    orders: [{ id: orderId, dueInMs: null }],
-    cases: [{ orderId, by: 'Ada', reason: 'a test', movedOut: 101n, movedIn: null }],
-    journals: [{ kind: 'difference', transactionId, legs }],
-  };
-  const closed = `closed_at = now(), closed_by = 'Grace', closed_reason = 'a test'`;
-  const refusal = await refusalAfter('rail_case', id, closed, plan);
-  expect(refusal).toEqual({ code: 'CONFLICT', id: transactionId, status: 'CLOSED' });
-});
-
-test.each([
-  ['a customer', 'customer', 'customerId', `kyc_status = 'REJECTED'`, 'USER_NOT_READY'],
-  ['an account outside', 'account', 'outsideUsd', `status = 'INACTIVE'`, 'INVALID_BANK_ACCOUNT'],
-] as const)(
-  '%s who only takes part is waited for beside one that changes',
-  async (_what, table, party, change, code) => {
-    const id = uuid(scene[party]);
-    const other = await makeScene(t.platform, 0n);
-    const plan: Plan =
-      table === 'customer'
-        ? {
-            customers: [{ id: uuid(other.customerId), set: { name: 'Ada Lovelace' } }],
-            requireActive: { customers: [id] },
-          }
-        : {
-            accounts: [{ id: uuid(other.outsideUsd), from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' }],
-            requireActive: { accounts: [id] },
-          };
-    expect(await refusalAfter(table, id, change, plan)).toMatchObject({ code, id });
-  },
-);
 
 test('a plan waits for whoever has the account that it credits, and then sees its balance', async () => {
   const account = uuid(scene.usd);

@@ -15,6 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
+const freezing = { ...tester, frozen: true, reason: 'a test' };
 const decide = (customerId: string, kycStatus: string) =>
   succeed(t.platform, 'sandboxSetKycStatus', { customerId, kycStatus });
 const makeDefault = (accountId: string) =>
@@ -26,10 +27,15 @@ test.each([
   ['PENDING_REVIEW', false],
   ['REJECTED', false],
   ['EXPIRED', false],
+  ['frozen', false],
+  ['deleted', false],
 ])('a customer whose identity is %s is found at its address: %s', async (status, isFound) => {
   const { customerId } = await makeScene(t.platform, 0n);
-  await decide(customerId, status);
-  const found = await lookUp(t.platform, await umaAddressOf(t.platform, customerId));
+  const umaAddress = await umaAddressOf(t.platform, customerId);
+  if (status === 'frozen') await freezeCustomer(t.gateway.payments.database, customerId, freezing);
+  else if (status === 'deleted') await act(t.platform, 'deleteCustomer', { customerId });
+  else await decide(customerId, status);
+  const found = await lookUp(t.platform, umaAddress);
   if (isFound) expect(found.id).toMatch(/^Lookup:/);
   else expect(found).toMatchObject({ code: 'UMA_NOT_FOUND' });
 });
@@ -45,8 +51,26 @@ test('the currency of the default deposit account comes first in a lookup, while
   expect(await first()).toBe('USD');
 });
 
+test('a lookup offers the currencies of the platform of its receiver, not another one of a deposit account', async () => {
+  const platform = await t.newPlatform('dollars');
+  const { customerId, outsideEur: accountId } = await makeScene(platform, 0n);
+  await succeed(platform, 'updateExternalAccount', { accountId, defaultUmaDepositAccount: true });
+  await succeed(platform, 'updatePlatform', { currencies: ['USD'] });
+  const { supportedCurrencies } = await lookUp(t.platform, await umaAddressOf(platform, customerId));
+  expect(supportedCurrencies.map(({ currency }: Data) => currency.code)).toEqual(['USD']);
+});
+
+test('a receiver here asks for the full name of its sender, and for no more', async () => {
+  const { customerId } = await makeScene(t.platform, 0n);
+  const umaAddress = await umaAddressOf(t.platform, customerId);
+  const said = (...senderCustomerInfo: object[]) => umaQuote(t.platform, payer.usd, umaAddress, { senderCustomerInfo });
+  expect(await said({ name: 'FULL_NAME', value: 'Grace Hopper' })).toMatchObject({ status: 'PENDING' });
+  expect(await said({ name: 'BIRTH_DATE', value: '1906-12-09' })).toMatchObject({
+    code: 'MISSING_MANDATORY_USER_INFO',
+  });
+});
+
 describe('a payment whose receiver cannot take it any more when it is sent', () => {
-  const freezing = { ...tester, frozen: true, reason: 'a test' };
   const ways: Readonly<Record<string, (payee: Scene) => Promise<unknown>>> = {
     'is not approved any more': ({ customerId }) => decide(customerId, 'REJECTED'),
     'is frozen': ({ customerId }) => freezeCustomer(t.gateway.payments.database, customerId, freezing),

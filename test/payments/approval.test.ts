@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { platformItself } from '../../src/access/platform-itself.ts';
 import { decideIncoming } from '../../src/payments/approvals/approvals.ts';
-import { actOn, ended, execute, feedEnd, seen, transactionOf, umaAddressOf, umaQuote } from '../setup/acts.ts';
+import { act, actOn, ended, execute, feedEnd, seen, transactionOf, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
@@ -33,6 +33,38 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
   });
   return { scene, transaction };
 }
+
+/** The code of the refusal of an approval of a payment that nobody knows: facts are looked at first. */
+async function refusalOf(...facts: (readonly [name: string, value: string])[]): Promise<string> {
+  const receiverCustomerInfo = facts.map(([name, value]) => ({ name, value }));
+  const transactionId = 'Transaction:019a0000-0000-7000-8000-000000000000';
+  return (await actOn(t.platform, 'approveTransaction', { transactionId, receiverCustomerInfo })).code;
+}
+
+test.each([
+  ['FULL_NAME', ['x', 'x'.repeat(500)], ['', ' ', 'x'.repeat(501), 'a\u0007b']],
+  ['BIRTH_DATE', ['2000-02-29'], ['2001-02-29', '2000-2-9']],
+  ['NATIONALITY', ['US'], ['USA', 'U', 'us']],
+  ['COUNTRY_OF_RESIDENCE', ['US'], ['USA']],
+  ['ULTIMATE_INSTITUTION_COUNTRY', ['US'], ['USA']],
+  ['PHONE_NUMBER', ['123', '+1 2', `+${'1'.repeat(31)}`], ['12', '+12', `+${'1'.repeat(32)}`, '1a2', '++12']],
+  ['EMAIL', ['a@b'], ['a', '@b', 'a@', 'a@b@c', 'a b@c', 'a@b c']],
+  ['USER_TYPE', ['INDIVIDUAL', 'BUSINESS'], ['INDIVIDUALS', 'A BUSINESS']],
+  ['PURPOSE_OF_PAYMENT', ['GIFT'], ['FUN']],
+])('what is said as %s may be any of %j, and none of %j', async (name, right, wrong) => {
+  for (const value of right) expect([value, await refusalOf([name, value])]).toEqual([value, 'TRANSACTION_NOT_FOUND']);
+  for (const value of wrong) expect([value, await refusalOf([name, value])]).toEqual([value, 'INVALID_INPUT']);
+});
+
+test('facts have names of 2 to 64 capitals, are given once, and are 30 at most', async () => {
+  const names = (count: number) => Array.from({ length: count }, (_, n) => [`A_${'B'.repeat(n)}C`, 'x'] as const);
+  const name = (length: number) => [`A${'_'.repeat(length - 2)}Z`, 'x'] as const;
+  for (const facts of [[name(2)], [name(64)], names(30)])
+    expect(await refusalOf(...facts)).toBe('TRANSACTION_NOT_FOUND');
+  const wrong = ['A', 'Ab', 'aB', '_AB', 'AB_', 'A1B', name(65)[0]].map((one) => [[one, 'x'] as const]);
+  for (const facts of [...wrong, [name(3), name(4), name(3)], names(31)])
+    expect([facts, await refusalOf(...facts)]).toEqual([facts, 'INVALID_INPUT']);
+});
 
 describe('an incoming payment', () => {
   test.each([undefined, 'PAY_REQUEST'])('that its scenario decides needs nobody (step %s)', async (step) => {
@@ -138,7 +170,36 @@ describe('an incoming payment', () => {
     };
     expect(await told([])).toContainEqual({ name: 'FULL_NAME', value: 'Grace Hopper' });
     const given = { name: 'FULL_NAME', value: 'Rear Admiral Hopper' };
-    expect((await told([given])).filter(({ name }: Data) => name === 'FULL_NAME')).toEqual([given]);
+    const facts = await told([given, { name: 'EMAIL', value: 'grace@example.com' }]);
+    expect(facts.filter(({ name }: Data) => name === 'FULL_NAME')).toEqual([given]);
+    // Nobody has asked for that.
+    expect(facts.map(({ name }: Data) => name)).not.toContain('EMAIL');
+  });
+
+  test.each([
+    [
+      ['FULL_NAME', 'BIRTH_DATE', 'NATIONALITY', 'COUNTRY_OF_RESIDENCE'],
+      {
+        individual: {
+          ...{ fullName: 'Ada Lovelace', birthDate: '1815-12-10', nationality: 'GB' },
+          address: { line1: '12 St James Square', postalCode: 'SW1Y', country: 'GB' },
+        },
+      },
+    ],
+    [
+      ['FULL_NAME', 'TAX_ID', 'REGISTRATION_NUMBER'],
+      { business: { legalName: 'Engines Ltd', taxId: 'T-1', registrationNumber: 'R-1' } },
+    ],
+  ])('is approved where the record of the customer has all of %j', async (requestedReceiverFields, details) => {
+    const given = { platformCustomerId: 'known', details };
+    const { customer } = await act(t.platform, 'createCustomer', given, 'customer { id }');
+    const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', {
+      ...{ senderUmaAddress: address('success.usd'), customerId: customer.id, requestedReceiverFields },
+      ...{ receivingCurrencyCode: 'USD', receivingCurrencyAmount: 100 },
+    });
+    expect(await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
+      transaction: { status: 'PROCESSING' },
+    });
   });
 
   test('is rejected with a reason, and no money comes', async () => {

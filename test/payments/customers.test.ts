@@ -114,6 +114,28 @@ describe('updating', () => {
     });
   });
 
+  test.each([
+    ['percentageOwnership', [0, 100], [-0.01, 100.01]],
+    ['phoneNumber', ['+12', `+1${'2'.repeat(14)}`], ['+1', '12', '+02', `+1${'2'.repeat(15)}`]],
+    ['title', ['x'.repeat(100)], ['x'.repeat(101)]],
+    ['taxId', ['x'.repeat(100)], ['x'.repeat(101)]],
+    ['emailAddress', ['x'.repeat(320)], ['x'.repeat(321)]],
+    ['fullName', ['x'], ['', ' ']],
+    ['birthDate', ['2000-02-29'], ['2001-02-29']],
+    ['nationality', ['US'], ['USA', 'us']],
+  ])('%s of an owner may be any of %j, and none of %j', async (field, right, wrong) => {
+    const { id } = await create('owned', { details: { business: { legalName: 'Engines Ltd' } } });
+    const owner = { fullName: 'Ada Lovelace', individualType: 'DIRECTOR' };
+    const owned = (value: unknown) =>
+      change('updateCustomer', {
+        customerId: id,
+        details: { business: { beneficialOwners: [owner, { ...owner, [field]: value }] } },
+      });
+    for (const value of right) expect((await owned(value)).customer?.id).toBe(id);
+    const path = ['input', 'details', 'business', 'beneficialOwners', '1', field];
+    for (const value of wrong) expect(await owned(value)).toMatchObject({ code: 'INVALID_INPUT', path });
+  });
+
   test('a new customer needs the legal name of its business', async () => {
     expect(
       await change('createCustomer', { platformCustomerId: 'nameless', details: { business: { taxId: '1' } } }),
@@ -169,7 +191,7 @@ describe('UMA addresses', () => {
     const refused = { __typename: 'InvalidInputError', code: 'INVALID_UMA_ADDRESS', path: ['input', 'umaAddress'] };
     const details = person('Grace Hopper');
     const mine = await create('uma-6');
-    for (const domain of [theirs, theirs.toUpperCase(), 'nobody.example', 'bank.com', `sub.${theirs}`, 'uma.money']) {
+    for (const domain of [theirs, theirs.toUpperCase(), 'xtest.uma.money', 'bank.com', `sub.${theirs}`, 'uma.money']) {
       const umaAddress = `$Treasury@${domain}`;
       expect(await change('createCustomer', { platformCustomerId: 'uma-6', umaAddress, details })).toMatchObject(
         refused,
@@ -180,14 +202,21 @@ describe('UMA addresses', () => {
     expect(moved.customer.umaAddress).toBe('$treasury@test.uma.money');
   });
 
-  test.each(['grace@example.com', '$grace', '$gr ace@example.com', '$@example.com', `$${'a'.repeat(64)}@example.com`])(
+  test.each(['grace@', '$grace', '$gr ace@', '$@', `$${'a'.repeat(64)}@`])(
     'the malformed %j is refused',
-    async (umaAddress) => {
-      expect(
-        await change('createCustomer', { platformCustomerId: 'uma-5', umaAddress, details: person('Grace Hopper') }),
-      ).toMatchObject({ code: 'INVALID_UMA_ADDRESS', path: ['input', 'umaAddress'] });
+    async (name) => {
+      const [umaAddress, details] = [name.replace('@', '@test.uma.money'), person('Grace Hopper')];
+      expect(await change('createCustomer', { platformCustomerId: 'uma-5', umaAddress, details })).toMatchObject({
+        code: 'INVALID_UMA_ADDRESS',
+        path: ['input', 'umaAddress'],
+      });
     },
   );
+
+  test('have a handle of 63 characters at most', async () => {
+    const umaAddress = `$${'a'.repeat(63)}@test.uma.money`;
+    expect((await create('uma-7', { umaAddress, details: person('Grace Hopper') })).umaAddress).toBe(umaAddress);
+  });
 });
 
 describe('identity checks', () => {
@@ -235,6 +264,7 @@ describe('a deleted customer', () => {
     for (const again of [
       await change('deleteCustomer', { customerId: scene.customerId }),
       await change('updateCustomer', { customerId: scene.customerId, details: person('Grace') }),
+      await change('updateCustomer', { customerId: scene.customerId }),
     ]) {
       expect(again).toMatchObject({
         __typename: 'ConflictError',
@@ -256,6 +286,10 @@ describe('a deleted customer', () => {
     const second = await create('gone-2', { umaAddress, details: person('Ada Lovelace') });
     expect(second.umaAddress).toBe(umaAddress);
     expect(await list({ umaAddress })).toEqual([second.id]);
+    const [other, third] = [await create('gone-3'), await create('gone-4')];
+    await change('deleteCustomer', { customerId: other.id });
+    const moved = await change('updateCustomer', { customerId: third.id, umaAddress: other.umaAddress });
+    expect(moved.customer.umaAddress).toBe(other.umaAddress);
     expect(await list({ umaAddress, isIncludingDeleted: true })).toEqual([second.id, first.id]);
   });
 });

@@ -138,12 +138,13 @@ describe('on request', () => {
 
   test('the verification moves alone, with what the bank tells of the owner', async () => {
     const account = await ofNobody('000');
-    expect(await set(account.id, { beneficiaryVerificationStatus: 'PARTIAL_MATCH' })).toMatchObject({
-      status: 'ACTIVE',
-      beneficiaryVerificationStatus: 'PARTIAL_MATCH',
+    const after = await feedEnd(t.platform);
+    const verified = {
+      ...{ status: 'ACTIVE', beneficiaryVerificationStatus: 'PARTIAL_MATCH', version: 2 },
       beneficiaryVerifiedData: { fullName: 'G. Hopper' },
-      version: 2,
-    });
+    };
+    expect(await set(account.id, { beneficiaryVerificationStatus: 'PARTIAL_MATCH' })).toMatchObject(verified);
+    expect(await changesUntil(after, account.id, () => true)).toMatchObject([verified]);
   });
 
   test('has one effect per idempotency key', async () => {

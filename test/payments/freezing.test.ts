@@ -1,21 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  act,
-  ended,
-  execute,
-  feedEnd,
-  lookUp,
-  pay,
-  quote,
-  succeed,
-  umaAddressOf,
-  umaQuote,
-  usdToEur,
-} from '../setup/acts.ts';
+import { act, ended, execute, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
+import { passDelay } from '../setup/passing-time.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
 // Operators freeze a customer or an account: nothing new moves from it or to it, and what is under way ends (decision 78).
@@ -139,21 +128,6 @@ describe('a frozen customer', () => {
   });
 });
 
-test('a payment to the UMA address of who is frozen goes back to its sender, and nobody is found there', async () => {
-  const [from, to] = [await makeScene(platform, 100_000n), await makeScene(platform, 0n)];
-  const address = await umaAddressOf(platform, to.customerId);
-  for (const id of [to.customerId, to.usd]) {
-    const made = await umaQuote(platform, from.usd, address);
-    await freeze(id);
-    expect(await execute(platform, made.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
-    expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'REJECTED' });
-    await thaw(id);
-  }
-  expect(await balanceOf(platform, from.usd)).toBe(100_000n);
-  await freeze(to.customerId);
-  expect(await lookUp(platform, address)).toMatchObject({ code: 'UMA_NOT_FOUND' });
-});
-
 describe('a frozen account', () => {
   const refused = { __typename: 'ForbiddenError', code: 'ACCOUNT_FROZEN', message: 'the account is frozen' };
 
@@ -177,6 +151,30 @@ describe('a frozen account', () => {
     expect(await execute(platform, made.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
   });
 
+  test('of the platform gives no fee back: a payment that its bank returns is refunded whole, and the service bears the fee', async () => {
+    const earning = await t.newPlatform('earning');
+    const data = { platformId: earning.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0' };
+    await t.gateway.payments.database.prisma.platformFee.create({ data });
+    const [scene, earnings] = [await makeScene(earning, 1_000n), await ownAccount(earning, 'USD')];
+    await fund(earning, earnings, 1_000n);
+    const sandboxScenario = { returnAfterMs: 3_600_000 };
+    const leaving = await Promise.all(
+      [scene.usd, earnings].map(async (usd) => {
+        const made = await quote(earning, usdToEur({ ...scene, usd }, { sandboxScenario, immediatelyExecute: true }));
+        expect(await ended(earning, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+        return made.transaction.id;
+      }),
+    );
+    await freeze(earnings);
+    const after = await feedEnd(earning);
+    for (const id of leaving) {
+      await passDelay(t, id);
+      await seen(earning, after, (one) => one.id === id && one.status === 'REFUNDED');
+    }
+    // Its own payment comes back less the fee that it earned itself: what it holds does not fall.
+    expect([await balanceOf(earning, scene.usd), await balanceOf(earning, earnings)]).toEqual([1_000n, 1_025n]);
+  });
+
   test('outside is neither paid nor pulled from, and is not deleted', async () => {
     const scene = await makeScene(platform, 10_000n);
     await freeze(scene.outsideUsd);
@@ -188,6 +186,25 @@ describe('a frozen account', () => {
       expect(await one).toMatchObject(refused);
     await thaw(scene.outsideUsd);
     expect(await out(scene)).toMatchObject({ __typename: 'TransferOutSuccess' });
+  });
+
+  test('outside is not registered again either, though it is INACTIVE; once it is thawed, it is', async () => {
+    const { customerId } = await makeScene(platform, 0n);
+    const accountInfo = { iban: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' } };
+    const beneficiary = { individual: { fullName: 'Grace Hopper' } };
+    const register = () =>
+      act(
+        platform,
+        'createExternalAccount',
+        { customerId, currency: 'EUR', accountInfo, beneficiary },
+        'account { id }',
+      );
+    const { id } = (await register()).account;
+    await freeze(id);
+    await succeed(platform, 'sandboxSetExternalAccountStatus', { accountId: id, status: 'INACTIVE' });
+    expect(await register()).toMatchObject({ __typename: 'ConflictError' });
+    await thaw(id);
+    expect(await register()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });
   });
 
   test('is an event of the feed, as its thaw is, and so is a customer', async () => {

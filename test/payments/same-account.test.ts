@@ -169,6 +169,18 @@ describe.each(kinds)('$type $one', ({ type, one, elsewhere = [], same = [], othe
   });
 });
 
+test('the address of a wallet is another account in another currency, and on another chain', async () => {
+  const customerId = await newCustomer(platform, 'Grace Hopper');
+  const solanaWallet = { address: 'S'.repeat(44) };
+  for (const [currency, wallet] of [
+    ['USDC', { solanaWallet }],
+    ['USDT', { solanaWallet }],
+    ['USDC', { baseWallet: { address: evm } }],
+    ['USDC', { polygonWallet: { address: evm } }],
+  ] as const)
+    expect((await register(customerId, currency, wallet, false)).__typename).toBe('CreateExternalAccountSuccess');
+});
+
 test('an account that becomes ACTIVE again conflicts with the same account, and not with that of another bank', async () => {
   const customerId = await newCustomer(platform, 'Grace Hopper');
   const registerAt = (sortCode: string) =>

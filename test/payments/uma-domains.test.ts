@@ -99,6 +99,7 @@ describe('a domain', () => {
     expect((await give('rival', 'kept.com')).err).toBe('another platform has this UMA domain (CONFLICT)');
     for (const domain of ['kept.com', 'bank', 'bank.com:8080', 'uma.money', 'live.uma.money'])
       expect(await give('rival', domain), domain).toMatchObject({ code: 1, out: '' });
+    expect((await give('live', 'live.uma.money')).code).toBe(0);
     expect(await give('nobody', 'other.com')).toMatchObject({ code: 1, err: expect.stringContaining('nobody') });
   });
 
@@ -143,7 +144,7 @@ describe('a domain', () => {
 });
 
 describe('a sandbox platform', () => {
-  test.each(['pay.acme.test', 'acme.example', 'example.com', 'pay.example.org'])(
+  test.each(['pay.acme.test', 'acme.example', 'example.com', 'pay.example.org', 'example.net'])(
     'takes %s, which is nobody’s',
     async (domain) => {
       expect(await take(sandbox, domain)).toMatchObject({ status: 200, body: { umaDomain: domain } });
@@ -196,16 +197,40 @@ test('no platform has the domain of the receivers that the sandbox simulates, wh
   expect(umaDomain).toMatch(/^sandbox-[0-9a-f]{6}\.uma\.money$/);
 });
 
+test('platforms of like names have domains of their own, and one of the longest name has addresses in it', async () => {
+  expect(await domainOf(await restClient(t.url, (await t.newPlatform('Live')).authorization))).toMatch(/^live-.{6}\./);
+  const longest = await restClient(t.url, (await t.newPlatform('x'.repeat(63))).authorization);
+  const umaAddress = `$ada@${await domainOf(longest)}`;
+  expect((await newCustomer(longest, umaAddress)).body.umaAddress).toBe(umaAddress);
+  for (const name of ['x'.repeat(64), '', ' x', 'live'])
+    await expect(t.newPlatform(name), name).rejects.toMatchObject({
+      code: name === 'live' ? 'CONFLICT' : 'INVALID_INPUT',
+    });
+});
+
 test('a UMA address ends in a domain, not in a host, an address of a machine or a port', () => {
+  const label = 'x'.repeat(63);
+  const [longest, tooLong] = [`${`${label}.`.repeat(3)}${'x'.repeat(61)}`, `${`${label}.`.repeat(3)}${'x'.repeat(62)}`];
+  const machines = 'localhost local localdomain internal intranet private corp home lan arpa onion invalid alt'.split(
+    ' ',
+  );
   const refused = [
-    '$a@bank',
-    '$a@localhost',
-    '$a@10.0.0.1',
-    '$a@[::1]',
-    '$a@bank.com:443',
-    '$a@pay.local',
-    '$a@b@c.com',
-  ];
+    ...[
+      'bank',
+      'localhost',
+      '10.0.0.1',
+      '[::1]',
+      'bank.com:443',
+      'b@c.com',
+      `x${label}.com`,
+      `bank.x${label}`,
+      tooLong,
+    ],
+    ...['-bank.com', 'bank-.com', 'bank.-com', 'bank.com-', 'my_bank.com', 'bank.1', 'b%61nk.com', 'bank.com/pay'],
+    ...machines.map((name) => `pay.${name}`),
+  ].map((domain) => `$a@${domain}`);
+  for (const domain of [longest, `${label}.com`, `bank.${label}`, 'b-k.c-m', '1.com'])
+    expect(checkUmaAddress(`$a@${domain}`, [])).toBe(`$a@${domain}`);
   for (const address of refused) {
     expect(() => checkUmaAddress(address, ['umaAddress']), address).toThrow(
       expect.objectContaining({

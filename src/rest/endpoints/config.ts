@@ -53,7 +53,8 @@ const requiredByProvider = {
 };
 
 const webhookEndpoint = z.string().openapi({
-  description: 'The URL for events: https, a public host, port 443 or 8443; in the sandbox also this machine.',
+  description:
+    'The URL for events: https, a public host, port 443 or 8443; in the sandbox also this machine. To set it needs TRANSACT beside MANAGE and VIEW, because its answers approve payments.',
   example: 'https://example.com/webhooks',
 });
 

@@ -13,7 +13,8 @@ import { lockEndpoint } from './endpoint-queries.ts';
 import { announceTest } from './test-event.ts';
 
 // Makes, changes and removes endpoints in the caller's transaction. An endpoint ends with the token that made it, or that last
-// changed its URL or enabled it: so that token must live. Locked are the platform, its tokens, and the endpoint, in this order.
+// changed its URL, enabled it or had it asked for approvals: so that token must live. Locked are the platform, its tokens, and the
+// endpoint, in this order.
 
 /** The most endpoints that a platform may have. */
 const maxEndpoints = 20;
@@ -26,7 +27,7 @@ export interface EndpointWithSecret {
 
 /**
  * Makes an endpoint, which gets the events from now on, and sends it a test event.
- * @throws Refusal FORBIDDEN (its token is revoked), CONFLICT (the platform has as many as it may), SERVICE_UNAVAILABLE (no key
+ * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), CONFLICT (the platform has as many as it may), SERVICE_UNAVAILABLE (no key
  *   for secrets is set)
  */
 export async function insertEndpoint(
@@ -42,6 +43,7 @@ export async function insertEndpoint(
   },
 ): Promise<EndpointWithSecret> {
   const { platformId } = caller;
+  requireMayApprove(caller, fields.eventTypes);
   await lockPlatform(client, caller);
   const tokenId = await lockMaker(client, caller);
   if ((await prisma.webhookEndpoint.count({ where: { platformId } })) >= maxEndpoints)
@@ -76,7 +78,7 @@ const enabledState = {
 /**
  * Changes an endpoint. A new URL begins without failures, whatever attempts at the old one come to, and gets a test event. Enabling an endpoint does not send the
  * events that it missed: a replay of the range does.
- * @throws Refusal FORBIDDEN (its token is revoked), WEBHOOK_ENDPOINT_NOT_FOUND
+ * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(
   transaction: Transaction,
@@ -91,6 +93,9 @@ export async function changeEndpoint(
   const changesUrl = typeof url === 'string' && url !== before.url;
   const enables = enabled === true && before.status === 'DISABLED';
   const disables = enabled === false && before.status !== 'DISABLED';
+  const approves = eventTypes?.includes(approvalType) === true && !before.eventTypes.includes(approvalType);
+  const takesOver = enables || changesUrl || approves;
+  if (takesOver) requireMayApprove(caller, eventTypes ?? before.eventTypes);
   const { now } = await readClock(client);
   const endpoint = await prisma.webhookEndpoint.update({
     where: { platformId_id: { platformId, id } },
@@ -100,13 +105,23 @@ export async function changeEndpoint(
       description,
       ...((enables || (changesUrl && before.status !== 'DISABLED')) && { ...enabledState, failuresAfter: now }),
       ...(enables && { position: await endOfFeed(prisma, caller) }),
-      ...((enables || changesUrl) && { tokenId }),
+      ...(takesOver && { tokenId }),
       ...(disables && { status: 'DISABLED', disabledAt: now, notice: 'Disabled by the platform.' }),
     },
   });
   if (enables || disables) await dropPending(client, platformId, id);
   if (changesUrl && endpoint.status !== 'DISABLED') await announceTest(client, platformId, id);
   return endpoint;
+}
+
+/** The type of event whose endpoint answers for the platform (decision 33). */
+const approvalType = 'INCOMING_PAYMENT';
+
+/** Refuses an endpoint whose answers approve payments to a token that may not approve them itself. */
+function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventType[]): void {
+  if (permissions.includes('TRANSACT') || !eventTypes.includes(approvalType)) return;
+  const why = `which an endpoint for ${approvalType} needs, because its answers approve payments`;
+  throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
 }
 
 /**

@@ -313,7 +313,7 @@ export const accessBugs: readonly Bug[] = [
   {
     bug: 'an endpoint does not end with the token that has redirected it',
     file: 'src/webhooks/endpoints/endpoint-changes.ts',
-    find: '...((enables || changesUrl) && { tokenId }),',
+    find: '...(takesOver && { tokenId }),',
     put: '...(enables && { tokenId }),',
     caughtBy: {
       file: 'test/access/token-parents.test.ts',
@@ -340,6 +340,21 @@ export const accessBugs: readonly Bug[] = [
       title: 'whoever lets events be read, or reads one by an endpoint, needs VIEW, on both APIs',
     },
   },
+  ...(
+    [
+      ['makes', '  requireMayApprove(caller, fields.eventTypes);\n', ''],
+      ['moves', 'if (takesOver) requireMayApprove', 'if (approves) requireMayApprove'],
+    ] as const
+  ).map(([does, find, put]) => ({
+    bug: `a token that approves no payments ${does} an endpoint that does`,
+    file: 'src/webhooks/endpoints/endpoint-changes.ts',
+    find,
+    put,
+    caughtBy: {
+      file: 'test/access/permissions.test.ts',
+      title: 'whoever makes or moves an endpoint whose answers approve payments needs TRANSACT, on both APIs',
+    },
+  })),
   {
     bug: 'functions with the rights of the owner are open to every login of the server',
     file: 'prisma/migrations',

@@ -7,6 +7,8 @@ const checked = (title: string) => ({ file: 'test/payments/account-checks.test.t
 const settled = (title: string) => ({ file: 'test/rails/settled-amounts.test.ts', title });
 const books = (title: string) => ({ file: 'test/rails/books.test.ts', title });
 const rates = (title: string) => ({ file: 'test/payments/exchange-rates.test.ts', title });
+const lookup = (title: string) => ({ file: 'test/payments/uma.test.ts', title });
+const difference = (title: string) => ({ file: 'test/rails/differences.test.ts', title });
 const lock = payments('pricing/locked-pricing');
 const limits = payments('pricing/receiving-limits');
 const deposits = payments('providers/find-deposits');
@@ -318,6 +320,81 @@ export const conditionBugs: readonly Bug[] = [
     find: 'beyondLow <= (known?.beyondHigh ?? 0n)',
     put: 'beyondLow < (known?.beyondHigh ?? 0n)',
     caughtBy: books('where 5 to 9 are known beyond the books, %s to %s agree: %s'),
+  },
+  {
+    bug: 'a sender reads what nobody has asked its receiver for',
+    file: payments('approvals/approvals'),
+    find: 'requestedInformation: withValues(requested, known)',
+    put: 'requestedInformation: Object.entries(known).map(([name, value]) => ({ name, mandatory: false, value }))',
+    caughtBy: {
+      file: 'test/payments/approval.test.ts',
+      title: 'tells its sender what the platform says of the receiver, before what the record of the customer has',
+    },
+  },
+  {
+    bug: 'a lookup leaves out the fees of the platform that sends',
+    file: payments('receivers/lookups'),
+    find: 'coalesce(f.fixed_fee, 0)::text',
+    put: '0::text',
+    caughtBy: lookup('names limits that a quote keeps, from every currency that the sender holds'),
+  },
+  {
+    bug: 'a deleted customer looks receivers up',
+    file: payments('receivers/lookups'),
+    find: ' and not s.is_deleted',
+    put: '',
+    caughtBy: lookup('its sender is a living customer of the platform, by its id, by its address, or by both'),
+  },
+  {
+    bug: 'a lookup offers the currency of a deposit account that the platform of its receiver does not have',
+    file: payments('receivers/lookups'),
+    find: 'depositCurrency && currencies.includes(depositCurrency) ?',
+    put: 'depositCurrency ?',
+    caughtBy: {
+      file: 'test/payments/able-receivers.test.ts',
+      title: 'a lookup offers the currencies of the platform of its receiver, not another one of a deposit account',
+    },
+  },
+  {
+    bug: 'an answer about a former name of a customer counts',
+    file: payments('customers/identity-checks'),
+    find: '(await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;',
+    put: '(await endStatement(client, platformId, customer.id, leasedUntil)).length >= 0;',
+    caughtBy: {
+      file: 'test/payments/identity-checks.test.ts',
+      title:
+        'an answer counts for the name that was checked, for who is not deleted, and where no newer question waits',
+    },
+  },
+  {
+    bug: 'money that leaves a provider for nobody here is no difference until it has arrived',
+    file: payments('reconciliation/differences'),
+    find: "state !== 'UNDER_WAY' || direction !== 'IN'",
+    put: "state !== 'UNDER_WAY'",
+    caughtBy: difference('an order that is %s here, with %o there: %o'),
+  },
+  {
+    bug: 'money that a provider gives back is not missed by the order that it was collected for',
+    file: payments('reconciliation/differences'),
+    find: "movement.state === 'SETTLED' && returned.has(order.id) ?",
+    put: 'false ?',
+    caughtBy: difference('an order that is %s here, with %o there: %o'),
+  },
+  {
+    bug: 'what a provider books late is missing in a comparison',
+    file: payments('reconciliation/differences'),
+    find: 'period.to.getTime() + laterMs',
+    put: 'period.to.getTime()',
+    caughtBy: difference('a provider is asked for all pages, and for an hour after the period'),
+  },
+  {
+    bug: 'a day whose differences somebody has closed is compared for a month',
+    file: payments('reconciliation/daily'),
+    find: 'x.closed_at is null and ',
+    put: '',
+    caughtBy: difference(
+      'a missed day is compared for a week, one with an open difference for a month, each by one at a time',
+    ),
   },
   {
     bug: 'a platform says nothing of a receiver whose record says it',

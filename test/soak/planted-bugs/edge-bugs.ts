@@ -6,6 +6,7 @@ const plan = (title: string) => ({ file: 'test/ledger/plan-checks.test.ts', titl
 const locked = (title: string) => ({ file: 'test/ledger/locks.test.ts', title });
 const clock = (title: string) => ({ file: 'test/work/clock.test.ts', title });
 const receiver = (title: string) => ({ file: 'test/payments/able-receivers.test.ts', title });
+const frozen = (title: string) => ({ file: 'test/payments/freezing.test.ts', title });
 const coming = (title: string) => ({ file: 'test/payments/coming-money.test.ts', title });
 const row = columns('a row may be %s, and nothing beyond it');
 const movedBack = clock('moves back what waits in %s');
@@ -14,7 +15,7 @@ const sameStatus = 'a payment that keeps its status changes in nothing but a ref
 const times = 'when a payment was settled and its refund begun is what the clock of the database said';
 const incoming =
   'of an incoming payment but what comes of it, the question to its platform, and the account that it goes to';
-const waits = '%s who only takes part is waited for beside one that changes';
+const waits = 'a plan waits for whoever %s, and is refused for what that has become';
 const rejected = receiver('is rejected, and its money is back: it %s');
 const tokens = {
   file: 'test/access/ended-tokens.test.ts',
@@ -41,6 +42,15 @@ export const edgeBugs: readonly Bug[] = [
       title:
         'takes the fee back to its last unit from an account that holds no more, and nothing from one that lacks a unit',
     },
+  },
+  {
+    bug: 'a payment that its bank returns waits for as long as the account of the platform is frozen',
+    file: sql('lease_rail_orders'),
+    find: ' and (pa.frozen_at is null or pa.id = s.id)',
+    put: '',
+    caughtBy: frozen(
+      'of the platform gives no fee back: a payment that its bank returns is refunded whole, and the service bears the fee',
+    ),
   },
   {
     bug: 'a change of an external account ignores the version that it was made for',
@@ -301,14 +311,14 @@ export const edgeBugs: readonly Bug[] = [
     file: sql('lock_plans'),
     find: "plan.adjustments[*].id')))\n    order by platform_id, id for no key update",
     put: "plan.adjustments[*].id')))\n    order by platform_id, id",
-    caughtBy: locked('an approval waits for whoever rejects its adjustment'),
+    caughtBy: locked(waits),
   },
   {
     bug: 'a case is settled beside its end',
     file: sql('lock_plans'),
     find: "and order_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.cases[*].order_id')))",
     put: 'and false',
-    caughtBy: locked('a settlement by hand waits for whoever closes its case'),
+    caughtBy: locked(waits),
   },
   {
     bug: 'customers who only take part are not locked beside others that change',
@@ -359,6 +369,32 @@ export const edgeBugs: readonly Bug[] = [
     find: "if v_step <= interval '1 second' then",
     put: "if v_step <= interval '0.5 seconds' then",
     caughtBy: clock('is one of more than a second, and is seen once'),
+  },
+  ...(
+    [
+      ['deleted', ' and not r.is_deleted'],
+      ['frozen', ' and r.frozen_at is null'],
+    ] as const
+  ).map(([what, find]) => ({
+    bug: `a ${what} customer is found at its address`,
+    file: sql('find_receiver'),
+    find,
+    put: '',
+    caughtBy: receiver('a customer whose identity is %s is found at its address: %s'),
+  })),
+  {
+    bug: 'a frozen account that is INACTIVE is registered again',
+    file: sql('check_registrations'),
+    find: ' or a.frozen_at is not null)',
+    put: ')',
+    caughtBy: frozen('outside is not registered again either, though it is INACTIVE; once it is thawed, it is'),
+  },
+  {
+    bug: 'a customer who changes its address does not get that of one who is deleted',
+    file: sql('check_customers'),
+    find: ' and not c.is_deleted\n',
+    put: '\n',
+    caughtBy: { file: 'test/payments/customers.test.ts', title: 'leaves its UMA address to others' },
   },
   {
     bug: 'a customer whom a person has approved is not found at its address',

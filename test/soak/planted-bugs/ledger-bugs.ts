@@ -23,7 +23,7 @@ export const ledgerBugs: readonly Bug[] = [
     put: 'null;',
     caughtBy: {
       file: walls,
-      title: 'a plan waits for whoever changes its quote, and then sees what it has become',
+      title: 'a plan waits for whoever %s, and is refused for what that has become',
     },
   },
   {
@@ -34,7 +34,7 @@ export const ledgerBugs: readonly Bug[] = [
     put: 'null;',
     caughtBy: {
       file: walls,
-      title: 'a plan waits for whoever changes its transaction, and then sees what it has become',
+      title: 'a plan waits for whoever %s, and is refused for what that has become',
     },
   },
   {
@@ -53,14 +53,14 @@ export const ledgerBugs: readonly Bug[] = [
     find: `perform from rail_order where platform_id = any (v_platforms) and id = any (v_changed)
     order by platform_id, id for no key update;`,
     put: 'null;',
-    caughtBy: { file: walls, title: 'a plan waits for whoever closes its order, and then finds it closed' },
+    caughtBy: { file: walls, title: 'a plan waits for whoever %s, and is refused for what that has become' },
   },
   {
     bug: 'a plan does not lock the customers who take part',
     file: 'prisma/functions/lock_plans.sql',
     find: 'perform from customer where platform_id = any (v_platforms) and id = any (v_active) order by platform_id, id for share;',
     put: 'null;',
-    caughtBy: { file: walls, title: 'a plan waits for whoever stops a customer who takes part' },
+    caughtBy: { file: walls, title: 'a plan waits for whoever %s, and is refused for what that has become' },
   },
   {
     bug: 'a freeze of a customer does not lock its accounts',
@@ -300,7 +300,7 @@ export const ledgerBugs: readonly Bug[] = [
     order by platform_id, id for share;`,
     put: `kind = 'EXTERNAL' and id = any (v_active)
     order by platform_id, id;`,
-    caughtBy: { file: walls, title: 'a plan waits for whoever stops an account outside that takes part' },
+    caughtBy: { file: walls, title: 'a plan waits for whoever %s, and is refused for what that has become' },
   },
   {
     bug: 'calls with one idempotency key do not wait for each other',

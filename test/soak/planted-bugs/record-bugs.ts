@@ -49,7 +49,7 @@ export const recordBugs: readonly Bug[] = [
     file: 'prisma/functions/guard_transaction.sql',
     find: 'new.source_name, new.source_number, new.metadata,',
     put: 'new.source_name, new.source_number, old.metadata,',
-    caughtBy: { file: 'test/ledger/invariants.test.ts', title: 'what was quoted and agreed cannot change with it' },
+    caughtBy: { file: 'test/ledger/columns.test.ts', title: 'of an outgoing payment but what comes of it' },
   },
   {
     bug: 'the description of a payment can change, which its events do not store',

@@ -68,14 +68,14 @@ export const statusBugs: readonly Bug[] = [
     file: 'prisma/functions/check_quotes.sql',
     find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
     put: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and now() >= v_expires_at)",
-    caughtBy: { file: walls, title: 'a quote that expires while its execution waits is not executed' },
+    caughtBy: { file: walls, title: 'a plan waits for whoever %s, and is refused for what that has become' },
   },
   {
     bug: 'an expired quote is executed',
     file: 'prisma/functions/check_quotes.sql',
     find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
     put: 'false',
-    caughtBy: { file: walls, title: 'a quote that expires while its execution waits is not executed' },
+    caughtBy: { file: walls, title: 'a plan waits for whoever %s, and is refused for what that has become' },
   },
   {
     bug: 'a deposit for a quote that has expired is credited each time',

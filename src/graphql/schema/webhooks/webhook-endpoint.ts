@@ -103,7 +103,7 @@ export const WebhookEndpoint = builder.objectRef<WebhookEndpointRow>('WebhookEnd
     tokenId: t.id({
       nullable: true,
       description:
-        'The API token with which it ends: the one that made it, or that last changed its url or enabled it. Null where the operator did.',
+        'The API token with which it ends: the one that made it, or that last changed its url, enabled it or added INCOMING_PAYMENT. Null where the operator did.',
       ...reads(leaf.id('ApiToken', 'token_id')),
       resolve: ({ tokenId }) => tokenId && publicId('ApiToken', tokenId),
     }),

@@ -18,7 +18,11 @@ mutation('createWebhookEndpoint', {
       description:
         'https, port 443 or 8443, with a public host name; in the sandbox also http on the loopback interface.',
     }),
-    eventTypes: t.field({ type: [EventType], description: 'Which events; all that webhooks carry when left out.' }),
+    eventTypes: t.field({
+      type: [EventType],
+      description:
+        'Which events; all that webhooks carry when left out. INCOMING_PAYMENT needs a token with TRANSACT: answers to it approve payments.',
+    }),
     description: t.string({ description: "The platform's own words for it, at most 500 characters." }),
   }),
   success: {
@@ -30,7 +34,8 @@ mutation('createWebhookEndpoint', {
 });
 
 mutation('updateWebhookEndpoint', {
-  description: 'Changes an endpoint. What is left out stays as it is. A new url gets a test event.',
+  description:
+    'Changes an endpoint. What is left out stays as it is. A new url gets a test event. To move or enable one for INCOMING_PAYMENT, or to add that type, needs a token with TRANSACT.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
     url: t.string({ description: 'As in createWebhookEndpoint.' }),

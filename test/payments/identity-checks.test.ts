@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Payments } from '../../src/payments/command.ts';
+import { checkDueIdentities, wakeIdentityCheck } from '../../src/payments/customers/identity-checks.ts';
+import type { IdentityAnswer, IdentityRequest } from '../../src/rails/identity-request.ts';
+import { act, succeed } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { newCustomer } from '../setup/scene.ts';
+
+// What becomes of the answers of a rail that checks an identity again. The test is the rail.
+
+let t: TestGateway;
+let payments: Payments;
+let answer: (asked: IdentityRequest) => Promise<IdentityAnswer>;
+let asked: string[] = [];
+beforeAll(async () => {
+  t = await startTestGateway({ ROLE: 'serve' });
+  const checkIdentity = (request: IdentityRequest) => {
+    asked.push(`Customer:${request.customerId} ${request.attempts}`);
+    return answer(request);
+  };
+  const rail = Object.assign(Object.create(t.gateway.payments.rails.SANDBOX ?? null), { checkIdentity });
+  payments = { ...t.gateway.payments, rails: { SANDBOX: rail } };
+});
+afterAll(() => t.stop());
+
+const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
+const wake = (id: string) => wakeIdentityCheck(t.owner, t.platform.platformId, uuid(id));
+const set = (id: string, due: string) =>
+  t.owner.query(`update identity_check set due_at = ${due} where customer_id = $1`, [uuid(id)]);
+
+/** Has what is due checked, and answers who was asked about, and how often before. */
+async function checked(next: IdentityAnswer | typeof answer): Promise<string[]> {
+  answer = typeof next === 'function' ? next : async () => next;
+  asked = [];
+  await checkDueIdentities(payments, 10);
+  return asked;
+}
+
+/** The customer's status and version, and in about how many seconds it is checked again: null for never. */
+async function standing(id: string): Promise<[status: string, version: number, seconds: number | null]> {
+  const { rows } = await t.owner.query(
+    `select kyc_status, version, abs(100 * round(extract(epoch from due_at - clock_timestamp()) / 100))::int as seconds
+     from customer c left join identity_check i on i.customer_id = c.id where c.id = $1`,
+    [uuid(id)],
+  );
+  return [rows[0].kyc_status, rows[0].version, rows[0].seconds];
+}
+
+test('a check that is due is made once, and its answer stands until it is asked for again', async () => {
+  const id = await newCustomer(t.platform);
+  expect(await checked('REJECTED')).toEqual([]);
+  await wake(id);
+  await set(id, `clock_timestamp() + interval '1 minute'`);
+  expect(await checked('REJECTED')).toEqual([]);
+  await set(id, 'clock_timestamp()');
+  expect(await checked({ status: 'PENDING_REVIEW', checkInMs: 600_000 })).toEqual([`${id} 1`]);
+  expect(await standing(id)).toEqual(['PENDING_REVIEW', 2, 600]);
+  await set(id, 'clock_timestamp()');
+  // The same answer is no change.
+  expect(await checked({ status: 'PENDING_REVIEW', checkInMs: 300_000 })).toEqual([`${id} 2`]);
+  expect(await standing(id)).toEqual(['PENDING_REVIEW', 2, 300]);
+  await wake(id);
+  expect(await checked('REJECTED')).toEqual([`${id} 3`]);
+  expect(await standing(id)).toEqual(['REJECTED', 3, null]);
+});
+
+test('an answer counts for the name that was checked, for who is not deleted, and where no newer question waits', async () => {
+  const ids: string[] = [];
+  for (let made = 0; made < 4; made += 1) ids.push(await newCustomer(t.platform));
+  const [renamed = '', deleted = '', woken = '', wokenAtEnd = ''] = ids;
+  for (const id of ids) await wake(id);
+  const details = { individual: { fullName: 'Grace Hopper 001' } };
+  const meanwhile: Readonly<Record<string, () => Promise<unknown>>> = {
+    [renamed]: () => succeed(t.platform, 'updateCustomer', { customerId: renamed, details }),
+    [deleted]: () => act(t.platform, 'deleteCustomer', { customerId: deleted }),
+    [woken]: () => wake(woken),
+    [wokenAtEnd]: () => wake(wokenAtEnd),
+  };
+  await checked(async ({ customerId }) => {
+    const id = `Customer:${customerId}`;
+    await meanwhile[id]?.();
+    return id === wokenAtEnd ? 'REJECTED' : { status: 'REJECTED', checkInMs: 600_000 };
+  });
+  expect(await standing(renamed)).toEqual(['PENDING_REVIEW', 2, null]);
+  expect(await standing(deleted)).toEqual(['APPROVED', 2, null]);
+  for (const id of [woken, wokenAtEnd]) expect(await standing(id)).toEqual(['APPROVED', 1, 0]);
+  // Who is deleted is not checked again; the others are.
+  await wake(deleted);
+  expect((await checked('EXPIRED')).sort()).toEqual([`${woken} 2`, `${wokenAtEnd} 2`].sort());
+  for (const id of [woken, wokenAtEnd]) expect(await standing(id)).toEqual(['EXPIRED', 2, null]);
+});
+
+test('a rail that cannot be asked is asked again, later each time', async () => {
+  const id = await newCustomer(t.platform);
+  await wake(id);
+  for (const [attempts, seconds] of [
+    [7, 100],
+    [12, 3_600],
+  ] as const) {
+    const text = 'update identity_check set due_at = clock_timestamp(), attempts = $2 where customer_id = $1';
+    await t.owner.query(text, [uuid(id), attempts]);
+    await checked(() => Promise.reject(new Error('no answer')));
+    expect(await standing(id)).toEqual(['APPROVED', 1, seconds]);
+  }
+});

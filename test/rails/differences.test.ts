@@ -1,0 +1,288 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Payments } from '../../src/payments/command.ts';
+import { readBalances } from '../../src/payments/reconciliation/balances.ts';
+import { reconcileDueDays } from '../../src/payments/reconciliation/daily.ts';
+import { reconcile } from '../../src/payments/reconciliation/differences.ts';
+import type { MovementsRequest, RailMovement } from '../../src/rails/rail-movements.ts';
+import { ended, execute, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
+import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { passDelay } from '../setup/passing-time.ts';
+import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+
+// What a comparison of one order with the movements of a provider says. The test is the provider.
+
+interface Order {
+  readonly id: string;
+  readonly at: Date;
+  /** Its movement, where both sides agree. */
+  readonly movement: RailMovement;
+}
+
+const hour = 3_600_000;
+const late = { delayMs: hour };
+const later = { sandboxScenario: late };
+let t: TestGateway;
+let scene: Scene;
+let payments: Payments;
+let tenant: { readonly platformId: string; readonly environment: 'SANDBOX' };
+/** What the provider lists, page by page, and how it was asked. */
+let pages: readonly (readonly RailMovement[])[] = [];
+let asked: MovementsRequest[] = [];
+const orders: Record<string, Order> = {};
+
+const movementOf = (rest: Partial<RailMovement>): RailMovement => ({
+  ...{ orderId: undefined, reference: randomUUID(), amount: 100n, currency: 'USD', direction: 'OUT', state: 'SETTLED' },
+  ...rest,
+});
+
+/** The orders of a payment, oldest first. */
+async function ordersOf(transactionId: string, rest: Partial<RailMovement> = {}): Promise<Order[]> {
+  const text = 'select id, created_at as at from rail_order where transaction_id = $1 order by created_at';
+  const { rows } = await t.owner.query(text, [transactionId.split(':')[1]]);
+  return rows.map(({ id, at }) => ({ id, at, movement: movementOf({ orderId: id, ...rest }) }));
+}
+
+/** Executes a quote that is paid from an account outside, and answers its transaction. */
+async function pull(platform: TestPlatform, own: Scene, sandboxScenario: object = { step: 'PULL', delayMs: hour }) {
+  const source = { account: { accountId: own.outsideUsd } };
+  const made = await quote(platform, usdToEur(own, { source, sandboxScenario, lockedCurrencyAmount: 100 }));
+  await execute(platform, made.id);
+  return made.transaction.id;
+}
+
+beforeAll(async () => {
+  t = await startTestGateway();
+  scene = await makeScene(t.platform, 100_000n);
+  tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' };
+  const movements = async (request: MovementsRequest) => {
+    asked.push(request);
+    const page = Number(request.cursor ?? 0);
+    return { movements: pages[page] ?? [], nextCursor: page + 1 < pages.length ? String(page + 1) : undefined };
+  };
+  const balances = async () => new Map([['USD', 0n]]);
+  const rail = Object.assign(Object.create(t.gateway.payments.rails.SANDBOX ?? null), { movements, balances });
+  payments = { ...t.gateway.payments, rails: { SANDBOX: rail } };
+
+  const note = async (name: string, id: string, rest?: Partial<RailMovement>) =>
+    Object.assign(orders, { [name]: (await ordersOf(id, rest))[0] });
+  const paid = await pay(t.platform, scene);
+  await ended(t.platform, paid.id);
+  await note('paid', paid.id);
+  const failing = await pay(t.platform, scene, 100, { sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } });
+  await ended(t.platform, failing.id);
+  await note('failed', failing.id, { state: 'FAILED' });
+  await note('waiting', (await pay(t.platform, scene, 100, later)).id, { state: 'UNDER_WAY' });
+  const returned = await pay(t.platform, scene, 100, { sandboxScenario: { returnAfterMs: hour } });
+  await ended(t.platform, returned.id);
+  const after = await feedEnd(t.platform);
+  await passDelay(t, returned.id);
+  await seen(t.platform, after, ({ id, status }) => id === returned.id && status === 'REFUNDED');
+  await note('returned', returned.id, { state: 'RETURNED' });
+  const pulling = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 100 };
+  const { transaction } = await succeed(t.platform, 'transferIn', pulling, 'transaction { id }');
+  await ended(t.platform, transaction.id);
+  await note('collected', transaction.id, { direction: 'IN' });
+  const inside = await quote(t.platform, usdToEur(scene, { destination: { account: { accountId: scene.eur } } }));
+  await execute(t.platform, inside.id);
+  await note('inside', inside.transaction.id);
+  // Both are paid out in euros, once they are pulled in dollars.
+  await note('pulling', await pull(t.platform, scene), { direction: 'IN', state: 'UNDER_WAY' });
+  const pulled = await pull(t.platform, scene, late);
+  await vi.waitFor(async () => expect(await ordersOf(pulled)).toHaveLength(2), 20_000);
+  await note('pulled', pulled, { direction: 'IN' });
+});
+beforeEach(() => {
+  asked = [];
+});
+// Money of a deposit is credited that has come with no payment of its own.
+afterAll(() => t.stop([/^a deposit at a provider is credited by a payment of its own/]));
+
+const beganAt = new Date('2026-01-01T12:00:00.000Z');
+const insertDeposit = (platformId: string, reference: string, status: string, transactionId: string | null = null) =>
+  t.owner.query(
+    `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, status, transaction_id, account_id,
+       reason, due_at)
+     select $1, uuid_v7(), $2, 'there', $3, 100, 'USD', $4::deposit_status, $5, a.id, 'a test',
+       case $4 when 'RECEIVED' then clock_timestamp() + interval '1 day' end
+     from account a where a.platform_id = $1 and a.kind = 'INTERNAL' limit 1`,
+    [platformId, reference, beganAt, status, transactionId],
+  );
+const compare = (from: Date, ms = 1) => reconcile(payments, tenant, { from, to: new Date(from.getTime() + ms) });
+const beside = ({ at }: Order, ms: number) => new Date(at.getTime() + ms);
+const orderOf = (name: string): Order => orders[name] ?? expect.unreachable(name);
+
+const settled = { state: 'SETTLED' } as const;
+const back = { orderId: undefined, returnOf: 'it' };
+const unknown = { orderId: undefined, reference: 'unknown' };
+
+type Case = readonly [order: string, there: readonly Partial<RailMovement>[], faults: readonly string[]];
+const cases: readonly Case[] = [
+  ...['paid', 'failed', 'waiting', 'returned', 'collected', 'pulling', 'pulled'].map(
+    (name) => [name, [{}], []] as const,
+  ),
+  ['paid', [], ['MISSING_THERE']],
+  ['returned', [], ['MISSING_THERE']],
+  ['collected', [], ['MISSING_THERE']],
+  ['failed', [], []],
+  ['waiting', [], []],
+  ['paid', [{}, {}], ['TWICE']],
+  ['paid', [{ amount: 99n }], ['OTHER_AMOUNT']],
+  ['paid', [{ currency: 'EUR' }], ['OTHER_AMOUNT']],
+  ['paid', [{ amount: 101n }, {}], ['OTHER_AMOUNT', 'TWICE']],
+  ...(['FAILED', 'RETURNED', 'UNDER_WAY'] as const).map((state) => ['paid', [{ state }], ['OTHER_OUTCOME']] as const),
+  ['paid', [{ state: 'FAILED' }, {}], ['OTHER_OUTCOME', 'TWICE']],
+  ['paid', [{}, back], ['OTHER_OUTCOME']],
+  ['failed', [{ state: 'RETURNED' }], []],
+  ['failed', [settled, back], []],
+  ['failed', [settled], ['OTHER_OUTCOME']],
+  ['failed', [{ state: 'UNDER_WAY' }], ['OTHER_OUTCOME']],
+  ['waiting', [settled], ['OTHER_OUTCOME']],
+  ['waiting', [{ state: 'RETURNED' }], ['OTHER_OUTCOME']],
+  ['returned', [settled], ['OTHER_OUTCOME']],
+  ['returned', [{}, back], []],
+  ...(['SETTLED', 'RETURNED', 'UNDER_WAY'] as const).map(
+    (state) => ['paid', [{}, { ...unknown, state }], ['MISSING_HERE']] as const,
+  ),
+  ['paid', [{}, { orderId: randomUUID(), direction: 'IN' }], ['MISSING_HERE']],
+  ['paid', [{}, { ...unknown, state: 'FAILED' }], []],
+  ['paid', [{}, { ...unknown, state: 'UNDER_WAY', direction: 'IN' }], []],
+];
+
+test.each(cases)('an order that is %s here, with %o there: %o', async (name, there, faults) => {
+  const order = orderOf(name);
+  pages = [
+    there.map((change) => {
+      const { reference, ...movement } = order.movement;
+      const returnOf = change.returnOf && order.id;
+      return movementOf({ ...movement, ...change, returnOf });
+    }),
+  ];
+  const found = await compare(order.at);
+  expect(found.differences.map(({ fault }) => fault)).toEqual(faults);
+  expect(found).toMatchObject({ orders: 1, movements: there.length });
+});
+
+test('an order belongs to the period in which it was made, from its first moment to the last before its end', async () => {
+  const paid = orderOf('paid');
+  pages = [];
+  for (const [from, found] of [
+    [beside(paid, -1), 0],
+    [paid.at, 1],
+    [beside(paid, 1), 0],
+  ] as const)
+    expect((await compare(from)).orders).toBe(found);
+  // What stays here is no order of the provider.
+  expect((await compare(orderOf('inside').at)).orders).toBe(0);
+  // One of another period that only a return names lacks nothing.
+  pages = [[movementOf({ returnOf: paid.id })]];
+  expect(await compare(beside(paid, -1))).toMatchObject({ orders: 1, differences: [] });
+});
+
+test('a provider is asked for all pages, and for an hour after the period', async () => {
+  const paid = orderOf('paid');
+  pages = [[paid.movement], [movementOf({})]];
+  expect((await compare(paid.at)).movements).toBe(2);
+  const to = beside(paid, 1 + hour);
+  expect(asked).toEqual([
+    { from: paid.at, to, cursor: undefined },
+    { from: paid.at, to, cursor: '1' },
+  ]);
+});
+
+test('a deposit is compared like an order once it is credited, and is no difference while nobody has it', async () => {
+  const { rows } = await t.owner.query('select id from transaction where reference is not null limit 1');
+  await insertDeposit(tenant.platformId, 'credited', 'CREDITED', rows[0].id);
+  await insertDeposit(tenant.platformId, 'open', 'UNATTRIBUTED');
+  const movement = (reference: string) => movementOf({ reference, direction: 'IN' });
+  const faults = async (from: Date, ...there: RailMovement[]) => {
+    pages = [there];
+    return (await compare(from)).differences.map(({ fault, reference }) => [fault, reference]);
+  };
+  expect(await faults(beganAt, movement('credited'), movement('open'))).toEqual([]);
+  expect(await faults(beganAt)).toEqual([['MISSING_THERE', undefined]]);
+  expect(await faults(beganAt, movement('credited'), movement('nobody’s'))).toEqual([['MISSING_HERE', 'nobody’s']]);
+  // Of another period it is found by its reference alone.
+  for (const ms of [-1, 1]) {
+    const from = new Date(beganAt.getTime() + ms);
+    expect(await faults(from)).toEqual([]);
+    expect((await compare(from)).orders).toBe(0);
+    expect(await faults(from, { ...movement('credited'), amount: 99n })).toEqual([['OTHER_AMOUNT', 'credited']]);
+  }
+});
+
+test('what is under way, and what has failed within the last minute, may count on one side only', async () => {
+  const platform = await t.newPlatform('balances');
+  const { platformId } = platform;
+  const own = await makeScene(platform, 1_000n);
+  /** What the books have, and by how much more the provider may hold less than that, than more. */
+  const read = async () => {
+    const both = await readBalances(payments, { ...tenant, platformId });
+    const { booked, beyondLow, beyondHigh } = both?.find(({ currency }) => currency === 'USD') ?? expect.unreachable();
+    return { booked, spread: beyondHigh + beyondLow + 2n * booked };
+  };
+  const pulling = { sourceAccountId: own.outsideUsd, destinationAccountId: own.usd, amount: 100, ...later };
+  const within = async () =>
+    succeed(platform, 'transferInternal', {
+      ...{ sourceAccountId: own.usd, destinationAccountId: await ownAccount(platform, 'USD'), amount: 100 },
+    });
+  const payOut = async (rest: object) => ended(platform, (await pay(platform, own, 100, rest)).id);
+  const steps: readonly (readonly [string, () => Promise<unknown>, booked: bigint, spread: bigint])[] = [
+    ['a transfer here', within, 0n, 0n],
+    ['a payout that has ended', () => payOut({}), -100n, 0n],
+    ['a payout that waits', () => pay(platform, own, 100, later), 0n, 100n],
+    ['a transfer from outside that waits', () => succeed(platform, 'transferIn', pulling), 0n, -100n],
+    ['a pull that waits', () => pull(platform, own), 0n, -100n],
+    ['a deposit that is closed', () => insertDeposit(platformId, 'closed', 'CLOSED'), 0n, 0n],
+    ['a deposit that is new', () => insertDeposit(platformId, 'new', 'RECEIVED'), 0n, -100n],
+    ['a deposit that nobody has', () => insertDeposit(platformId, 'open', 'UNATTRIBUTED'), 0n, -100n],
+    ['a payout that has failed', () => payOut({ sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } }), 0n, 100n],
+  ];
+  for (const [what, run, booked, spread] of steps) {
+    const before = await read();
+    await run();
+    const after = await read();
+    const change = [after.booked - before.booked, after.spread - before.spread];
+    expect([what, ...change]).toEqual([what, booked, spread]);
+  }
+});
+
+test('a missed day is compared for a week, one with an open difference for a month, each by one at a time', async () => {
+  const { platformId } = await t.newPlatform('daily');
+  const sql = (text: string) => t.owner.query(text.replaceAll(':platform', `'${platformId}'`));
+  await sql(`update platform set created_at = created_at - interval '40 days' where id = :platform`);
+  pages = [];
+  const today = `date_trunc('day', clock_timestamp(), 'UTC')`;
+  /** How many days back those are that are compared now. */
+  const compared = async (): Promise<number[]> => {
+    const { rows: before } = await sql('select clock_timestamp()::text as now');
+    await reconcileDueDays(payments, 0);
+    const { rows } = await sql(`select extract(day from ${today} - period_from)::int as back from reconciliation
+      where platform_id = :platform and started_at >= '${before[0].now}' order by 1`);
+    return rows.map(({ back }) => back);
+  };
+  expect(await compared()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(await compared()).toEqual([]);
+
+  const day = (back: number) => `${today} - interval '${back} days', ${today} - interval '${back - 1} days'`;
+  for (const [back, closed, gone] of [
+    [20, `now(), 'Ada', 'a test'`, 'null'],
+    [21, 'null, null, null', 'now()'],
+    [31, 'null, null, null', 'null'],
+    [32, 'null, null, null', 'null'],
+  ] as const) {
+    await sql(`insert into reconciliation (platform_id, period_from, period_to, started_at, finished_at)
+      select :platform, ${day(back)}, ${today} - interval '1 hour', ${today} - interval '1 hour'`);
+    await sql(`insert into reconciliation_difference (platform_id, fault, there, same_as, closed_at, closed_by, closed_reason, gone_at,
+        period_from, period_to) select :platform, 'MISSING_HERE', 'there', '${back}', ${closed}, ${gone}, ${day(back)}`);
+  }
+  expect(await compared()).toEqual([31]);
+  for (const [minutes, days] of [
+    [14, []],
+    [16, [1]],
+  ] as const) {
+    await sql(`update reconciliation set finished_at = null, started_at = clock_timestamp() - interval '${minutes} minutes'
+      where platform_id = :platform and period_to = ${today}`);
+    expect([minutes, await compared()]).toEqual([minutes, days]);
+  }
+});
