@@ -990,20 +990,17 @@ export type ReceiveUmaMutation = { sandboxReceiveUma:
 export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: string, subject:
     | { id: string }
     | { id: string }
+    | { kycStatus: KycStatus, id: string }
+    | { id: string }
+    | { id: string, accountStatus: ExternalAccountStatus }
+    | { id: string, balance: { formatted: string } }
     | { id: string }
     | { id: string }
+    | { id: string, quoteStatus: QuoteStatus }
+    | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null }
     | { id: string }
     | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-   | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
-    | { status: ExternalAccountStatus }
-    | { balance: { formatted: string } }
-   | null, customer: { id: string, kycStatus: KycStatus } | null };
+   | null };
 
 export type WhoamiQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1019,20 +1016,17 @@ export type LatestEventsQueryVariables = Exact<{
 export type LatestEventsQuery = { viewer: { feedCursor: string }, events: { edges: Array<{ node: { id: string, cursor: string, type: EventType, occurredAt: string, subject:
           | { id: string }
           | { id: string }
+          | { kycStatus: KycStatus, id: string }
+          | { id: string }
+          | { id: string, accountStatus: ExternalAccountStatus }
+          | { id: string, balance: { formatted: string } }
           | { id: string }
           | { id: string }
+          | { id: string, quoteStatus: QuoteStatus }
+          | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null }
           | { id: string }
           | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-         | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
-          | { status: ExternalAccountStatus }
-          | { balance: { formatted: string } }
-         | null, customer: { id: string, kycStatus: KycStatus } | null } }> } };
+         | null } }> } };
 
 export type TailSubscriptionVariables = Exact<{
   filter?: EventFilter | null | undefined;
@@ -1042,20 +1036,17 @@ export type TailSubscriptionVariables = Exact<{
 export type TailSubscription = { events: { id: string, cursor: string, type: EventType, occurredAt: string, subject:
       | { id: string }
       | { id: string }
+      | { kycStatus: KycStatus, id: string }
+      | { id: string }
+      | { id: string, accountStatus: ExternalAccountStatus }
+      | { id: string, balance: { formatted: string } }
       | { id: string }
       | { id: string }
+      | { id: string, quoteStatus: QuoteStatus }
+      | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null }
       | { id: string }
       | { id: string }
-      | { id: string }
-      | { id: string }
-      | { id: string }
-      | { id: string }
-      | { id: string }
-      | { id: string }
-     | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
-      | { status: ExternalAccountStatus }
-      | { balance: { formatted: string } }
-     | null, customer: { id: string, kycStatus: KycStatus } | null } };
+     | null } };
 
 export type WebhookBodiesSubscriptionVariables = Exact<{
   filter?: EventFilter | null | undefined;
@@ -1454,31 +1445,26 @@ fragment EventParts on Event {
   occurredAt
   subject {
     id
-  }
-  transaction {
-    id
-    status
-    sentAmount {
-      formatted
+    ... on Transaction {
+      transactionStatus: status
+      sentAmount {
+        formatted
+      }
     }
-  }
-  quote {
-    id
-    status
-  }
-  account {
+    ... on Quote {
+      quoteStatus: status
+    }
     ... on InternalAccount {
       balance {
         formatted
       }
     }
     ... on ExternalAccount {
-      status
+      accountStatus: status
     }
-  }
-  customer {
-    id
-    kycStatus
+    ... on Customer {
+      kycStatus
+    }
   }
 }`);
 
@@ -1494,31 +1480,26 @@ fragment EventParts on Event {
   occurredAt
   subject {
     id
-  }
-  transaction {
-    id
-    status
-    sentAmount {
-      formatted
+    ... on Transaction {
+      transactionStatus: status
+      sentAmount {
+        formatted
+      }
     }
-  }
-  quote {
-    id
-    status
-  }
-  account {
+    ... on Quote {
+      quoteStatus: status
+    }
     ... on InternalAccount {
       balance {
         formatted
       }
     }
     ... on ExternalAccount {
-      status
+      accountStatus: status
     }
-  }
-  customer {
-    id
-    kycStatus
+    ... on Customer {
+      kycStatus
+    }
   }
 }`);
 
