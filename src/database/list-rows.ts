@@ -10,7 +10,7 @@ import { columnName, fieldName } from './rows.ts';
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
   ClientToken: { ownerId: false },
-  Customer: { platformCustomerId: false, umaAddress: false },
+  Customer: { platformCustomerId: true, umaAddress: false },
   Quote: {
     customer: false,
     customerId: true,
@@ -91,9 +91,18 @@ export function listRows(list: ListRows, binds: Binds): string {
     others.filter((one) => !isInIndex(one)),
     binds,
   );
+  // Of a customer's accounts an index has the few internal ones, in another order.
+  const isFew = model === 'Account' && others.some(([name, value]) => name === 'kind' && value === 'INTERNAL');
+  const few = isFew ? ` and ${alias}.kind = 'INTERNAL'` : '';
   return fromWays(
     list,
-    ways.map((way) => ({ ...way, found: `${own} and ${way.found} and ${range}`, rest: `${rest} and ${way.rest}` })),
+    own,
+    ways.map((way) => ({
+      ...way,
+      found: `${own} and ${way.found}${few} and ${range}`,
+      rest: `${rest} and ${way.rest}`,
+      isOrdered: way.isOrdered && !isFew,
+    })),
   );
 }
 
@@ -181,29 +190,37 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
 }
 
 /** Writes the FROM clause of rows that are found in one or several ways, each in the order of the list where its index has it. */
-function fromWays({ model, alias, order }: ListRows, ways: readonly Way[]): string {
+function fromWays(list: ListRows, own: string, ways: readonly Way[]): string {
+  const { alias } = list;
   const [first, ...others] = ways;
-  if (first && others.length === 0) return fromWay(model, alias, order, first);
-  const by = order?.columns.map((column) => `${alias}.${column} ${order.read}`);
-  const page = order && by ? ` order by ${by.join(', ')} limit ${order.limit}` : '';
+  if (first && others.length === 0) return fromWay(list, own, first);
+  const page = pageOrder(list);
   const parts = ways.map((way, at) => {
     const before = ways.slice(0, at).map((one) => ` and (${isFoundBy(one, alias)}) is not true`);
-    const from = fromWay(model, alias, order, { ...way, rest: `${way.rest}${before.join('')}` });
+    const from = fromWay(list, own, { ...way, rest: `${way.rest}${before.join('')}` });
     return `(select ${alias}.* from ${from}${page})`;
   });
   return `(${parts.join(' union all ')}) ${alias} where true`;
 }
 
-function fromWay(model: string, alias: string, order: ListRows['order'], { found, rest, isOrdered, through }: Way) {
+function pageOrder({ alias, order }: ListRows): string {
+  const by = order?.columns.map((column) => `${alias}.${column} ${order.read}`);
+  return order && by ? ` order by ${by.join(', ')} limit ${order.limit}` : '';
+}
+
+function fromWay(list: ListRows, own: string, { found, rest, isOrdered, through }: Way): string {
+  const { model, alias, order } = list;
   const rows = `${tableOf(model)} ${alias} where ${found}`;
   if (through) {
     const { column, ids } = through;
     const referring = `select ${alias}.* from ${rows} and ${oneOfFew(alias, column, 'o.id')} offset 0`;
     return `(select ${alias}.* from (${ids}) o cross join lateral (${referring}) ${alias} offset 0) ${alias} where ${rest}`;
   }
-  return order === undefined || (isOrdered && order.columns.length === 1)
-    ? `${rows} and (${rest}) is true`
-    : `(select ${alias}.* from ${rows} offset 0) ${alias} where ${rest}`;
+  const matching = `${rows} and (${rest}) is true`;
+  if (order === undefined || (isOrdered && order.columns.length === 1)) return matching;
+  // Their ids are sorted, and of a page alone the rows are read: Postgres would copy each row before it compares.
+  const ids = `select ${alias}.id from (select ${alias}.* from ${matching} offset 0) ${alias}${pageOrder(list)}`;
+  return `${tableOf(model)} ${alias} where ${own} and ${alias}.id = any (array(${ids}))`;
 }
 
 /** Writes the condition on a row that one way finds it. */
