@@ -85,10 +85,11 @@ export function listRows(list: ListRows, binds: Binds): string {
   const others = conditions.filter((one) => one !== platform && !used.has(one));
   const isInIndex = ([name]: Condition) => name === keyFieldOf(list);
   const range = textOf(model, alias, others.filter(isInIndex), binds);
-  const rest = textOf(
+  const rest = restOf(
     model,
     alias,
     others.filter((one) => !isInIndex(one)),
+    platformId,
     binds,
   );
   // Of a customer's accounts an index has the few internal ones, in another order.
@@ -114,6 +115,33 @@ function keyFieldOf({ order }: ListRows): string {
 
 function textOf(model: string, alias: string, conditions: readonly Condition[], binds: Binds): string {
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, true);
+}
+
+/** Writes conditions on rows that are found by others. Another row that they name is sought once, not for each of the rows. */
+function restOf(
+  model: string,
+  alias: string,
+  conditions: readonly Condition[],
+  platformId: string,
+  binds: Binds,
+): string {
+  const texts = conditions.map((condition) => {
+    const [name, value] = condition;
+    const id = idOfNamed(model, condition, conditions);
+    if (id !== undefined) return namedRow(model, condition, id, platformId, binds);
+    if (name !== 'OR') return textOf(model, alias, [condition], binds);
+    const parts = (value as Where[]).map((part) => restOf(model, alias, flattened(part), platformId, binds));
+    return parts.length > 0 ? `(${parts.map((part) => `(${part})`).join(' or ')})` : 'false';
+  });
+  return texts.join(' and ') || 'true';
+}
+
+/** Writes the condition that the other row of an id, which a field refers to, is as that field says. */
+function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
+  const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
+  const row = binds.alias();
+  const conditions = conditionsOf(type, row, value as Where, binds, true);
+  return `exists (select from ${tableOf(type)} ${row} where ${row}.platform_id = ${platformId} and ${row}.id = ${binds.bind(id)} and ${conditions})`;
 }
 
 /** Returns the conditions of a `where` one by one, without its ANDs. */
@@ -176,13 +204,16 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
       continue;
     }
     // Of the other row, which does not depend on this one: it is sought once.
-    const related = binds.alias();
     const id = idOfNamed(model, condition, choice);
+    if (id !== undefined) {
+      rest.push(namedRow(model, condition, id, platformId, binds));
+      continue;
+    }
+    const related = binds.alias();
     const rows = `${tableOf(field.type)} ${related} where ${related}.platform_id = ${platformId} and ${conditionsOf(field.type, related, value as Where, binds, true)}`;
     const column = columnName(field.relationFromFields?.at(-1) ?? '');
     const ids = `select ${related}.id from ${rows}`;
-    if (id !== undefined) rest.push(`exists (${ids} and ${related}.id = ${binds.bind(id)})`);
-    else if (through || choice.some(([other]) => finders[model]?.[other] && other !== name)) {
+    if (through || choice.some(([other]) => finders[model]?.[other] && other !== name)) {
       rest.push(`${alias}.${column} = any (array(${ids}))`);
     } else through = { column, ids };
   }

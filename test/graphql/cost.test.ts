@@ -340,6 +340,7 @@ describe('a list whose rows no single index has in its order', () => {
     ['events', 'filter: { types: [TEST] }'],
     ['transactions', 'filter: { status: [FAILED] }', 'InternalAccount'],
     ['transactions', 'orderBy: UPDATED', 'InternalAccount'],
+    ['transactions', 'filter: { reference: "x" }', 'InternalAccount'],
     ['quotes', 'filter: { status: [PENDING] }', 'Customer'],
   ])('costs what a search costs, once: %s(%s)', async (list, args, parent?: string) => {
     expect(await searches(list, args, parent)).toBeCloseTo(1, 2);

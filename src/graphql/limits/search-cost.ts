@@ -3,7 +3,7 @@ import { type GraphQLField, getNullableType, isInputObjectType } from 'graphql';
 /**
  * How the rows of a list are found by one field of its filter:
  *
- * - `one`: a value leaves one row, or few;
+ * - `one`: an index has the one row, or the few, with a value of it;
  * - `index`: an index has the rows with one value of it in the order of their creation, other than false;
  * - `created`: a range of the order of creation;
  * - `updated`: a range of the order of the last change;
@@ -42,7 +42,8 @@ export function searchCost(
   let conditions = Number(search.isBelow) + Number(isByChange);
   for (const [name, value] of given) {
     const foundBy = fields[name]?.extensions.foundBy;
-    if (foundBy === 'one' || (foundBy === 'kind' && isOfCustomer && value === 'INTERNAL')) return 0;
+    if (foundBy === 'one' && !search.isBelow) return 0;
+    if (foundBy === 'kind' && isOfCustomer && value === 'INTERNAL') return 0;
     if (foundBy === 'any' || foundBy === (isByChange ? 'updated' : 'created') || (foundBy === 'kind' && isOfCustomer))
       continue;
     const isOneValue = foundBy === 'index' && value !== false && new Set([value].flat()).size <= 1;
