@@ -10,7 +10,7 @@ import { columnName, fieldName } from './rows.ts';
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
   ClientToken: { ownerId: false },
-  Customer: { platformCustomerId: false, umaAddress: false },
+  Customer: { platformCustomerId: true, umaAddress: false },
   Quote: {
     customer: false,
     customerId: true,
@@ -85,15 +85,25 @@ export function listRows(list: ListRows, binds: Binds): string {
   const others = conditions.filter((one) => one !== platform && !used.has(one));
   const isInIndex = ([name]: Condition) => name === keyFieldOf(list);
   const range = textOf(model, alias, others.filter(isInIndex), binds);
-  const rest = textOf(
+  const rest = restOf(
     model,
     alias,
     others.filter((one) => !isInIndex(one)),
+    platformId,
     binds,
   );
+  // Of a customer's accounts an index has the few internal ones, in another order.
+  const isFew = model === 'Account' && others.some(([name, value]) => name === 'kind' && value === 'INTERNAL');
+  const few = isFew ? ` and ${alias}.kind = 'INTERNAL'` : '';
   return fromWays(
     list,
-    ways.map((way) => ({ ...way, found: `${own} and ${way.found} and ${range}`, rest: `${rest} and ${way.rest}` })),
+    own,
+    ways.map((way) => ({
+      ...way,
+      found: `${own} and ${way.found}${few} and ${range}`,
+      rest: `${rest} and ${way.rest}`,
+      isOrdered: way.isOrdered && !isFew,
+    })),
   );
 }
 
@@ -105,6 +115,33 @@ function keyFieldOf({ order }: ListRows): string {
 
 function textOf(model: string, alias: string, conditions: readonly Condition[], binds: Binds): string {
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, true);
+}
+
+/** Writes conditions on rows that are found by others. Another row that they name is sought once, not for each of the rows. */
+function restOf(
+  model: string,
+  alias: string,
+  conditions: readonly Condition[],
+  platformId: string,
+  binds: Binds,
+): string {
+  const texts = conditions.map((condition) => {
+    const [name, value] = condition;
+    const id = idOfNamed(model, condition, conditions);
+    if (id !== undefined) return namedRow(model, condition, id, platformId, binds);
+    if (name !== 'OR') return textOf(model, alias, [condition], binds);
+    const parts = (value as Where[]).map((part) => restOf(model, alias, flattened(part), platformId, binds));
+    return parts.length > 0 ? `(${parts.map((part) => `(${part})`).join(' or ')})` : 'false';
+  });
+  return texts.join(' and ') || 'true';
+}
+
+/** Writes the condition that the other row of an id, which a field refers to, is as that field says. */
+function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
+  const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
+  const row = binds.alias();
+  const conditions = conditionsOf(type, row, value as Where, binds, true);
+  return `exists (select from ${tableOf(type)} ${row} where ${row}.platform_id = ${platformId} and ${row}.id = ${binds.bind(id)} and ${conditions})`;
 }
 
 /** Returns the conditions of a `where` one by one, without its ANDs. */
@@ -167,13 +204,16 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
       continue;
     }
     // Of the other row, which does not depend on this one: it is sought once.
-    const related = binds.alias();
     const id = idOfNamed(model, condition, choice);
+    if (id !== undefined) {
+      rest.push(namedRow(model, condition, id, platformId, binds));
+      continue;
+    }
+    const related = binds.alias();
     const rows = `${tableOf(field.type)} ${related} where ${related}.platform_id = ${platformId} and ${conditionsOf(field.type, related, value as Where, binds, true)}`;
     const column = columnName(field.relationFromFields?.at(-1) ?? '');
     const ids = `select ${related}.id from ${rows}`;
-    if (id !== undefined) rest.push(`exists (${ids} and ${related}.id = ${binds.bind(id)})`);
-    else if (through || choice.some(([other]) => finders[model]?.[other] && other !== name)) {
+    if (through || choice.some(([other]) => finders[model]?.[other] && other !== name)) {
       rest.push(`${alias}.${column} = any (array(${ids}))`);
     } else through = { column, ids };
   }
@@ -181,29 +221,37 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
 }
 
 /** Writes the FROM clause of rows that are found in one or several ways, each in the order of the list where its index has it. */
-function fromWays({ model, alias, order }: ListRows, ways: readonly Way[]): string {
+function fromWays(list: ListRows, own: string, ways: readonly Way[]): string {
+  const { alias } = list;
   const [first, ...others] = ways;
-  if (first && others.length === 0) return fromWay(model, alias, order, first);
-  const by = order?.columns.map((column) => `${alias}.${column} ${order.read}`);
-  const page = order && by ? ` order by ${by.join(', ')} limit ${order.limit}` : '';
+  if (first && others.length === 0) return fromWay(list, own, first);
+  const page = pageOrder(list);
   const parts = ways.map((way, at) => {
     const before = ways.slice(0, at).map((one) => ` and (${isFoundBy(one, alias)}) is not true`);
-    const from = fromWay(model, alias, order, { ...way, rest: `${way.rest}${before.join('')}` });
+    const from = fromWay(list, own, { ...way, rest: `${way.rest}${before.join('')}` });
     return `(select ${alias}.* from ${from}${page})`;
   });
   return `(${parts.join(' union all ')}) ${alias} where true`;
 }
 
-function fromWay(model: string, alias: string, order: ListRows['order'], { found, rest, isOrdered, through }: Way) {
+function pageOrder({ alias, order }: ListRows): string {
+  const by = order?.columns.map((column) => `${alias}.${column} ${order.read}`);
+  return order && by ? ` order by ${by.join(', ')} limit ${order.limit}` : '';
+}
+
+function fromWay(list: ListRows, own: string, { found, rest, isOrdered, through }: Way): string {
+  const { model, alias, order } = list;
   const rows = `${tableOf(model)} ${alias} where ${found}`;
   if (through) {
     const { column, ids } = through;
     const referring = `select ${alias}.* from ${rows} and ${oneOfFew(alias, column, 'o.id')} offset 0`;
     return `(select ${alias}.* from (${ids}) o cross join lateral (${referring}) ${alias} offset 0) ${alias} where ${rest}`;
   }
-  return order === undefined || (isOrdered && order.columns.length === 1)
-    ? `${rows} and (${rest}) is true`
-    : `(select ${alias}.* from ${rows} offset 0) ${alias} where ${rest}`;
+  const matching = `${rows} and (${rest}) is true`;
+  if (order === undefined || (isOrdered && order.columns.length === 1)) return matching;
+  // Their ids are sorted, and of a page alone the rows are read: Postgres would copy each row before it compares.
+  const ids = `select ${alias}.id from (select ${alias}.* from ${matching} offset 0) ${alias}${pageOrder(list)}`;
+  return `${tableOf(model)} ${alias} where ${own} and ${alias}.id = any (array(${ids}))`;
 }
 
 /** Writes the condition on a row that one way finds it. */

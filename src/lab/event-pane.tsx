@@ -1,8 +1,8 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import type { Feed, FeedEvent, FeedState } from './feed.ts';
+import { type Feed, type FeedEvent, type FeedState, paymentOf } from './feed.ts';
 
 /** The words for how the connection to the feed is. */
-const words: Readonly<Record<FeedState, string>> = {
+const stateWords: Readonly<Record<FeedState, string>> = {
   connecting: 'connecting …',
   live: 'live',
   paused: 'paused',
@@ -30,7 +30,7 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
           Events
         </button>
         <span className="lab-state" data-state={state} role="status">
-          {words[state]}
+          {stateWords[state]}
         </span>
         {state === 'paused' || state === 'refused' ? (
           <button type="button" onClick={() => feed.start()}>
@@ -50,7 +50,7 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
       {events.length === 0 && state !== 'refused' && <p className="lab-quiet">Nothing has happened yet.</p>}
       <ol>
         {events.map((event) => (
-          <li key={event.id} data-transaction={event.transaction?.id}>
+          <li key={event.id} data-transaction={paymentOf(event)}>
             <button type="button" onClick={() => onPick(event)} title="Open its timeline; take its cursor for Resume">
               <span className="lab-event-what">
                 {nameOf(event)} <b data-status={statusOf(event)}>{statusOf(event)}</b>
@@ -72,16 +72,19 @@ function nameOf({ type }: FeedEvent): string {
   return first.toUpperCase() + rest.join('');
 }
 
-function statusOf({ type, transaction, quote, account }: FeedEvent): string {
-  if (type === 'QUOTE_STATUS') return quote?.status ?? '';
-  return transaction?.status ?? (account && 'status' in account ? account.status : '');
+function statusOf({ subject }: FeedEvent): string {
+  if (!subject) return '';
+  if ('transactionStatus' in subject) return subject.transactionStatus;
+  if ('quoteStatus' in subject) return subject.quoteStatus;
+  return 'accountStatus' in subject ? subject.accountStatus : '';
 }
 
-function aboutOf({ transaction, account, customer, subject }: FeedEvent): string {
-  if (account) {
-    const balance = 'balance' in account ? account.balance.formatted : undefined;
-    return [account.displayName, balance].filter(Boolean).join(' · ');
-  }
-  const amount = transaction?.sentAmount?.formatted;
-  return [amount, customer?.name ?? subject?.id.slice(0, 20)].filter(Boolean).join(' · ');
+function aboutOf({ subject }: FeedEvent): string {
+  if (!subject) return '';
+  if ('displayName' in subject) return words(subject.displayName, 'balance' in subject && subject.balance.formatted);
+  if ('transactionStatus' in subject) return words(subject.sentAmount?.formatted, subject.customer?.name);
+  if ('quoteStatus' in subject) return words(subject.totalSendingAmount.formatted, subject.customer?.name);
+  return ('kycStatus' in subject && subject.name) || subject.id.slice(0, 20);
 }
+
+const words = (...all: readonly (string | false | null | undefined)[]) => all.filter(Boolean).join(' · ');

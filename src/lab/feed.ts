@@ -11,6 +11,13 @@ import {
 /** An event of the platform's feed, as the pane shows it. */
 export type FeedEvent = EventPartsFragment;
 
+/** The id of the payment that an event is about, also that of a quote. */
+export function paymentOf({ subject }: FeedEvent): string | undefined {
+  if (!subject) return undefined;
+  if ('transaction' in subject) return subject.transaction.id;
+  return 'transactionStatus' in subject ? subject.id : undefined;
+}
+
 /** How the connection to the feed is. */
 export type FeedState = 'connecting' | 'live' | 'paused' | 'refused';
 

@@ -5,7 +5,7 @@ import { GraphiQLProvider, Tooltip } from '@graphiql/react';
 import { useMemo, useState } from 'react';
 import { CarriedValues } from './carried.ts';
 import { EventPane } from './event-pane.tsx';
-import { Feed } from './feed.ts';
+import { Feed, paymentOf } from './feed.ts';
 import { journey } from './journey.ts';
 import { Operations } from './operations.ts';
 import { Session } from './session.tsx';
@@ -77,9 +77,9 @@ function SignedIn({ settings, authorization, onSignOut }: SignedInProps) {
               <EventPane
                 feed={feed}
                 onPick={(event) => {
-                  carried.set('transaction', event.transaction?.id);
+                  carried.set('transaction', paymentOf(event));
                   carried.set('cursor', event.cursor);
-                  setPicked({ operation: event.transaction ? 'Timeline' : 'Resume' });
+                  setPicked({ operation: paymentOf(event) ? 'Timeline' : 'Resume' });
                 }}
               />
             </div>

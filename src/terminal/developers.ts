@@ -34,7 +34,7 @@ function addWatching(program: Program): void {
   program
     .command('tail')
     .description("show the latest events of the platform's feed, and then each as it happens")
-    .option('--last <count>', 'how many of the latest', counted(0, 50), 10)
+    .option('--last <count>', 'how many of the latest', counted(0, 100), 10)
     .option('--after <cursor>', 'all after this cursor, in place of the latest')
     .option('--type <type...>', `of these types alone: ${types}`)
     .option('--customer <id>', 'of this customer alone')

@@ -34,19 +34,16 @@ export const tail: Work<[TailOptions]> = async ({ service, screen, json }, optio
 };
 
 /** Writes an event as a line: when, what kind, what changed, and to what. */
-function lineOf({ occurredAt, type, subject, transaction, quote, account, customer }: EventPartsFragment): string {
-  const state = {
-    OUTGOING_PAYMENT: [transaction?.status, transaction?.sentAmount?.formatted],
-    INCOMING_PAYMENT: [transaction?.status, transaction?.sentAmount?.formatted],
-    QUOTE_STATUS: [quote?.status],
-    ACCOUNT_STATUS: [account && 'balance' in account ? account.balance.formatted : undefined],
-    EXTERNAL_ACCOUNT_STATUS: [account && 'status' in account ? account.status : undefined],
-    KYC_STATUS: [customer?.kycStatus],
-    CUSTOMER_CHANGE: [],
-    ACCOUNT_CHANGE: [],
-    WEBHOOK_DELIVERY: [],
-    TEST: [],
-  }[type];
-  const words = [subject?.id ?? '-', ...state.filter((word) => word !== undefined && word !== null)];
+function lineOf({ occurredAt, type, subject }: EventPartsFragment): string {
+  const words = [subject?.id ?? '-', ...stateOf(subject)].filter((word) => word !== undefined);
   return `${timeOfDay(occurredAt)}  ${type.padEnd(23)}  ${words.join('  ')}`;
+}
+
+function stateOf(subject: EventPartsFragment['subject']): (string | undefined)[] {
+  if (!subject) return [];
+  if ('transactionStatus' in subject) return [subject.transactionStatus, subject.sentAmount?.formatted];
+  if ('quoteStatus' in subject) return [subject.quoteStatus];
+  if ('balance' in subject) return [subject.balance.formatted];
+  if ('accountStatus' in subject) return [subject.accountStatus];
+  return 'kycStatus' in subject ? [subject.kycStatus] : [];
 }

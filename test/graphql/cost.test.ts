@@ -46,8 +46,8 @@ const withTypenames = (query: string) => query.replaceAll('{', '{ __typename');
 
 describe('what apps ask', () => {
   test.each([
-    ['a first screen of 5 payments', 5, 5_018],
-    ['a page of 100', 100, 19_553],
+    ['a first screen of 5 payments', 5, 4_998],
+    ['a page of 100', 100, 19_153],
   ])('is within the budget, and costs the same with __typename everywhere: %s', async (_what, first, cost) => {
     const plain = await development.platform.send(payments(first));
     expect(plain).toMatchObject({ status: 200, extensions: { cost: { cost, fields: 104, depth: 8 } } });
@@ -55,6 +55,25 @@ describe('what apps ask', () => {
     expect(named).toMatchObject({ status: 200, extensions: (plain as Data).extensions });
     expect(named.data.transactions).toMatchObject({ __typename: 'TransactionConnection', totalCount: 5 });
     expect(named.data.transactions).toMatchObject(plain.data.transactions);
+  });
+
+  test('is as dear as the dearest of what changed, where a hundred events show it, whatever it is', async () => {
+    const variants = [
+      `... on Transaction { ${row.replace(/customer \{.*?\}/, '')} }`,
+      '... on Quote { quoteStatus: status expiresAt feesIncluded { amount } totalSendingAmount { amount } }',
+      `... on Customer { name platformCustomerId customerType kycStatus umaAddress }`,
+      `... on InternalAccount { balance { ${money} } available: balance { amount } }`,
+      '... on ExternalAccount { accountStatus: status currency { code } }',
+    ];
+    const events = (shown: string) =>
+      development.platform.send(`{ events(first: 100) { edges { cursor node { id type subject { id ${shown} } } } } }`);
+    const costs: number[] = [];
+    for (const variant of variants) costs.push(((await events(variant)) as Data).extensions.cost.cost);
+    const all = (await events(variants.join(' '))) as Data;
+    expect(all.errors).toBeUndefined();
+    expect(all.extensions.cost.cost).toBe(Math.max(...costs));
+    const shown = new Set(all.data.events.edges.map(({ node }: Data) => node.subject && Object.keys(node.subject)[1]));
+    expect(shown).toEqual(new Set(['type', 'quoteStatus', 'name', 'balance', 'accountStatus']));
   });
 
   test.each([
@@ -233,7 +252,7 @@ describe('what reads all that matches', () => {
     'transactions(first: 1, filter: { platformCustomerId: "x" }) { edges { node { id } } }',
   ])('is an expensive document, of which twenty are refused: %s', async (field) => {
     expect(await costOf(`{ ${field} }`)).toBeGreaterThan(4_000);
-    expect(await costOf(`{ ${field} }`)).toBeLessThan(7_000);
+    expect(await costOf(`{ ${field} }`)).toBeLessThan(9_000);
     const { errors } = await development.platform.send(
       `{ ${Array.from({ length: 20 }, (_none, n) => `a${n}: ${field}`)} }`,
     );
@@ -254,10 +273,10 @@ describe('what reads all that matches', () => {
     }`;
     const countedTwice =
       'query ($a: TransactionFilter) { transactions(first: 1, filter: $a) { totalCount again: totalCount } }';
-    const all = { status: ['COMPLETED', 'FAILED', 'PENDING', 'PROCESSING', 'REFUNDED', 'EXPIRED'] };
-    const variables = { a: all, b: { status: [...all.status, 'COMPLETED'] } };
+    const all = { type: ['OUTGOING'] };
+    const variables = { a: all, b: { type: ['OUTGOING', 'OUTGOING'] } };
     const { result, statements: texts } = await statements.during(() => platform.ask(query, variables));
-    const other = await statements.during(() => platform.ask(query, { ...variables, b: { status: ['FAILED'] } }));
+    const other = await statements.during(() => platform.ask(query, { ...variables, b: { type: ['INCOMING'] } }));
     const twice = await statements.during(() => platform.ask(countedTwice, { a: all }));
     await stop();
     expect(texts).toHaveLength(1);
@@ -273,6 +292,73 @@ describe('what reads all that matches', () => {
   });
 });
 
+describe('a list whose rows no single index has in its order', () => {
+  const price = 8_000;
+  const costOf = async (query: string, variables?: object) => {
+    const { extensions, errors } = (await development.platform.send(query, variables)) as Data;
+    return errors ? errors[0].extensions.actual : extensions.cost.cost;
+  };
+  const searches = async (list: string, args: string, parent?: string) => {
+    const of = (given: string) => {
+      const field = `${list}(first: 1${given}) { edges { node { id } } }`;
+      const one = `{ ${parent ? `node(id: "${scene.usd}") { ... on ${parent} { ${field} } }` : field} }`;
+      return costOf(parent === 'Customer' ? one.replace(scene.usd, scene.customerId) : one);
+    };
+    return ((await of(`, ${args}`)) - (await of(''))) / price;
+  };
+
+  test.each([
+    ['transactions', 'filter: { status: [FAILED] }'],
+    ['transactions', 'filter: { status: [FAILED, FAILED], createdAfter: "2020-01-01T00:00:00Z" }'],
+    ['transactions', 'filter: { executed: true }'],
+    ['transactions', 'filter: { reference: "x", status: [FAILED, PENDING], type: [INCOMING] }'],
+    ['transactions', 'orderBy: UPDATED, filter: { updatedAfter: "2020-01-01T00:00:00Z", status: null }'],
+    ['customers', 'filter: { kycStatus: [APPROVED], isIncludingDeleted: true }'],
+    ['accounts', 'filter: { kind: INTERNAL, customerId: "Customer:x", currency: "USD" }'],
+    ['accounts', 'filter: { kind: EXTERNAL, customerId: "Customer:x" }'],
+    ['accounts', 'filter: { kind: INTERNAL }', 'Customer'],
+    ['accounts', 'filter: { kind: EXTERNAL }', 'Customer'],
+    ['transactions', 'filter: { createdBefore: "2020-01-01T00:00:00Z" }', 'InternalAccount'],
+    ['events', 'filter: { customerId: "Customer:x" }'],
+  ])('costs nothing more where one has: %s(%s)', async (list, args, parent?: string) => {
+    expect(await searches(list, args, parent)).toBeCloseTo(0, 2);
+  });
+
+  test.each([
+    ['transactions', 'filter: { status: [FAILED, PENDING] }'],
+    ['transactions', 'filter: { status: [FAILED], type: [INCOMING] }'],
+    ['transactions', 'filter: { status: [FAILED], type: [INCOMING], currency: "USD" }'],
+    ['transactions', 'filter: { executed: false }'],
+    ['transactions', 'filter: { updatedAfter: "2020-01-01T00:00:00Z" }'],
+    ['transactions', 'orderBy: UPDATED, filter: { createdAfter: "2020-01-01T00:00:00Z" }'],
+    ['transactions', 'orderBy: UPDATED, filter: { status: [FAILED] }'],
+    ['customers', 'filter: { customerType: BUSINESS }'],
+    ['customers', 'filter: { name: "a" }'],
+    ['accounts', 'filter: { kind: INTERNAL }'],
+    ['accounts', 'filter: { customerId: "Customer:x", currency: "USD" }'],
+    ['quotes', 'filter: { status: [PENDING], customerId: "Customer:x" }'],
+    ['events', 'filter: { types: [TEST] }'],
+    ['transactions', 'filter: { status: [FAILED] }', 'InternalAccount'],
+    ['transactions', 'orderBy: UPDATED', 'InternalAccount'],
+    ['transactions', 'filter: { reference: "x" }', 'InternalAccount'],
+    ['quotes', 'filter: { status: [PENDING] }', 'Customer'],
+  ])('costs what a search costs, once: %s(%s)', async (list, args, parent?: string) => {
+    expect(await searches(list, args, parent)).toBeCloseTo(1, 2);
+  });
+
+  test('is found in variables, their defaults and parts of them', async () => {
+    const list = (variables: string, filter: string) =>
+      `query (${variables}) { transactions(first: 1, filter: ${filter}) { edges { node { id } } } }`;
+    const both = { status: ['FAILED'], type: ['INCOMING'] };
+    expect([
+      await costOf(list('$f: TransactionFilter', '$f'), { f: both }),
+      await costOf(list('$f: TransactionFilter = { status: [FAILED], type: INCOMING }', '$f')),
+      await costOf(list('$s: [TransactionStatus!]', '{ status: $s, type: INCOMING }'), { s: 'FAILED' }),
+      await costOf(list('$s: [TransactionStatus!]', '{ status: $s, type: INCOMING }'), { s: null }),
+    ]).toEqual([8_255, 8_254, 8_253, 253]);
+  });
+});
+
 test('each value of a list in arguments costs 1, written or in a variable, and equal values are bound once', async () => {
   const { platform, statements, stop } = await countedGateway(development);
   const query =
@@ -284,7 +370,7 @@ test('each value of a list in arguments costs 1, written or in a variable, and e
   costs.push(
     (
       (await development.platform.send(
-        query.replace('status: $s', 'status: [FAILED, REFUNDED, REFUNDED]').replace('($s: [TransactionStatus!]) ', ''),
+        query.replace('status: $s', 'status: [FAILED, FAILED, FAILED]').replace('($s: [TransactionStatus!]) ', ''),
       )) as Data
     ).extensions.cost.cost,
   );

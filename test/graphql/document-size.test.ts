@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Kind, parse, print, visit } from 'graphql';
+import { buildSchema, Kind, parse, print, visit } from 'graphql';
 import { expect, test } from 'vitest';
 import { type DocumentSize, measureDocument } from '../../src/graphql/limits/document-size.ts';
 import { type Params, relayQuery, schema } from './budget-server.ts';
@@ -162,6 +162,87 @@ test('is the same with __typename in every selection set, for any document', () 
         SelectionSet: { leave: (set) => ({ ...set, selections: [...set.selections, typename] }) },
       });
       expect(sizeOf({ query: print(added) })).toEqual(sizeOf({ query }));
+    }),
+  );
+});
+
+/** Types of one field, which is a node: an account is a holder and a party, too. */
+const alternatives: Readonly<Record<string, readonly string[]>> = {
+  Node: ['Account', 'Customer', 'Payment'],
+  Holder: ['Account', 'Customer'],
+  Party: ['Account', 'Payment'],
+  Account: ['Account'],
+  Customer: ['Customer'],
+  Payment: ['Payment'],
+};
+const ofAlternatives = buildSchema(`
+  interface Node { id: ID! near(ids: [ID!]!): [Node!]! }
+  interface Holder implements Node { id: ID! near(ids: [ID!]!): [Node!]! }
+  union Party = Account | Payment
+  type Account implements Node & Holder { id: ID! near(ids: [ID!]!): [Node!]! party: Party }
+  type Customer implements Node & Holder { id: ID! near(ids: [ID!]!): [Node!]! party: Party }
+  type Payment implements Node { id: ID! near(ids: [ID!]!): [Node!]! party: Party }
+  type Query { node: Node account: Account }
+`);
+const costOf = (query: string) => measureDocument({ schema: ofAlternatives, document: parse(query) }).size.cost;
+
+test.each([
+  ['of an interface', '{ node { id ... on Account { a: id b: id } ... on Customer { c: id } } }', 1 + 1 + 2],
+  ['of a union', '{ account { party { ... on Account { a: id } ... on Payment { b: id c: id } } } }', 1 + 1 + 2],
+  [
+    'together with those on an interface of it',
+    '{ node { ... on Holder { a: id } ... on Customer { b: id } ... on Payment { c: id } } }',
+    1 + 2,
+  ],
+  [
+    'of several fragments, named ones too',
+    '{ node { ...A ...B ... on Account { c: id } } } fragment A on Account { a: id } fragment B on Payment { b: id d: id e: id }',
+    1 + 3,
+  ],
+  [
+    'below one another, each for its own list',
+    `{ node { ... on Account { near(ids: ["1", "2"]) { id ... on Payment { a: id b: id } ... on Account { c: id } } }
+      ... on Customer { id } } }`,
+    1 + (1 + 2 + 2 * 3),
+  ],
+  ['none of them where no row can be of the type', '{ account { id ... on Customer { a: id b: id } } }', 1 + 1],
+])('of fragments on different types the dearest counts: %s', (_name, query, cost) => {
+  expect(costOf(query)).toBe(cost);
+});
+
+type Alternative = { on?: string; near?: number; inner: readonly Alternative[] };
+
+const { alternative } = fc.letrec<{ alternative: Alternative }>((tie) => {
+  const inner = fc.array(tie('alternative'), { minLength: 1, maxLength: 3 });
+  return {
+    alternative: fc.oneof(
+      { maxDepth: 4, depthSize: 'small' },
+      fc.constant({ inner: [] }),
+      fc.record({ on: fc.constantFrom(...Object.keys(alternatives)), inner }),
+      fc.record({ near: fc.integer({ min: 1, max: 5 }), inner }),
+    ),
+  };
+});
+
+test('a selection set costs as much as the dearest of all that a row can be', () => {
+  const written = ({ on, near, inner }: Alternative): string => {
+    if (on === undefined && near === undefined) return 'id';
+    const selections = `{ __typename ${inner.map(written).join(' ')} }`;
+    if (on === undefined) return `near(ids: ${JSON.stringify(Array(near).fill('1'))}) ${selections}`;
+    // A union has no fields of its own.
+    return on === 'Party' ? `... on Party { ... on Node ${selections} }` : `... on ${on} ${selections}`;
+  };
+  const costFor = (type: string, selections: readonly Alternative[]): number =>
+    selections.reduce((sum, { on, near, inner }) => {
+      if (near !== undefined) return sum + 1 + near + near * dearest(inner);
+      if (on === undefined) return sum + 1;
+      return sum + (alternatives[on]?.includes(type) ? costFor(type, inner) : 0);
+    }, 0);
+  const dearest = (inner: readonly Alternative[]) =>
+    Math.max(...['Account', 'Customer', 'Payment'].map((type) => costFor(type, inner)));
+  fc.assert(
+    fc.property(fc.array(alternative, { minLength: 1, maxLength: 4 }), (inner) => {
+      expect(costOf(`{ node { __typename ${inner.map(written).join(' ')} } }`)).toBe(1 + dearest(inner));
     }),
   );
 });

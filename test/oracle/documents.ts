@@ -19,6 +19,7 @@ import {
 } from 'graphql';
 import { documentBudget } from '../../src/graphql/limits/budget.ts';
 import { measureDocument } from '../../src/graphql/limits/document-size.ts';
+import { isSearchArgument } from '../../src/graphql/limits/search-cost.ts';
 import { schema as served } from '../../src/graphql/server/schema.ts';
 import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
@@ -82,10 +83,18 @@ export function drawDocument(schema: GraphQLSchema, choices: Choices, material: 
 
 /** What the service takes for a field that reads all rows: the oracle's own schema does not say how it is read. */
 function priceIn(owner: string, { name }: Field): number {
-  const type = served.getType(owner);
-  const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
-  const { price = 1 } = field?.extensions ?? {};
+  const { price = 1 } = servedField(owner, name)?.extensions ?? {};
   return price >= 1_000 ? price : 0;
+}
+
+/** What the service takes at most for the arguments that say which rows a list has. */
+function searchPriceIn(owner: string, { name }: Field): number {
+  return servedField(owner, name)?.extensions.search?.price ?? 0;
+}
+
+function servedField(owner: string, name: string) {
+  const type = served.getType(owner);
+  return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
 }
 
 /** In the place of a document that filters by what no index has, and so is refused. */
@@ -339,7 +348,10 @@ class Writer {
     }
     for (const arg of field.args) {
       if (['first', 'last', 'after', 'before'].includes(arg.name)) continue;
-      if (isNonNullType(arg.type) || this.#choices.oneIn(3)) write(arg);
+      const price = isSearchArgument(arg.name) ? times * searchPriceIn(owner, field) : 0;
+      if (!isNonNullType(arg.type) && (price > this.#left.price || !this.#choices.oneIn(3))) continue;
+      this.#left.price -= price;
+      write(arg);
     }
     return { text: written.length > 0 ? `(${written.join(', ')})` : '', rows };
   }

@@ -288,7 +288,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
 }
 
 /** Ids of the year 2000, which no row of a test has: by them the filling is found again. */
-const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
+export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 
 /** How many rows the parents with many have, where the tables have so many. */
@@ -299,12 +299,19 @@ export const manyOf = (rows: number) => Math.min(rows / 10, 2_000);
  * date. Triggers and foreign keys rest meanwhile.
  * @param rows how many rows each table gets
  * @param as how many rows the planner shall believe in, if not those
+ * @param others columns that have other values than for the tests of plans, by table
  */
-export async function fillTables(t: TestGateway, templates: Templates, rows: number, as?: number): Promise<void> {
+export async function fillTables(
+  t: TestGateway,
+  templates: Templates,
+  rows: number,
+  as?: number,
+  others: Partial<Record<FilledTable, Readonly<Record<string, string>>>> = {},
+): Promise<void> {
   const fillings = fillingsOf(templates, rows / manyOf(rows));
   await filling(t.owner, async (client) => {
     for (const { table, copied, columns } of fillings) {
-      const changed = Object.entries({ [keyOf(table)]: fillerId, ...columns }).map(
+      const changed = Object.entries({ [keyOf(table)]: fillerId, ...columns, ...others[table] }).map(
         ([column, sql]) => `'${column}', ${sql}`,
       );
       const rare = String(Math.max(Math.min(rows, 3_000), Math.floor(rows / 100)));
@@ -342,7 +349,8 @@ export async function emptyTables(t: TestGateway): Promise<void> {
   });
 }
 
-async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+/** Writes rows of tables while triggers and foreign keys rest. */
+export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   const client = await owner.connect();
   try {
     await client.query("begin; set local session_replication_role = 'replica'; set local synchronous_commit = off");

@@ -289,7 +289,7 @@ describe('tail and follow', () => {
   test('tail shows the latest events and each new one, of the types that are wanted', async () => {
     const platform = await t.newPlatform('watches');
     const { usd, customerId } = await makeScene(platform, 0n);
-    const all = start(['tail', '--last', '50'], platform);
+    const all = start(['tail', '--last', '100'], platform);
     await all.line(/KYC_STATUS +Customer:\S+ {2}APPROVED/);
     const after = await feedEnd(platform);
     const ofType = ['--type', 'ACCOUNT_STATUS', '--customer', customerId];
@@ -301,7 +301,7 @@ describe('tail and follow', () => {
     for (const running of [all, some]) running.stop();
     expect(await all.done).toBe(0);
     expect(all.err.at(-1)).toMatch(/^It goes on with: tail --after \S+$/);
-    expect(some.out.map((line) => JSON.parse(line).account.balance.formatted)).toEqual(['$12.50', '$12.51']);
+    expect(some.out.map((line) => JSON.parse(line).subject.balance.formatted)).toEqual(['$12.50', '$12.51']);
     expect(await some.done).toBe(0);
   });
 

@@ -187,7 +187,7 @@ create table customer (
   frozen_at timestamptz(3),
   primary key (platform_id, id)
 );
-create index customer_platform_id_platform_customer_id_idx on customer (platform_id, platform_customer_id);
+create index customer_platform_id_platform_customer_id_id_idx on customer (platform_id, platform_customer_id, id);
 create index customer_platform_id_uma_address_idx on customer (platform_id, uma_address);
 create index customer_platform_id_updated_at_id_idx on customer (platform_id, updated_at, id);
 create index customer_platform_id_kyc_status_id_idx on customer (platform_id, kyc_status, id);

@@ -1749,20 +1749,17 @@ export type ReceiveUmaMutation = { sandboxReceiveUma:
 export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: string, subject:
     | { id: string }
     | { id: string }
+    | { name: string | null, kycStatus: KycStatus, id: string }
+    | { id: string }
+    | { displayName: string, id: string, accountStatus: ExternalAccountStatus }
+    | { displayName: string, id: string, balance: { formatted: string } }
     | { id: string }
     | { id: string }
+    | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, transaction: { id: string } }
+    | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null }
     | { id: string }
     | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-    | { id: string }
-   | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
-    | { __typename: 'ExternalAccount', status: ExternalAccountStatus, displayName: string }
-    | { __typename: 'InternalAccount', displayName: string, balance: { formatted: string } }
-   | null, customer: { id: string, name: string | null, kycStatus: KycStatus } | null };
+   | null };
 
 export type WhoamiQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1778,20 +1775,17 @@ export type LatestEventsQueryVariables = Exact<{
 export type LatestEventsQuery = { viewer: { feedCursor: string }, events: { edges: Array<{ node: { id: string, cursor: string, type: EventType, occurredAt: string, subject:
           | { id: string }
           | { id: string }
+          | { name: string | null, kycStatus: KycStatus, id: string }
+          | { id: string }
+          | { displayName: string, id: string, accountStatus: ExternalAccountStatus }
+          | { displayName: string, id: string, balance: { formatted: string } }
           | { id: string }
           | { id: string }
+          | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, transaction: { id: string } }
+          | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null }
           | { id: string }
           | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-          | { id: string }
-         | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
-          | { __typename: 'ExternalAccount', status: ExternalAccountStatus, displayName: string }
-          | { __typename: 'InternalAccount', displayName: string, balance: { formatted: string } }
-         | null, customer: { id: string, name: string | null, kycStatus: KycStatus } | null } }> } };
+         | null } }> } };
 
 export type TailSubscriptionVariables = Exact<{
   filter?: EventFilter | null | undefined;
@@ -1802,20 +1796,17 @@ export type TailSubscriptionVariables = Exact<{
 export type TailSubscription = { events: { id: string, cursor: string, type: EventType, occurredAt: string, subject:
       | { id: string }
       | { id: string }
+      | { name: string | null, kycStatus: KycStatus, id: string }
+      | { id: string }
+      | { displayName: string, id: string, accountStatus: ExternalAccountStatus }
+      | { displayName: string, id: string, balance: { formatted: string } }
       | { id: string }
       | { id: string }
+      | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, transaction: { id: string } }
+      | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null }
       | { id: string }
       | { id: string }
-      | { id: string }
-      | { id: string }
-      | { id: string }
-      | { id: string }
-      | { id: string }
-      | { id: string }
-     | null, transaction: { id: string, status: TransactionStatus, sentAmount: { formatted: string } | null } | null, quote: { id: string, status: QuoteStatus } | null, account:
-      | { __typename: 'ExternalAccount', status: ExternalAccountStatus, displayName: string }
-      | { __typename: 'InternalAccount', displayName: string, balance: { formatted: string } }
-     | null, customer: { id: string, name: string | null, kycStatus: KycStatus } | null } };
+     | null } };
 
 export type WebhookBodiesSubscriptionVariables = Exact<{
   filter?: EventFilter | null | undefined;
@@ -3499,34 +3490,41 @@ fragment EventParts on Event {
   occurredAt
   subject {
     id
-  }
-  transaction {
-    id
-    status
-    sentAmount {
-      formatted
+    ... on Transaction {
+      transactionStatus: status
+      sentAmount {
+        formatted
+      }
+      customer {
+        name
+      }
     }
-  }
-  quote {
-    id
-    status
-  }
-  account {
-    __typename
-    displayName
+    ... on Quote {
+      quoteStatus: status
+      totalSendingAmount {
+        formatted
+      }
+      customer {
+        name
+      }
+      transaction {
+        id
+      }
+    }
     ... on InternalAccount {
+      displayName
       balance {
         formatted
       }
     }
     ... on ExternalAccount {
-      status
+      displayName
+      accountStatus: status
     }
-  }
-  customer {
-    id
-    name
-    kycStatus
+    ... on Customer {
+      name
+      kycStatus
+    }
   }
 }`);
 
@@ -3542,34 +3540,41 @@ fragment EventParts on Event {
   occurredAt
   subject {
     id
-  }
-  transaction {
-    id
-    status
-    sentAmount {
-      formatted
+    ... on Transaction {
+      transactionStatus: status
+      sentAmount {
+        formatted
+      }
+      customer {
+        name
+      }
     }
-  }
-  quote {
-    id
-    status
-  }
-  account {
-    __typename
-    displayName
+    ... on Quote {
+      quoteStatus: status
+      totalSendingAmount {
+        formatted
+      }
+      customer {
+        name
+      }
+      transaction {
+        id
+      }
+    }
     ... on InternalAccount {
+      displayName
       balance {
         formatted
       }
     }
     ... on ExternalAccount {
-      status
+      displayName
+      accountStatus: status
     }
-  }
-  customer {
-    id
-    name
-    kycStatus
+    ... on Customer {
+      name
+      kycStatus
+    }
   }
 }`);
 

@@ -25,7 +25,7 @@ export const documentBudget = {
   mutationFields: 5,
   /**
    * More than the cost of a page of 100 payments with its total count and all that an app shows of each: customer, both
-   * accounts, all amounts with their currencies, the quote (19,600; 15,600 of it for the page, answered in 50 ms). The worst documents found at this limit, lists of
+   * accounts, all amounts with their currencies, the quote (19,200; 15,200 of it for the page, answered in 50 ms). The worst documents found at this limit, lists of
    * lists with the ledger entries of each row, took 0.7 to 1.2 s on two shared cores, 0.35 s of it the server's processor, and
    * answered 3.2 MB, or 4.2 MB with `__typename` everywhere. A hundred rows in each of a hundred are refused.
    */

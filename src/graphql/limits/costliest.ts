@@ -39,3 +39,8 @@ export function costliestPath(root: CostlyField): CostlyPath {
     if (field.isSized) found = { path: [...path], cost: times * field.cost };
   }
 }
+
+/** Returns the field that costs more, of two that may be missing. */
+export function costlier(one: CostlyField | undefined, other: CostlyField | undefined): CostlyField | undefined {
+  return !one || (other && other.cost > one.cost) ? other : one;
+}

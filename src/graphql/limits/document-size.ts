@@ -12,7 +12,8 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import type { CostlyField } from './costliest.ts';
+import { addAlternatives, costInFragment, dearestCost, noCost, type SelectionCost } from './alternatives.ts';
+import { type CostlyField, costlier } from './costliest.ts';
 import { isConnection, listSizes, ownCosts, type SentDocument } from './list-sizes.ts';
 
 /**
@@ -38,7 +39,7 @@ export interface DocumentSize {
   mutationFields: number;
   /**
    * The price of each field (its extension `price`), and 1 for each value of the lists in its arguments. The fields in a list count once for
-   * each row that its arguments allow (list-sizes.ts).
+   * each row that its arguments allow (list-sizes.ts), and of fragments on different types those on the dearest (alternatives.ts).
    */
   cost: number;
 }
@@ -119,8 +120,9 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
     size.depth = Math.max(size.depth, expansion.depth, expansion.nestedFragments);
     size.fields = Math.max(size.fields, expansion.fields);
     size.aliases = Math.max(size.aliases, expansion.aliases);
-    if (expansion.cost > size.cost) costliest = expansion.costliest;
-    size.cost = Math.max(size.cost, expansion.cost);
+    const dearest = dearestCost(schema, expansion, undefined);
+    if (dearest.cost > size.cost) costliest = dearest.costliest;
+    size.cost = Math.max(size.cost, dearest.cost);
   }
   // The parser sets it; its type is optional for trees made in other ways.
   size.tokens = (document.tokenCount ?? 0) - pass.freeTypenames;
@@ -130,7 +132,7 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
 }
 
 /** The counts of a selection set with its fragments expanded, relative to its own level: the same wherever it is spread. */
-interface Expansion {
+interface Expansion extends SelectionCost {
   /** Levels of fields. */
   readonly depth: number;
   /** Fragments directly inside one another, counted from here. */
@@ -141,22 +143,16 @@ interface Expansion {
   readonly ownFields: number;
   readonly fields: number;
   readonly aliases: number;
-  readonly cost: number;
-  /** The part of the cost that a list has once, not for each of its rows. */
-  readonly once: number;
-  readonly costliest: CostlyField | undefined;
 }
 
 const nothing: Expansion = {
+  ...noCost,
   depth: 0,
   leadingFragments: 0,
   nestedFragments: 0,
   ownFields: 0,
   fields: 0,
   aliases: 0,
-  cost: 0,
-  once: 0,
-  costliest: undefined,
 };
 
 /** A field that adds a level, and to no other count. */
@@ -203,12 +199,9 @@ function expand(pass: Pass, selectionSet: SelectionSetNode, parent: GraphQLNamed
     sum.cost += part.cost;
     sum.once += part.once;
     sum.costliest = costlier(sum.costliest, part.costliest);
+    sum.alternatives = addAlternatives(sum.alternatives, part.alternatives);
   }
   return sum;
-}
-
-function costlier(one: CostlyField | undefined, other: CostlyField | undefined): CostlyField | undefined {
-  return !one || (other && other.cost > one.cost) ? other : one;
 }
 
 function isPlainTypename(selection: SelectionNode): boolean {
@@ -224,11 +217,13 @@ function expandSelection(pass: Pass, selection: SelectionNode, parent: GraphQLNa
     case Kind.INLINE_FRAGMENT: {
       const condition = selection.typeCondition;
       const type = condition === undefined ? parent : pass.schema.getType(condition.name.value);
-      return inFragment(expand(pass, selection.selectionSet, type));
+      return inFragment(pass, expand(pass, selection.selectionSet, type), type, parent);
     }
     case Kind.FRAGMENT_SPREAD: {
       const fragment = pass.fragments.get(selection.name.value);
-      return fragment === undefined ? nothing : inFragment(expandFragment(pass, fragment));
+      if (fragment === undefined) return nothing;
+      const type = pass.schema.getType(fragment.typeCondition.name.value);
+      return inFragment(pass, expandFragment(pass, fragment), type, parent);
     }
   }
 }
@@ -243,9 +238,15 @@ function expandFragment(pass: Pass, fragment: FragmentDefinitionNode): Expansion
   return expansion;
 }
 
-function inFragment(inner: Expansion): Expansion {
+function inFragment(
+  { schema }: Pass,
+  inner: Expansion,
+  on: GraphQLNamedType | undefined,
+  parent: GraphQLNamedType | undefined,
+): Expansion {
   const leadingFragments = inner.leadingFragments + 1;
-  return { ...inner, leadingFragments, nestedFragments: Math.max(inner.nestedFragments, leadingFragments) };
+  const nestedFragments = Math.max(inner.nestedFragments, leadingFragments);
+  return { ...inner, ...costInFragment(schema, inner, on, parent), leadingFragments, nestedFragments };
 }
 
 /** What a field costs that its type does not have. */
@@ -264,14 +265,13 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const isOnce = definition !== undefined && name !== 'edges' && isConnection(parent);
   if (field.selectionSet === undefined && name !== '__typename' && own === 1 && !isOnce)
     return alias ? aliasedLeaf : leaf;
-  const inner =
-    field.selectionSet === undefined
-      ? nothing
-      : expand(pass, field.selectionSet, definition && getNamedType(definition.type));
+  const type = definition && getNamedType(definition.type);
+  const inner = field.selectionSet === undefined ? nothing : expand(pass, field.selectionSet, type);
+  const below = dearestCost(pass.schema, inner, type);
   const listSize = definition && pass.sizeOf(field, definition);
   pass.hasVariableSizes ||= listSize?.isVariable === true;
   const times = listSize?.rows ?? 1;
-  const cost = own + inner.once + times * (inner.cost - inner.once);
+  const cost = own + below.once + times * (below.cost - below.once);
   return {
     depth: 1 + inner.depth,
     leadingFragments: 0,
@@ -287,8 +287,9 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
       isSized: listSize !== undefined || own > 1,
       isOnce,
       times,
-      below: inner.costliest,
+      below: below.costliest,
     },
+    alternatives: undefined,
   };
 }
 

@@ -16,14 +16,11 @@ import {
   type ValueNode,
 } from 'graphql';
 import { defaultPageSize } from '../../core/paging.ts';
+import { isSearchArgument, searchCost } from './search-cost.ts';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** What the field costs without what is below it: 1, if left out. */
-    price?: number;
-  }
-  interface GraphQLInputFieldExtensions {
-    /** What it costs where it is given: nothing, if left out. */
     price?: number;
   }
 }
@@ -122,49 +119,54 @@ export interface OwnCost {
   readonly isVariable: boolean;
 }
 
-/** Returns a function that prices a field: by itself, and for each value in the lists of its arguments, and inputs with a price. */
+/** Returns a function that prices a field: by itself, for each value in the lists of its arguments, and for what it searches. */
 export function ownCosts(
   request: SentDocument,
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
   const argumentValue = argumentReader(request);
 
-  function costWritten(value: ValueNode | undefined, type: GraphQLInputType): number {
-    if (!value || !hasPrice(type)) return 0;
-    if (value.kind === Kind.VARIABLE) {
-      const resolved = argumentValue(value);
-      return 'sent' in resolved ? costSent(resolved.sent, type) : costWritten(resolved.written, type);
+  /** Returns a value as JSON would have it, not coerced. */
+  function plain(value: ValueNode): unknown {
+    switch (value.kind) {
+      case Kind.VARIABLE: {
+        const resolved = argumentValue(value);
+        return 'sent' in resolved ? resolved.sent : resolved.written && plain(resolved.written);
+      }
+      case Kind.LIST:
+        return value.values.map(plain);
+      case Kind.OBJECT:
+        return Object.fromEntries(value.fields.map((field) => [field.name.value, plain(field.value)]));
+      default:
+        return value.kind === Kind.NULL ? null : value.value;
     }
-    const nullable = getNullableType(type);
-    if (isListType(nullable) && value.kind === Kind.LIST)
-      return sum(value.values, (one) => 1 + costWritten(one, nullable.ofType));
-    if (!isInputObjectType(nullable) || value.kind !== Kind.OBJECT) return 0;
-    return sum(value.fields, (field) => {
-      const definition = nullable.getFields()[field.name.value];
-      if (!definition || field.value.kind === Kind.NULL) return 0;
-      return (definition.extensions.price ?? 0) + costWritten(field.value, definition.type);
-    });
   }
 
   return (field, definition) => {
     let [cost, isVariable] = [definition.extensions.price ?? 1, false];
+    const search: Record<string, unknown> = {};
     for (const { name, value } of field.arguments ?? []) {
       const type = definition.args.find((arg) => arg.name === name.value)?.type;
-      if (!type || !hasPrice(type)) continue;
-      cost += costWritten(value, type);
+      const isSearched = definition.extensions.search && isSearchArgument(name.value);
+      if (!type || !(isSearched || hasList(type))) continue;
+      const given = plain(value);
+      cost += lengthsOfLists(given, type);
+      if (isSearched) search[name.value] = given;
       isVariable ||= hasVariable(value);
     }
-    return { cost, isVariable };
+    return { cost: cost + searchCost(definition, search), isVariable };
   };
 }
 
-function costSent(value: unknown, type: GraphQLInputType): number {
-  if (typeof value !== 'object' || value === null || !hasPrice(type)) return 0;
+/** Counts the values of the lists in a value. */
+function lengthsOfLists(value: unknown, type: GraphQLInputType): number {
+  if (typeof value !== 'object' || value === null || !hasList(type)) return 0;
   const nullable = getNullableType(type);
-  if (isListType(nullable)) return Array.isArray(value) ? sum(value, (one) => 1 + costSent(one, nullable.ofType)) : 0;
+  if (isListType(nullable))
+    return Array.isArray(value) ? sum(value, (one) => 1 + lengthsOfLists(one, nullable.ofType)) : 0;
   if (!isInputObjectType(nullable)) return 0;
   return sum(Object.entries(value), ([name, one]) => {
     const definition = nullable.getFields()[name];
-    return definition && one !== null ? (definition.extensions.price ?? 0) + costSent(one, definition.type) : 0;
+    return definition ? lengthsOfLists(one, definition.type) : 0;
   });
 }
 
@@ -178,19 +180,19 @@ function hasVariable(value: ValueNode): boolean {
   return value.kind === Kind.VARIABLE;
 }
 
-const typesWithPrice = new WeakMap<GraphQLInputType, boolean>();
+const typesWithLists = new WeakMap<GraphQLInputType, boolean>();
 
-/** Tells whether values of a type can cost something: lists, and inputs with a price. */
-function hasPrice(type: GraphQLInputType): boolean {
+/** Tells whether values of a type can have lists. */
+function hasList(type: GraphQLInputType): boolean {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return true;
   if (!isInputObjectType(nullable)) return false;
-  let known = typesWithPrice.get(nullable);
+  let known = typesWithLists.get(nullable);
   if (known === undefined) {
     // An input may contain itself.
-    typesWithPrice.set(nullable, false);
-    known = Object.values(nullable.getFields()).some((field) => field.extensions.price || hasPrice(field.type));
-    typesWithPrice.set(nullable, known);
+    typesWithLists.set(nullable, false);
+    known = Object.values(nullable.getFields()).some((field) => hasList(field.type));
+    typesWithLists.set(nullable, known);
   }
   return known;
 }

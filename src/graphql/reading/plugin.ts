@@ -10,7 +10,7 @@ import type { GraphQLFieldResolver, GraphQLTypeResolver } from 'graphql';
 import { maxListLength } from '../../core/checks.ts';
 import { wrongArgument } from '../wrong-value.ts';
 import { isPlanned } from './planned.ts';
-import { inputPrice, priceOf } from './prices.ts';
+import { priceOf, searchPrice } from './prices.ts';
 
 const name = 'reading' as const;
 export default name;
@@ -25,18 +25,26 @@ declare global {
 
 /** Makes the executor take what a plan has read: a field by its response key, a type by its name. */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
-  /** Says in the description of each list that a client sends how long it may be (`wrongArgument` checks it), and prices inputs. */
+  /** Says in the description of each list that a client sends how long it may be: `wrongArgument` checks it. */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
-    const extensions = { ...field.extensions, price: inputPrice(field.extensions ?? {}) };
-    if (field.type.kind !== 'List') return { ...field, extensions };
+    if (field.type.kind !== 'List') return field;
     const description = `${field.description ?? ''} At most ${maxListLength}.`.trim();
-    return { ...field, extensions, description };
+    return { ...field, description };
   }
 
   /** Prices each field by how it is read. */
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    const price = priceOf(field.extensions ?? {}, field.kind === 'Query');
-    return { ...field, extensions: { ...field.extensions, price } };
+    const isRoot = field.kind === 'Query';
+    const price = priceOf(field.extensions ?? {}, isRoot);
+    const search = { price: searchPrice, isBelow: !isRoot };
+    return {
+      ...field,
+      extensions: {
+        ...field.extensions,
+        price,
+        ...(field.extensions?.read && field.kind !== 'Subscription' && { search }),
+      },
+    };
   }
 
   override wrapResolve(

@@ -1,3 +1,4 @@
+import type { FoundBy } from '../reading/costs.ts';
 import { builder } from './builder.ts';
 import {
   AccountKind,
@@ -19,8 +20,8 @@ import {
  * `createdBefore`, `updatedAfter` and `updatedBefore` for moments, `min` and `max` for amounts, and both ends belong to them.
  */
 
-/** A field by which rows are searched for: no index has those that match in the order of a list. */
-const searched = { extensions: { costs: 'all' } } as const;
+/** Says how the rows of a list are found by a field of its filter: otherwise they are searched for, which costs more. */
+export const foundBy = (how: FoundBy) => ({ extensions: { foundBy: how } }) as const;
 
 const AmountRange = builder.inputType('AmountRange', {
   description: 'A range of amounts in one currency. Both ends belong to it.',
@@ -34,74 +35,87 @@ const AmountRange = builder.inputType('AmountRange', {
 export const QuoteFilter = builder.inputType('QuoteFilter', {
   description: 'Which quotes (specification 4.2). What is given combines with AND.',
   fields: (t) => ({
-    customerId: t.id({ description: 'The sending customer.' }),
-    sendingAccountId: t.id({ description: 'The source account.' }),
-    receivingAccountId: t.id({ description: 'The destination account.' }),
+    customerId: t.id({ description: 'The sending customer.', ...foundBy('index') }),
+    sendingAccountId: t.id({ description: 'The source account.', ...foundBy('index') }),
+    receivingAccountId: t.id({ description: 'The destination account.', ...foundBy('index') }),
     sendingUmaAddress: t.string({ description: "The sending customer's UMA address." }),
-    receivingUmaAddress: t.string({ description: 'The UMA address paid to.' }),
-    status: t.field({ type: [QuoteStatus], description: 'Any of these.' }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
+    receivingUmaAddress: t.string({ description: 'The UMA address paid to.', ...foundBy('index') }),
+    status: t.field({ type: [QuoteStatus], description: 'Any of these.', ...foundBy('index') }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.', ...foundBy('created') }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.', ...foundBy('created') }),
   }),
 });
 
 export const TransactionFilter = builder.inputType('TransactionFilter', {
   description: 'Which transactions (specification 4.4). What is given combines with AND.',
   fields: (t) => ({
-    customerId: t.id({ description: 'The customer whose transaction it is.' }),
-    platformCustomerId: t.string({ description: "The platform's own id of that customer.", ...searched }),
-    senderAccountIdentifier: t.string({ description: 'The source: an account id or a UMA address.', ...searched }),
+    customerId: t.id({ description: 'The customer whose transaction it is.', ...foundBy('index') }),
+    platformCustomerId: t.string({ description: "The platform's own id of that customer." }),
+    senderAccountIdentifier: t.string({ description: 'The source: an account id or a UMA address.' }),
     receiverAccountIdentifier: t.string({
       description: 'The destination: an account id or a UMA address.',
-      ...searched,
     }),
-    status: t.field({ type: [TransactionStatus], description: 'Any of these.' }),
-    type: t.field({ type: [TransactionType], description: 'Any of these.' }),
-    failureReason: t.field({ type: [FailureReason], description: 'Any of these.' }),
-    reference: t.string({ description: 'The reconciliation reference.' }),
-    accountId: t.id({ description: 'The account on either side, source or destination.' }),
+    status: t.field({ type: [TransactionStatus], description: 'Any of these.', ...foundBy('index') }),
+    type: t.field({ type: [TransactionType], description: 'Any of these.', ...foundBy('index') }),
+    failureReason: t.field({ type: [FailureReason], description: 'Any of these.', ...foundBy('index') }),
+    reference: t.string({ description: 'The reconciliation reference.', ...foundBy('one') }),
+    accountId: t.id({ description: 'The account on either side, source or destination.', ...foundBy('index') }),
     currency: t.string({ description: 'The currency of what is sent or of what is received.' }),
     amount: t.field({ type: AmountRange, description: 'What is sent or what is received lies in this range.' }),
     executed: t.boolean({
       description:
         'True: without the payments of quotes that nobody has executed or funded (they are PENDING, then EXPIRED). False: only those.',
+      ...foundBy('index'),
     }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
-    updatedAfter: t.field({ type: 'DateTime', description: 'Last changed then or later.' }),
-    updatedBefore: t.field({ type: 'DateTime', description: 'Last changed then or earlier.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.', ...foundBy('created') }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.', ...foundBy('created') }),
+    updatedAfter: t.field({ type: 'DateTime', description: 'Last changed then or later.', ...foundBy('updated') }),
+    updatedBefore: t.field({ type: 'DateTime', description: 'Last changed then or earlier.', ...foundBy('updated') }),
   }),
 });
 
 export const CustomerFilter = builder.inputType('CustomerFilter', {
   description: 'Which customers (specification 4.11). What is given combines with AND.',
   fields: (t) => ({
-    platformCustomerId: t.string({ description: "The platform's own id." }),
+    platformCustomerId: t.string({ description: "The platform's own id.", ...foundBy('index') }),
     customerType: t.field({ type: CustomerType, description: 'Individuals or businesses.' }),
-    kycStatus: t.field({ type: [KycStatus], description: 'Any of these.' }),
+    kycStatus: t.field({ type: [KycStatus], description: 'Any of these.', ...foundBy('index') }),
     name: t.string({ description: 'How the full or legal name begins, in any case.' }),
-    umaAddress: t.string({ description: 'The UMA address, in any case.' }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
-    updatedAfter: t.field({ type: 'DateTime', description: 'Last changed then or later.' }),
-    updatedBefore: t.field({ type: 'DateTime', description: 'Last changed then or earlier.' }),
-    isIncludingDeleted: t.boolean({ defaultValue: false, description: 'Also deleted ones.' }),
+    umaAddress: t.string({ description: 'The UMA address, in any case.', ...foundBy('one') }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.', ...foundBy('created') }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.', ...foundBy('created') }),
+    updatedAfter: t.field({ type: 'DateTime', description: 'Last changed then or later.', ...foundBy('updated') }),
+    updatedBefore: t.field({ type: 'DateTime', description: 'Last changed then or earlier.', ...foundBy('updated') }),
+    isIncludingDeleted: t.boolean({ defaultValue: false, description: 'Also deleted ones.', ...foundBy('any') }),
   }),
 });
 
 export const AccountFilter = builder.inputType('AccountFilter', {
   description: 'Which accounts (specification 4.9, 4.10, 4.13). What is given combines with AND.',
   fields: (t) => ({
-    kind: t.field({ type: AccountKind, description: 'Internal or external.' }),
-    currency: t.string({ description: 'The currency code.' }),
-    customerId: t.id({ description: 'The owner.' }),
-    platformOwned: t.boolean({ description: "Only the platform's own, or only its customers'." }),
-    isIncludingDeleted: t.boolean({ defaultValue: false, description: 'Also deleted external accounts.' }),
-    status: t.field({ type: [ExternalAccountStatus], description: 'External accounts with any of these.' }),
-    accountType: t.field({ type: [ExternalAccountType], description: 'External accounts of any of these kinds.' }),
+    kind: t.field({ type: AccountKind, description: 'Internal or external.', ...foundBy('kind') }),
+    currency: t.string({ description: 'The currency code.', ...foundBy('index') }),
+    customerId: t.id({ description: 'The owner.', ...foundBy('index') }),
+    platformOwned: t.boolean({ description: "Only the platform's own, or only its customers'.", ...foundBy('index') }),
+    isIncludingDeleted: t.boolean({
+      defaultValue: false,
+      description: 'Also deleted external accounts.',
+      ...foundBy('any'),
+    }),
+    status: t.field({
+      type: [ExternalAccountStatus],
+      description: 'External accounts with any of these.',
+      ...foundBy('index'),
+    }),
+    accountType: t.field({
+      type: [ExternalAccountType],
+      description: 'External accounts of any of these kinds.',
+      ...foundBy('index'),
+    }),
     beneficiaryVerificationStatus: t.field({
       type: [BeneficiaryVerificationStatus],
       description: 'External accounts whose owner was verified with any of these results.',
+      ...foundBy('index'),
     }),
   }),
 });
@@ -112,8 +126,8 @@ export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
     name: t.string({ description: 'The exact name.' }),
     permission: t.field({ type: Permission, description: 'Those that have this permission.' }),
     createdById: t.id({ description: 'The API token that made it.' }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.', ...foundBy('created') }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.', ...foundBy('created') }),
   }),
 });
 
@@ -121,13 +135,17 @@ export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
   description: 'Which client tokens. What is given combines with AND.',
   fields: (t) => ({
     active: t.boolean({ description: 'True: those that have neither expired nor been revoked. False: the others.' }),
-    customerId: t.id({ description: 'The customer that it is bound to, or whose quote or transaction.' }),
+    customerId: t.id({
+      description: 'The customer that it is bound to, or whose quote or transaction.',
+      ...foundBy('index'),
+    }),
   }),
 });
 
 export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   description: 'Which deliveries.',
   fields: (t) => ({
-    status: t.field({ type: [WebhookDeliveryStatus], description: 'Any of these.' }),
+    // An index has those that are not DELIVERED, and nearly all others are.
+    status: t.field({ type: [WebhookDeliveryStatus], description: 'Any of these.', ...foundBy('any') }),
   }),
 });

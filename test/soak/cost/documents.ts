@@ -1,6 +1,7 @@
 import {
   type GraphQLArgument,
   type GraphQLField,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLNamedType,
   type GraphQLObjectType,
@@ -19,6 +20,8 @@ import {
 import { Choices } from '../../oracle/choices.ts';
 import type { Material } from '../../oracle/material.ts';
 import { valueFor } from '../../oracle/values.ts';
+import type { Parents } from '../../setup/plans.ts';
+import { halves } from './halves.ts';
 
 /** A field of the schema, and how to ask for it several times in one document. */
 export interface Asked {
@@ -29,12 +32,20 @@ export interface Asked {
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** Writes documents that ask for each field of each type, on the shortest way, and for each list by each filter. */
-export function askedFields(schema: GraphQLSchema, material: Material): Asked[] {
+/**
+ * Writes documents that ask for each field of each type, on the shortest way, and for each list by each filter; at the root also
+ * by two filters and by three. A list below a parent is asked of that which has all rows.
+ */
+export function askedFields(schema: GraphQLSchema, material: Material, parents: Parents): Asked[] {
   const asked: Asked[] = [];
-  for (const [type, around] of waysToTypes(schema, material)) {
+  const largest = new Map<string, string>(Object.entries(parents));
+  for (const [type, shortest] of waysToTypes(schema, material)) {
     for (const field of Object.values(type.getFields())) {
-      for (const { name, argumentsOf } of waysToCall(type, field, material)) {
+      const parent = field.args.length > 0 ? largest.get(type.name) : undefined;
+      const around: Around = parent
+        ? (inner) => `{ node(id: "${parent}") { ... on ${type.name} { ${inner} } } }`
+        : shortest;
+      for (const { name, argumentsOf } of waysToCall(type, field, material, parents)) {
         const call = (time: number) => `a${time}: ${field.name}${argumentsOf(time)}${below(schema, field)}`;
         asked.push({
           name: `${type.name}.${field.name}${name}`,
@@ -75,27 +86,41 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
   return ways;
 }
 
-/** The ways to call a field: with what it requires, and a list with each filter as well. */
-function* waysToCall(type: GraphQLObjectType, field: Field, material: Material) {
-  const plain = (time: number) => writeArguments(type.name, field, material, 1, time);
-  yield { name: '', argumentsOf: plain };
+/** The ways to call a field: with what it requires, and a list with filters and in each order as well. */
+function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, parents: Parents) {
+  const wayOf = (given?: string) => ({
+    name: given === undefined ? '' : `(${given})`,
+    argumentsOf: (time: number) => writeArguments(type.name, field, material, 1, time, given),
+  });
+  yield wayOf();
+  if (field.args.some(({ name }) => name === 'orderBy')) yield wayOf('orderBy: UPDATED');
   const filter = field.args.find(({ name }) => name === 'filter');
   const filterType = filter && getNullableType(filter.type);
-  if (isInputObjectType(filterType)) {
-    for (const one of Object.values(filterType.getFields())) {
-      const values = [example(filterType.name, one.name, one.type, material)];
-      if (getNamedType(one.type).name === 'String') values.push('nobody', '$nobody@nowhere.example');
-      for (const value of values) {
-        const given = `filter: ${literal(filterType, { [one.name]: value })}`;
-        const argumentsOf = (time: number) => writeArguments(type.name, field, material, 1, time, given);
-        yield { name: `(${given})`, argumentsOf };
-      }
-    }
-  }
-  for (const [name, value] of [['orderBy', 'UPDATED']] as const) {
-    if (!field.args.some((arg) => arg.name === name)) continue;
-    const argumentsOf = (time: number) => writeArguments(type.name, field, material, 1, time, `${name}: ${value}`);
-    yield { name: `(${name}: ${value})`, argumentsOf };
+  if (!isInputObjectType(filterType)) return;
+  for (const values of filtersOf(filterType, type.name === 'Query', material, parents))
+    yield wayOf(`filter: ${literal(filterType, values)}`);
+}
+
+/** Writes filters by one field each, by two values of it, and by two fields and three: the values are those of both halves by turns. */
+function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Material, parents: Parents) {
+  const fields = Object.values(type.getFields());
+  const known: Readonly<Record<string, unknown>> = { customerId: parents.Customer, accountId: parents.ExternalAccount };
+  const valueIn = (at: number, half: 0 | 1): Readonly<Record<string, unknown>> => {
+    const field = fields[at % fields.length];
+    if (!field) return {};
+    const value = halves[type.name]?.[field.name]?.[half] ?? known[field.name];
+    return { [field.name]: value ?? example(type.name, field.name, field.type, material) };
+  };
+  for (const [at, { name, type: of }] of fields.entries()) {
+    const [older, newer] = halves[type.name]?.[name] ?? [];
+    yield valueIn(at, 0);
+    if (newer !== undefined) yield valueIn(at, 1);
+    if (Array.isArray(older) && Array.isArray(newer)) yield { [name]: [...older, ...newer] };
+    if (getNamedType(of).name === 'String')
+      for (const value of ['nobody', '$nobody@nowhere.example']) yield { [name]: value };
+    if (!isRoot) continue;
+    for (let other = at + 1; other < fields.length; other += 1) yield { ...valueIn(at, 0), ...valueIn(other, 1) };
+    if (fields.length > 2) yield { ...valueIn(at, 0), ...valueIn(at + 1, 1), ...valueIn(at + 2, 0) };
   }
 }
 

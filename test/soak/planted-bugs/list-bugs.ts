@@ -50,8 +50,8 @@ export const listBugs: readonly Bug[] = [
   {
     bug: "in the order of changes, the rows of a customer are sought among the platform's",
     file: 'src/database/list-rows.ts',
-    find: 'rows} offset 0)',
-    put: 'rows})',
+    find: 'matching} offset 0)',
+    put: 'matching})',
     caughtBy: flatBelow,
   },
   {

@@ -377,6 +377,47 @@ export const serviceBugs: readonly Bug[] = [
     },
   },
   {
+    bug: 'fragments on different types cost together what they cost one by one',
+    file: 'src/graphql/limits/alternatives.ts',
+    find: 'if (!types || on === parent',
+    put: 'if (types || on === parent',
+    caughtBy: {
+      file: 'test/graphql/cost.test.ts',
+      title: 'is as dear as the dearest of what changed, where a hundred events show it, whatever it is',
+    },
+  },
+  {
+    bug: 'of fragments on different types, those that every row has are forgotten beside those of its own type',
+    file: 'src/graphql/limits/alternatives.ts',
+    find: 'return add(sum, sum.alternatives?.get(name) ?? noCost);',
+    put: 'return sum.alternatives?.get(name) ?? sum;',
+    caughtBy: {
+      file: 'test/graphql/document-size.test.ts',
+      title: 'a selection set costs as much as the dearest of all that a row can be',
+    },
+  },
+  {
+    bug: 'a filter below a parent is no search',
+    file: 'src/graphql/limits/search-cost.ts',
+    find: 'let conditions = Number(search.isBelow) + Number(isByChange);',
+    put: 'let conditions = Number(isByChange);',
+    caughtBy: { file: 'test/graphql/cost.test.ts', title: 'costs what a search costs, once: %s(%s)' },
+  },
+  {
+    bug: 'several values of one filter are no search',
+    file: 'src/graphql/limits/search-cost.ts',
+    find: 'new Set([value].flat()).size <= 1',
+    put: 'new Set([value].flat()).size > 0',
+    caughtBy: { file: 'test/graphql/cost.test.ts', title: 'costs what a search costs, once: %s(%s)' },
+  },
+  {
+    bug: 'a filter in a variable is no search',
+    file: 'src/graphql/limits/list-sizes.ts',
+    find: "'sent' in resolved ? resolved.sent :",
+    put: "'sent' in resolved ? undefined :",
+    caughtBy: { file: 'test/graphql/cost.test.ts', title: 'is found in variables, their defaults and parts of them' },
+  },
+  {
     bug: 'idempotency keys are forgotten after 20 days',
     file: 'src/work/housekeeping.ts',
     find: 'from idempotency_record where created_at < ${retentionStart}',

@@ -32,6 +32,7 @@ import {
 import { literal } from '../../reading/sql.ts';
 import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';
+import { foundBy } from '../filters.ts';
 import { connection, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { modelOf, snapshotOf } from './event-models.ts';
@@ -168,8 +169,8 @@ const EventFilter = builder.inputType('EventFilter', {
   description: 'Which events. What is given combines with AND.',
   fields: (t) => ({
     types: t.field({ type: [EventType], description: 'Any of these.' }),
-    customerId: t.id({ description: 'Of this customer.' }),
-    transactionId: t.id({ description: 'Of this transaction and its quote.' }),
+    customerId: t.id({ description: 'Of this customer.', ...foundBy('index') }),
+    transactionId: t.id({ description: 'Of this transaction and its quote.', ...foundBy('one') }),
   }),
 });
 

@@ -1,0 +1,67 @@
+import { type GraphQLNamedType, type GraphQLSchema, isAbstractType, isObjectType } from 'graphql';
+import { type CostlyField, costlier } from './costliest.ts';
+
+/** What a selection set costs for one row. */
+export interface Cost {
+  readonly cost: number;
+  /** The part of the cost that a list has once, not for each of its rows. */
+  readonly once: number;
+  readonly costliest: CostlyField | undefined;
+}
+
+/** The cost of a selection set: that of what every row has, and in addition what only rows of one object type have. */
+export interface SelectionCost extends Cost {
+  /** By the name of the object type; undefined where no fragment is on some types alone. */
+  readonly alternatives: ReadonlyMap<string, Cost> | undefined;
+}
+
+export const noCost: SelectionCost = { cost: 0, once: 0, costliest: undefined, alternatives: undefined };
+
+export function addAlternatives(
+  one: SelectionCost['alternatives'],
+  other: SelectionCost['alternatives'],
+): SelectionCost['alternatives'] {
+  if (!one || !other) return one ?? other;
+  const sum = new Map(one);
+  for (const [name, cost] of other) sum.set(name, add(sum.get(name) ?? noCost, cost));
+  return sum;
+}
+
+/** Returns the cost of a fragment on a type for the selection set that has it, whose rows are of `parent`. */
+export function costInFragment(
+  schema: GraphQLSchema,
+  inner: SelectionCost,
+  on: GraphQLNamedType | undefined,
+  parent: GraphQLNamedType | undefined,
+): SelectionCost {
+  const types = possibleTypes(schema, on);
+  // Every row of the parent has it; or nobody knows.
+  if (!types || on === parent || (isAbstractType(on) && isObjectType(parent) && schema.isSubType(on, parent)))
+    return inner;
+  const alternatives = new Map(types.map((name) => [name, ofType(inner, name)]));
+  return { ...noCost, alternatives };
+}
+
+/** Returns the cost for a row of the dearest type: a row has one type, and of all fragments what is on that. */
+export function dearestCost(schema: GraphQLSchema, sum: SelectionCost, type: GraphQLNamedType | undefined): Cost {
+  if (!sum.alternatives) return sum;
+  const types = possibleTypes(schema, type) ?? [...sum.alternatives.keys()];
+  return types.map((name) => ofType(sum, name)).reduce((one, other) => (other.cost > one.cost ? other : one), sum);
+}
+
+function possibleTypes(schema: GraphQLSchema, type: GraphQLNamedType | undefined): readonly string[] | undefined {
+  if (isObjectType(type)) return [type.name];
+  return isAbstractType(type) ? schema.getPossibleTypes(type).map(({ name }) => name) : undefined;
+}
+
+function ofType(sum: SelectionCost, name: string): Cost {
+  return add(sum, sum.alternatives?.get(name) ?? noCost);
+}
+
+function add(one: Cost, other: Cost): Cost {
+  return {
+    cost: one.cost + other.cost,
+    once: one.once + other.once,
+    costliest: costlier(one.costliest, other.costliest),
+  };
+}
