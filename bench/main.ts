@@ -35,7 +35,6 @@ if (!existsSync(path.join(import.meta.dirname, 'node_modules/postgraphile'))) {
 const began = Date.now();
 const server = await startEmbeddedPostgres({
   dataDir: path.resolve(options['data-dir']),
-  log: (text) => console.log(text),
 });
 try {
   const log = (text: string) => console.log(`preparing: ${text}`);

@@ -97,11 +97,7 @@ async function prepareKeys(url: string, config: Config, log: Logger): Promise<vo
 }
 
 async function startPostgres(config: Config, log: Logger): Promise<EmbeddedPostgres> {
-  return startEmbeddedPostgres({
-    dataDir: path.resolve(config.DATA_DIR),
-    log: (line) => log.info(line),
-    warn: (line) => log.warn(line),
-  });
+  return startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), warn: (line) => log.warn(line) });
 }
 
 function isLoopback(host: string): boolean {

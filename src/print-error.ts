@@ -1,5 +1,5 @@
 import { ConfigError } from './config.ts';
-import { EmbeddedPostgresError } from './database/embedded/embedded-error.ts';
+import { EmbeddedPostgresError } from './database/embedded/data-directory.ts';
 import { MigrationError } from './database/migrations/migrate.ts';
 import { OwnerError } from './database/owners.ts';
 import { PoolerError } from './database/pooler.ts';

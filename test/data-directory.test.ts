@@ -28,19 +28,19 @@ describe.each(cases)('%s', (_what, environment) => {
   test('below a file', async () => {
     await writeFile(path.join(parent, 'file'), '');
     const dataDir = path.join(parent, 'file', 'data');
-    expectRefusal(run(program, dataDir, environment), dataDir, /a part of its path is a file and no folder \(ENOTDIR/);
+    expectRefusal(run(program, dataDir, environment), dataDir, /\((ENOTDIR|EEXIST): /);
   });
 
   test('a file', async () => {
     const dataDir = path.join(parent, 'file');
     await writeFile(dataDir, '');
-    expectRefusal(run(program, dataDir, environment), dataDir, /(a part of its path is a file|a file has its name)/);
+    expectRefusal(run(program, dataDir, environment), dataDir, /\((ENOTDIR|EEXIST): /);
   });
 
   test.runIf(canMount())('on a read-only disk', () => {
     const mounted = [...onDiskOfItsOwn(parent, 'ro'), ...program];
     for (const dataDir of [parent, path.join(parent, 'some', 'data')]) {
-      expectRefusal(run(mounted, dataDir, environment), dataDir, /its disk is read-only \(EROFS/);
+      expectRefusal(run(mounted, dataDir, environment), dataDir, /\(EROFS: read-only file system/);
     }
   });
 
@@ -49,34 +49,31 @@ describe.each(cases)('%s', (_what, environment) => {
     const full = 'mount -t tmpfs -o nr_inodes=2 none "$0" && mkdir "$0/data" && exec "$@"';
     const mounted = ['unshare', '-m', 'sh', '-c', full, parent, ...program];
     const dataDir = path.join(parent, 'data');
-    expectRefusal(run(mounted, dataDir, environment), dataDir, /its disk is full \(ENOSPC/);
+    expectRefusal(run(mounted, dataDir, environment), dataDir, /\(ENOSPC: no space left on device/);
   });
 });
 
 test.runIf(canMount())('a disk that becomes full while the cluster is made', async () => {
   const dataDir = path.join(parent, 'data');
-  const mounted = [...onDiskOfItsOwn(parent, 'size=8m'), ...program];
-  expectRefusal(run(mounted, dataDir, {}), dataDir, /its disk is full \(.*No space left on device/);
+  const { status, stderr } = run([...onDiskOfItsOwn(parent, 'size=8m'), ...program], dataDir, {});
+  expect(stderr).toMatch(
+    /^The embedded Postgres could not make its database in .*No space left on device.*DATABASE_URL/s,
+  );
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(status).toBe(1);
 });
 
-// It hides the folders for temporary files, in which the project must not lie.
-test.runIf(canMount() && ![tmpdir(), '/tmp'].some((folder) => root.startsWith(folder)))(
-  'as root, where no folder can be made for the user who runs Postgres',
-  async () => {
-    const dataDir = path.join(parent, 'data');
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    // The data directory stays as it is below a folder that is read-only now.
-    const readOnly = `mount --bind "$0" /mnt && for each in /var/lib /tmp "$(dirname "$0")"; do mount -t tmpfs -o ro none "$each" || exit; done; exec "$@"`;
-    const mounted = ['unshare', '-m', 'sh', '-c', readOnly, parent, ...program];
-    const { status, stderr } = run(mounted, '/mnt/data', keys);
-    expect(stderr).toMatch(
-      /^The user "\w+", who runs Postgres .* cannot enter DATA_DIR \/mnt\/data, and no folder can be/,
-    );
-    expect(stderr).toMatch(/\/var\/lib\/payments-graphql-gateway: EROFS.*set DATABASE_URL/);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-    expect(status).toBe(1);
-  },
-);
+test.runIf(canMount())('as root, where no folder can be made for the user who runs Postgres', async () => {
+  const dataDir = path.join(parent, 'data');
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const { status, stderr } = run([...onDiskOfItsOwn('/var/lib', 'ro'), ...program], dataDir, keys);
+  expect(stderr).toMatch(
+    /^Postgres cannot run as root, and the user "nobody" who runs it instead cannot enter \S+\/data/,
+  );
+  expect(stderr).toMatch(/\/var\/lib\/payments-graphql-gateway cannot be used \(EROFS.*set DATABASE_URL/);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect(status).toBe(1);
+});
 
 test('what a server says that does not start is printed without a stack, and ends with what to do', async () => {
   const dataDir = path.join(parent, 'data');
@@ -107,7 +104,7 @@ function run(
 function expectRefusal(ended: { status: number | null; stderr: string }, dataDir: string, reason: RegExp): void {
   const sentence = ended.stderr.replace('The settings are wrong:\n  - ', '').trimEnd();
   expect(sentence.split('\n')).toHaveLength(1);
-  expect(sentence.startsWith(`DATA_DIR ${dataDir} cannot be used, since `)).toBe(true);
+  expect(sentence.startsWith(`DATA_DIR ${dataDir} cannot be used (`)).toBe(true);
   expect(sentence).toMatch(reason);
   expect(sentence.endsWith(advice)).toBe(true);
   expect(ended.status).toBe(1);

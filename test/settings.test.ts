@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readConfig, secretSettings } from '../src/config.ts';
-import { protectionOf } from '../src/database/connections/tls.ts';
+import { protectionOf } from '../src/database/connections/address.ts';
 import { refuseUnsafe } from '../src/start/unsafe-settings.ts';
 import { isWeakKey } from '../src/start/weak-key.ts';
 

@@ -1,5 +1,5 @@
 import { type Config, ConfigError } from '../config.ts';
-import { protectionOf } from '../database/connections/tls.ts';
+import { protectionOf } from '../database/connections/address.ts';
 import type { Unsafe } from '../setting-kinds.ts';
 import { isWeakKey } from './weak-key.ts';
 

@@ -59,7 +59,7 @@ begin
   -- A semicolon; inside.
   return c.weight + 1;
 end
-$$`;
+$$;`;
 
 /** A folder like the project's own `prisma`, small and to be changed at will: no migrations yet. */
 export async function prismaFolder(): Promise<PrismaFolder> {
@@ -72,6 +72,7 @@ export async function prismaFolder(): Promise<PrismaFolder> {
     },
     remove: () => rm(path, { recursive: true }),
   };
+  await mkdir(join(path, 'migrations'));
   await folder.write('schema.prisma', smallSchema);
   await folder.write('functions/made_at.sql', madeAt);
   await folder.write('functions/grow.sql', grow);

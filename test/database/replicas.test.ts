@@ -71,20 +71,23 @@ async function readsOf(work: () => Promise<unknown>) {
   return { replica: after.replica - before.replica, primary: after.primary - before.primary };
 }
 
+/** Sends a GraphQL request as this body. */
+const post = (platform: TestPlatform, body: object) =>
+  fetch(`${platform === atOne ? one.url : two.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: platform.authorization, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
 let writes = 0;
 
 /** Changes the customer, and returns what a read must show from now on, and the token of the answer. */
 async function write(platform: TestPlatform, id = customerId) {
   writes += 1;
   const value = String(writes);
-  const document = `mutation ($input: UpdateCustomerInput!) { updateCustomer(input: $input) { __typename } }`;
-  const response = await fetch(`${platform === atOne ? one.url : two.url}/graphql`, {
-    method: 'POST',
-    headers: { authorization: platform.authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      query: document,
-      variables: { input: { customerId: id, metadata: [{ key: 'n', value }] } },
-    }),
+  const response = await post(platform, {
+    query: `mutation ($input: UpdateCustomerInput!) { updateCustomer(input: $input) { __typename } }`,
+    variables: { input: { customerId: id, metadata: [{ key: 'n', value }] } },
   });
   const { data, extensions } = (await response.json()) as {
     data: { updateCustomer: { __typename: string } };
@@ -187,15 +190,8 @@ describe('with a token', () => {
     });
     expect((await read(after.token)).metadata.n).toBe(after.value);
     expect((await read('latest')).metadata.n).toBe(after.value);
-    const asked = await fetch(`${one.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization: atOne.authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        query: byNode,
-        variables: { id: customerId },
-        extensions: { readAfter: before.token },
-      }),
-    });
+    const extensions = { readAfter: before.token };
+    const asked = await post(atOne, { query: byNode, variables: { id: customerId }, extensions });
     expect(await asked.json()).toEqual({ data: { node: { metadata: [{ value: before.value }] } } });
     const own = await write(atOne);
     expect((await read(before.token)).metadata.n).toBe(own.value);
@@ -262,14 +258,10 @@ describe('with a token', () => {
       'customers(first: 1, after: $after) { edges { node { id metadata { value } } } pageInfo { endCursor } }';
     const { customers } = await atTwo.ask(`query ($after: String) { ${page} }`);
     expect(customers.edges[0].node.id).toBe(newest);
-    const answer = await fetch(`${one.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization: atOne.authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        query: `query ($after: String) { ${page} }`,
-        variables: { after: customers.pageInfo.endCursor },
-        extensions: { readAfter: token },
-      }),
+    const answer = await post(atOne, {
+      query: `query ($after: String) { ${page} }`,
+      variables: { after: customers.pageInfo.endCursor },
+      extensions: { readAfter: token },
     });
     expect((await answer.json()).data.customers.edges).toEqual([{ node: { id: customerId, metadata: [{ value }] } }]);
     await standby.resume();
@@ -284,14 +276,10 @@ describe('with a token', () => {
     });
     expect(answer.status).toBe(400);
     expect(await answer.text()).toMatch(/Payments-Read-After.*must be the token of an answer to a write/s);
-    const { errors } = await (
-      await fetch(`${one.url}/graphql`, {
-        method: 'POST',
-        headers: { authorization: atOne.authorization, 'content-type': 'application/json' },
-        body: JSON.stringify({ query: '{ viewer { kind } }', extensions: { readAfter: 1 } }),
-      })
-    ).json();
-    expect(errors[0]).toMatchObject({ extensions: { code: 'INVALID_INPUT', field: 'extensions.readAfter' } });
+    const refused = await post(atOne, { query: '{ viewer { kind } }', extensions: { readAfter: 1 } });
+    expect((await refused.json()).errors[0]).toMatchObject({
+      extensions: { code: 'INVALID_INPUT', field: 'extensions.readAfter' },
+    });
   });
 });
 

@@ -46,12 +46,8 @@ beforeAll(async () => {
     lostOrders = await payAll(gateway, lostOnes, 'first');
     await sequenced(gateway);
     lost = await feedEnd(lostOnes);
-    const { events } = await lostOnes.ask(
-      'query ($after: String) { events(first: 1, after: $after) { edges { cursor } } }',
-      {
-        after: backedUp,
-      },
-    );
+    const firstAfter = 'query ($after: String) { events(first: 1, after: $after) { edges { cursor } } }';
+    const { events } = await lostOnes.ask(firstAfter, { after: backedUp });
     firstLost = events.edges[0].cursor;
     expect((await gateway.owner.query('select epoch from feed_epoch')).rows).toEqual([{ epoch: null }]);
   });
@@ -86,28 +82,14 @@ async function payAll(gateway: TestGateway, through: TestPlatform, attempt: stri
   const pull = { account: { accountId: outsideUsd } };
   const atOnce = { immediatelyExecute: true, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_000 };
   const destination = { account: { accountId: outsideEur } };
+  const quoted = async (operation: 'createQuote' | 'executeQuote', input: object) =>
+    (await succeed(through, operation, input, 'quote { transaction { id } }')).quote.transaction.id;
   const payments = {
     transferOut: (await succeed(through, 'transferOut', out, isPaid)).transaction.id,
     transferIn: (await succeed(through, 'transferIn', into, isPaid)).transaction.id,
-    atCreation: (
-      await succeed(
-        through,
-        'createQuote',
-        { ...usdToEur(scene), ...atOnce, idempotencyKey: 'quote' },
-        'quote { transaction { id } }',
-      )
-    ).quote.transaction.id,
-    pull: (
-      await succeed(
-        through,
-        'createQuote',
-        { source: pull, destination, ...atOnce, idempotencyKey: 'pull' },
-        'quote { transaction { id } }',
-      )
-    ).quote.transaction.id,
-    laterExecuted: (
-      await succeed(through, 'executeQuote', { quoteId, idempotencyKey: attempt }, 'quote { transaction { id } }')
-    ).quote.transaction.id,
+    atCreation: await quoted('createQuote', { ...usdToEur(scene), ...atOnce, idempotencyKey: 'quote' }),
+    pull: await quoted('createQuote', { source: pull, destination, ...atOnce, idempotencyKey: 'pull' }),
+    laterExecuted: await quoted('executeQuote', { quoteId, idempotencyKey: attempt }),
   };
   const orders: Record<string, string[]> = {};
   for (const [name, id] of Object.entries(payments)) {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { serversOf } from '../../src/database/connections/address.ts';
-import { protectionOf } from '../../src/database/connections/tls.ts';
+import { protectionOf, serversOf } from '../../src/database/connections/address.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';

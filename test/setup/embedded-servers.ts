@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import {
   type EmbeddedOptions,
   type EmbeddedPostgres,
@@ -99,6 +99,9 @@ export async function query<Row extends object = Record<string, unknown>>(url: s
     await client.end();
   }
 }
+
+/** Expects that nothing listens there any more. */
+export const isDown = (url: string) => expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 
 /** Whether this user may mount a file system in a namespace of its own. */
 export function canMount(): boolean {

@@ -1,4 +1,6 @@
+import { isIP } from 'node:net';
 import os from 'node:os';
+import pg from 'pg';
 
 /** An address of a database, and what it says about the sessions of its connections. */
 export interface DatabaseAddress {
@@ -76,4 +78,28 @@ export function connectionName(use: string, program = 'payments-gateway'): strin
   const rest = ` ${use} ${os.hostname()}:${process.pid}`.replace(/[^ -~]/g, '?');
   if (rest.length >= maxNameBytes) return rest.trim().slice(0, maxNameBytes);
   return program.replace(/[^ -~]/g, '?').slice(0, maxNameBytes - rest.length) + rest;
+}
+
+/**
+ * How a connection is protected: VERIFIED, by TLS with a certificate that is checked; UNVERIFIED, by TLS with any certificate;
+ * NONE; or LOCAL, where it does not leave this machine.
+ */
+export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
+
+/** Says how pg protects the connections to an address, of which also the environment decides (PGSSLMODE, PGHOST). */
+export function protectionOf(address: string): Protection {
+  const client = new pg.Client({ connectionString: readAddress(address).url });
+  const others = serversOf(address).slice(1);
+  if ([client, ...others].every(({ host }) => isLocal(host))) return 'LOCAL';
+  // Its types say a boolean: pg stores the options of node:tls here.
+  const ssl: unknown = client.ssl;
+  if (!ssl) return 'NONE';
+  const isUnverified = typeof ssl === 'object' && 'rejectUnauthorized' in ssl && ssl.rejectUnauthorized === false;
+  return isUnverified ? 'UNVERIFIED' : 'VERIFIED';
+}
+
+/** Tells whether a host is this machine: a folder of sockets, or its loopback interface. */
+function isLocal(host: string): boolean {
+  if (host.startsWith('/') || host === 'localhost' || host === '::1' || host === '[::1]') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
 }

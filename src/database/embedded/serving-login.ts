@@ -1,11 +1,5 @@
 import { withAdvisoryLock } from '../advisory-lock.ts';
 
-/** The login of gateways on an embedded server. */
-const login = 'gateway';
-
-/** The advisory lock of the process that makes the login ("logi" in ASCII). */
-const LOGIN_LOCK = 0x6c6f6769;
-
 /**
  * Makes the login with which gateways use a migrated database of an embedded server, unless it exists. It owns nothing: it is a
  * member of the roles that the migrations make, as in production. Its password is the superuser's.
@@ -13,13 +7,13 @@ const LOGIN_LOCK = 0x6c6f6769;
  * @returns the address for gateways
  */
 export async function makeServingLogin(ownerUrl: string): Promise<string> {
-  await withAdvisoryLock(ownerUrl, LOGIN_LOCK, async (client) => {
-    const { rowCount } = await client.query('select from pg_roles where rolname = $1', [login]);
+  const lock = 0x6c6f6769; // "logi" in ASCII
+  await withAdvisoryLock(ownerUrl, lock, async (client) => {
+    const { rowCount } = await client.query(`select from pg_roles where rolname = 'gateway'`);
     if (rowCount) return;
-    const password = client.escapeLiteral(new URL(ownerUrl).password);
     await client.query(
-      `create role ${login} login noinherit password ${password};
-       grant gateway_serving, gateway_work to ${login};
+      `create role gateway login noinherit password ${client.escapeLiteral(new URL(ownerUrl).password)};
+       grant gateway_serving, gateway_work to gateway;
        grant pg_read_all_stats to gateway_work`,
     );
   });
@@ -28,7 +22,5 @@ export async function makeServingLogin(ownerUrl: string): Promise<string> {
 
 /** Returns the address for gateways of the database at a superuser's address. */
 export function servingUrl(ownerUrl: string): string {
-  const url = new URL(ownerUrl);
-  url.username = login;
-  return url.href;
+  return Object.assign(new URL(ownerUrl), { username: 'gateway' }).href;
 }

@@ -3,7 +3,6 @@ import pg from 'pg';
 import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
 import { sqlState } from '../faults.ts';
 import { transactionOn } from '../transaction.ts';
-import { givingWay, HeldUpOthers } from './give-way.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
 
 // Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
@@ -36,12 +35,7 @@ const readAsServing = `select set_config('role', 'gateway_serving', false) from 
  * Says why the database cannot be migrated and what to do about it. The message is for the person who started the
  * program; it is printed without a stack.
  */
-export class MigrationError extends Error {
-  constructor(message: string, options: { readonly cause?: unknown } = {}) {
-    super(message, options);
-    this.name = 'MigrationError';
-  }
-}
+export class MigrationError extends Error {}
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
@@ -49,32 +43,24 @@ export interface MigrateOptions {
   readonly dataDirectory?: string | undefined;
   /** Takes a line about what is done. */
   readonly log?: (line: string) => void;
-  /** How long and how often it waits for locks, and others for its locks: for tests only. */
+  /** How long and how often it waits for locks: for tests only. */
   readonly patience?: Patience;
 }
 
 /**
- * How a migration and those who use the tables wait for each other. Either way the migration is the one that ends: it is rolled
- * back and tried again. Both times are much shorter than the second after which Postgres looks for deadlocks, since it would end a
- * request as well as the migration, and than the two seconds that a request waits for a lock.
+ * How a migration waits for locks that others hold. Its statements wait much less than the second after which Postgres looks for
+ * deadlocks, in which it might end a request, and than the two seconds that a request waits for a lock: all that comes after a
+ * waiting statement waits behind it, also reads.
  */
 interface Patience {
-  /** How many milliseconds a statement waits for a lock. All that comes after it waits behind it, also reads. */
+  /** How many milliseconds a statement waits for a lock. */
   readonly lockMs: number;
-  /** How many milliseconds others may wait for the locks that the migration holds or waits for. */
-  readonly othersMs: number;
   /** How many milliseconds pass before the next attempt. */
   readonly pauseMs: number;
   readonly attempts: number;
 }
 
-const usualPatience: Patience = { lockMs: 200, othersMs: 500, pauseMs: 4_000, attempts: 60 };
-
-interface MigrationRecord {
-  readonly migration_name: string;
-  readonly checksum: string;
-  readonly finished_at: Date | null;
-}
+const usualPatience: Patience = { lockMs: 200, pauseMs: 4_000, attempts: 60 };
 
 /**
  * Applies the migrations that the database does not have yet. Of several processes that start at once, one migrates and
@@ -83,30 +69,19 @@ interface MigrationRecord {
  * @returns the names of the migrations applied now, none when the database was up to date
  * @throws MigrationError when a migration fails (it is rolled back), or the database's history contradicts the files
  */
-export async function migrate(
-  databaseUrl: string,
-  {
-    prismaDirectory = projectPrisma,
-    dataDirectory,
-    log = () => undefined,
-    patience = usualPatience,
-  }: MigrateOptions = {},
-): Promise<{ applied: string[] }> {
+export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
+  const { prismaDirectory = projectPrisma, dataDirectory, log = () => undefined, patience = usualPatience } = options;
   const migrations = await readMigrations(prismaDirectory);
   const missing = await withClient(databaseUrl, (client) => pending(client, migrations, dataDirectory));
   if (missing.length === 0) return { applied: [] };
   return withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, async (client) => {
-    const applied: string[] = [];
     const found = await pending(client, migrations, dataDirectory);
     if (found.length === migrations.length) await requireUnicode(client);
-    await withClient(databaseUrl, async (watching) => {
-      for (const migration of found) {
-        await applyPatiently({ client, watching }, migration, patience, log);
-        applied.push(migration.name);
-        log(`applied the migration ${migration.name}`);
-      }
-    });
-    return { applied };
+    for (const migration of found) {
+      await applyPatiently(client, migration, patience, log);
+      log(`applied the migration ${migration.name}`);
+    }
+    return { applied: found.map(({ name }) => name) };
   });
 }
 
@@ -116,7 +91,7 @@ export async function migrate(
  */
 export async function verifyMigrations(
   databaseUrl: string,
-  { prismaDirectory = projectPrisma, dataDirectory }: Omit<MigrateOptions, 'patience' | 'log'> = {},
+  { prismaDirectory = projectPrisma, dataDirectory }: MigrateOptions = {},
 ): Promise<void> {
   const migrations = await readMigrations(prismaDirectory);
   const missing = await withClient(databaseUrl, async (client) => {
@@ -124,12 +99,12 @@ export async function verifyMigrations(
     return pending(client, migrations, dataDirectory);
   });
   if (missing.length === 0) return;
-  if (dataDirectory !== undefined) {
-    throw new MigrationError(`The database in ${dataDirectory} lacks migrations: "npm start" applies them.`);
-  }
-  throw new MigrationError(
-    `The database lacks ${missing.length === 1 ? 'the migration' : 'the migrations'} ${missing.map(({ name }) => name).join(', ')}. Run "npm run migrate" with the address of the tables' owner in DATABASE_OWNER_URL, or start with MIGRATE=on.`,
-  );
+  const names = missing.map(({ name }) => name).join(', ');
+  const remedy =
+    dataDirectory === undefined
+      ? `Run "npm run migrate" with the address of the tables' owner in DATABASE_OWNER_URL, or start with MIGRATE=on.`
+      : '"npm start" applies them.';
+  throw new MigrationError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
 /**
@@ -150,17 +125,19 @@ async function pending(
   migrations: readonly Migration[],
   dataDirectory: string | undefined,
 ): Promise<Migration[]> {
-  const records = new Map((await readRecords(client)).map((record) => [record.migration_name, record]));
-  for (const { migration_name, finished_at } of records.values()) {
-    if (finished_at === null) {
-      throw new MigrationError(
-        `Migration ${migration_name} was begun by another tool and did not finish. Repair the database by hand and tell it so with "prisma migrate resolve".`,
-      );
-    }
+  const records = new Map((await readRecords(client)).map((record) => [record.name, record]));
+  const unfinished = [...records.values()].find(({ finished }) => !finished);
+  if (unfinished) {
+    throw new MigrationError(
+      `Migration ${unfinished.name} was begun by another tool and did not finish. Repair the database by hand and tell it so with "prisma migrate resolve".`,
+    );
   }
   const [first] = migrations;
-  const [firstRecord] = [...records.keys()].sort();
-  const reset = resetAdvice(client, dataDirectory);
+  const [firstRecord] = records.keys();
+  const reset =
+    dataDirectory === undefined
+      ? `drop the database "${client.database}", create it anew and start again, or set DATABASE_URL to another`
+      : `remove the folder ${dataDirectory} and start again`;
   if (first && firstRecord !== undefined && !records.has(first.name)) {
     throw new MigrationError(
       `This database was made by an earlier series of migrations (it begins with ${firstRecord}), which ${first.name} has replaced, and cannot be brought to the present schema. To reset it, which deletes all that it holds, ${reset}.`,
@@ -177,16 +154,12 @@ async function pending(
   });
 }
 
-/** Says how to start again with an empty database. */
-function resetAdvice({ database }: pg.Client, dataDirectory: string | undefined): string {
-  if (dataDirectory !== undefined) return `remove the folder ${dataDirectory} and start again`;
-  return `drop the database "${database}", create it anew and start again, or set DATABASE_URL to another`;
-}
-
-async function readRecords(client: pg.Client): Promise<MigrationRecord[]> {
+/** Reads what `_prisma_migrations` says was applied; nothing where there is no such table yet. */
+async function readRecords(client: pg.Client) {
   try {
-    const { rows } = await client.query<MigrationRecord>(
-      'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
+    const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
+      `select migration_name as name, checksum, finished_at is not null as finished
+       from _prisma_migrations where rolled_back_at is null order by 1`,
     );
     return rows;
   } catch (error) {
@@ -197,71 +170,58 @@ async function readRecords(client: pg.Client): Promise<MigrationRecord[]> {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** The connections of a migration: one that it runs on, and one from which its locks are watched. */
-interface Connections {
-  readonly client: pg.Client;
-  readonly watching: pg.Client;
-}
-
 /**
- * Applies a migration, and again when it has waited for a lock for too long, or others for its locks: each attempt is rolled back
- * whole.
+ * Applies a migration, and again when it has waited for a lock for too long: each attempt is rolled back whole.
  * @throws MigrationError
  */
 async function applyPatiently(
-  connections: Connections,
+  client: pg.Client,
   migration: Migration,
-  patience: Patience,
+  { lockMs, pauseMs, attempts }: Patience,
   log: (line: string) => void,
 ): Promise<void> {
-  const { attempts, pauseMs } = patience;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await apply(connections, migration, patience);
+      return await transactionOn(client, async () => {
+        await client.query(`set local lock_timeout = ${lockMs}`);
+        await client.query(createMigrationsTable);
+        await client.query(migration.sql);
+        await client.query(
+          `insert into _prisma_migrations (id, migration_name, checksum, finished_at, applied_steps_count)
+           values (gen_random_uuid()::text, $1, $2, clock_timestamp(), 1)`,
+          [migration.name, migration.checksum],
+        );
+      });
     } catch (error) {
-      const waited = waitIn(error);
-      if (!waited) throw migrationFailure(migration, error);
-      if (attempt === attempts) throw migrationFailure(migration, error, withoutOthers);
-      log(`the migration ${migration.name} ${waited} (attempt ${attempt} of ${attempts})`);
+      if (!LOCK_STATES.has(sqlState(error) ?? '')) throw migrationFailure(migration, error);
+      const others = await oldestTransaction(client);
+      if (attempt === attempts)
+        throw migrationFailure(migration, error, `End ${others}, or stop the instances, and run it again`);
+      log(
+        `the migration ${migration.name} waits for a lock of another session, perhaps ${others} (attempt ${attempt} of ${attempts})`,
+      );
       await delay(pauseMs);
     }
   }
 }
 
-const withoutOthers = 'End the transactions that stay open, or stop the instances, and run it again';
-
-/** Says what the failure of an attempt has waited for; undefined where waiting does not help. */
-function waitIn(error: unknown): string | undefined {
-  if (error instanceof HeldUpOthers) return 'makes way for other sessions, which wait for what it has locked';
-  return LOCK_STATES.has(sqlState(error) ?? '') ? 'waits for a lock that another session holds' : undefined;
-}
-
 /** The SQLSTATEs of a lock timeout and a deadlock. */
 const LOCK_STATES = new Set(['55P03', '40P01']);
 
-async function apply(
-  { client, watching }: Connections,
-  { name, sql, checksum }: Migration,
-  { lockMs, othersMs }: Patience,
-): Promise<void> {
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const way = { pid: rows[0]?.pid ?? 0, othersMs, exceptLock: PRISMA_MIGRATE_LOCK };
-  await givingWay(watching, way, () =>
-    transactionOn(client, async () => {
-      await client.query(`set local lock_timeout = ${lockMs}`);
-      await client.query(createMigrationsTable);
-      await client.query(sql);
-      await client.query(
-        `insert into _prisma_migrations (id, migration_name, checksum, finished_at, applied_steps_count)
-         values (gen_random_uuid()::text, $1, $2, clock_timestamp(), 1)`,
-        [name, checksum],
-      );
-    }),
+/** Names the transaction that has been open for longest, of those that this login may see: the likely holder of a lock. */
+async function oldestTransaction(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ pid: number; application: string; since: string }>(
+    `select pid, application_name as application, to_char(xact_start, 'HH24:MI:SS TZ') as since from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+       and xact_start is not null and wait_event_type is distinct from 'Lock'
+     order by xact_start limit 1`,
   );
+  const [oldest] = rows;
+  if (!oldest) return 'a transaction that stays open';
+  return `the transaction of process ${oldest.pid} (${oldest.application || 'no application name'}), open since ${oldest.since}`;
 }
 
-function migrationFailure({ name, sql }: Migration, error: unknown, advice?: string): Error {
-  const cause = error instanceof HeldUpOthers ? error.cause : error;
+function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: string): Error {
   if (!(cause instanceof pg.DatabaseError)) {
     return new MigrationError(`Migration ${name} failed: ${cause}`, { cause });
   }

@@ -24,7 +24,7 @@ export interface SqlFunction {
 
 /** Reads all migrations, in the order in which they apply. */
 export async function readMigrations(prismaDirectory: string): Promise<Migration[]> {
-  const entries = await entriesOf(join(prismaDirectory, 'migrations'));
+  const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   return Promise.all(
     names.sort().map(async (name) => {
@@ -34,41 +34,13 @@ export async function readMigrations(prismaDirectory: string): Promise<Migration
   );
 }
 
-/** Reads the functions: one `create or replace function` per file, named like the file. */
+/** Reads the functions: one `create or replace function …;` per file, named like the file. */
 export async function readFunctions(prismaDirectory: string): Promise<SqlFunction[]> {
-  const entries = await entriesOf(join(prismaDirectory, 'functions'));
-  const files = entries.map((entry) => entry.name).filter((file) => file.endsWith('.sql'));
+  const files = (await readdir(join(prismaDirectory, 'functions'))).filter((file) => file.endsWith('.sql'));
   return Promise.all(
     files.sort().map(async (file) => {
       const sql = (await readFile(join(prismaDirectory, 'functions', file), 'utf8')).trim();
       return { name: basename(file, '.sql'), sql, beforeTables: /^-- before tables$/m.test(sql) };
     }),
   );
-}
-
-export async function readSchema(prismaDirectory: string): Promise<string> {
-  return readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');
-}
-
-/**
- * Returns the path of the schema that the migrations make: a copy of schema.prisma from when the last one was written. The
- * next migration is the difference. Prisma's own tool runs all migrations in a second database instead, which its
- * WebAssembly build cannot.
- */
-export function migratedSchemaFile(prismaDirectory: string): string {
-  return join(prismaDirectory, 'migrations', 'migrated-schema.prisma');
-}
-
-/** Reads the schema that the migrations make; undefined where there are none yet. */
-export async function readMigratedSchema(prismaDirectory: string): Promise<string | undefined> {
-  return readFile(migratedSchemaFile(prismaDirectory), 'utf8').catch(unlessMissing);
-}
-
-async function entriesOf(folder: string) {
-  return (await readdir(folder, { withFileTypes: true }).catch(unlessMissing)) ?? [];
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-  throw error;
 }

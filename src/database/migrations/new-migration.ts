@@ -1,48 +1,58 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import {
-  type Migration,
-  migratedSchemaFile,
-  projectPrisma,
-  readFunctions,
-  readMigratedSchema,
-  readMigrations,
-  readSchema,
-  type SqlFunction,
-} from './migration-files.ts';
+import { migrate } from './migrate.ts';
+import { type Migration, projectPrisma, readFunctions, readMigrations, type SqlFunction } from './migration-files.ts';
 import { schemaDiff } from './schema-diff.ts';
-import { startThrowawayPostgres } from './throwaway.ts';
+import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
+
+/** The foreign keys of relations in the schema that the database does not have, and the trigger functions that do their work. */
+export const keysByTriggers: ReadonlyMap<string, string> = new Map([
+  ['quote_platform_id_fkey', 'guard_transaction_start'],
+  ['quote_sending_currency_fkey', 'guard_quote_start'],
+  ['quote_receiving_currency_fkey', 'guard_quote_start'],
+  ['transaction_platform_id_fkey', 'guard_transaction_start'],
+  ['transaction_platform_id_customer_id_fkey', 'guard_transaction_start'],
+  ['transaction_platform_id_source_account_id_fkey', 'guard_transaction_start'],
+  ['transaction_platform_id_destination_account_id_fkey', 'guard_transaction_start'],
+  ['transaction_sent_currency_fkey', 'guard_transaction_start'],
+  ['transaction_received_currency_fkey', 'guard_transaction_start'],
+  ['journal_platform_id_transaction_id_fkey', 'check_legs'],
+  ['posting_platform_id_journal_id_fkey', 'check_legs'],
+  ['posting_platform_id_account_id_fkey', 'apply_posting'],
+  ['posting_currency_fkey', 'check_legs'],
+]);
+
+/** A foreign key to the table behind a view, which is what the schema's relation refers to. */
+const keyBehindView = 'webhook_delivery_event';
 
 /**
- * Writes the next migration: the changes of `schema.prisma` since the last one (`readMigratedSchema`), and every function
- * whose text differs from the one that the migrations install. Functions that column defaults call come before the
- * tables, the others after.
+ * Returns the SQL that the migrations lack: the changes that bring a database with all of them to `schema.prisma`, and every
+ * function whose text differs from the one that they install. Functions that column defaults call come before the
+ * tables, the others after. Empty when the migrations, the schema and the functions agree.
  *
- * @param databaseUrl any Postgres, for `schemaDiff`
- * @returns the new migration's folder, or undefined when nothing has changed
+ * @param serverUrl connects a user who may create databases
  */
-export async function writeMigration(
-  databaseUrl: string,
-  name: string,
-  prismaDirectory = projectPrisma,
-): Promise<string | undefined> {
-  const migrations = await readMigrations(prismaDirectory);
-  const schema = await readSchema(prismaDirectory);
-  const tables = await schemaDiff(databaseUrl, await readMigratedSchema(prismaDirectory), schema);
-  const functions = (await readFunctions(prismaDirectory)).filter((candidate) => !isInstalled(candidate, migrations));
-  if (!tables && functions.length === 0) return undefined;
+export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
+  const database = await createThrowawayDatabase(serverUrl);
+  try {
+    await migrate(database.url, { prismaDirectory });
+    const schema = await readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');
+    const tables = withoutKeysByHand(await schemaDiff(database.url, schema));
+    const migrations = await readMigrations(prismaDirectory);
+    const functions = (await readFunctions(prismaDirectory)).filter((candidate) => !isInstalled(candidate, migrations));
+    const texts = (beforeTables: boolean) =>
+      functions.filter((one) => one.beforeTables === beforeTables).map(({ sql }) => sql);
+    return [...texts(true), tables, ...texts(false)].filter(Boolean).join('\n\n');
+  } finally {
+    await database.drop();
+  }
+}
 
-  const before = functions.filter(({ beforeTables }) => beforeTables);
-  const after = functions.filter(({ beforeTables }) => !beforeTables);
-  const parts = [...before.map(asStatement), tables.trim(), ...after.map(asStatement)].filter(Boolean);
-
-  const folder = join(prismaDirectory, 'migrations', `${timestamp(new Date())}_${name}`);
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'migration.sql'), `${parts.join('\n\n')}\n`);
-  await writeFile(migratedSchemaFile(prismaDirectory), schema);
-  // Prisma's own commands require this file.
-  await writeFile(join(prismaDirectory, 'migrations', 'migration_lock.toml'), 'provider = "postgresql"\n');
-  return folder;
+/** Leaves out the statements about foreign keys that are not as Prisma would make them. */
+function withoutKeysByHand(sql: string): string {
+  const isByHand = (name = '') => keysByTriggers.has(name) || name === keyBehindView;
+  const statements = sql.trim().split(/\n\n(?=-- )/);
+  return statements.filter((one) => !isByHand(/ (?:ADD|DROP) CONSTRAINT "(\w+)"/.exec(one)?.[1])).join('\n\n');
 }
 
 /** Says whether the last migration that defines the function has this text. */
@@ -51,30 +61,56 @@ function isInstalled({ name, sql }: SqlFunction, migrations: readonly Migration[
   return migrations.findLast((migration) => definition.test(migration.sql))?.sql.includes(sql) ?? false;
 }
 
-function asStatement({ sql }: SqlFunction): string {
-  return sql.endsWith(';') ? sql : `${sql};`;
+/**
+ * Writes the next migration.
+ * @returns its folder, or undefined when nothing has changed
+ */
+export async function writeMigration(
+  serverUrl: string,
+  name: string,
+  prismaDirectory = projectPrisma,
+): Promise<string | undefined> {
+  const sql = await missingSql(serverUrl, prismaDirectory);
+  if (sql === '') return undefined;
+  // Prisma names its migrations by the second, in UTC: 20251013090000.
+  const second = new Date().toISOString().slice(0, 19).replaceAll(/\D/g, '');
+  const folder = join(prismaDirectory, 'migrations', `${second}_${name}`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'migration.sql'), `${sql}\n`);
+  return folder;
 }
 
-/** Formats a time as Prisma names its migrations, in UTC and to the second: 20251013090000. */
-function timestamp(now: Date): string {
-  return now.toISOString().slice(0, 19).replaceAll(/\D/g, '');
-}
+const advice = `Now, before anything applies it:
+  - Read it. Prisma renames by dropping: where it drops a column or table whose rows matter, write the move instead.
+  - Add what the schema cannot say: checks, triggers, partial indexes, rows of lookup tables.
+  - A function whose arguments or result changed must be dropped before it is created.
+  - npm run check:migrations proves that the migrations, the schema and the functions agree.`;
 
 if (import.meta.main) {
-  const name = process.argv[2] ?? '';
-  if (!/^[a-z][a-z0-9_]*$/.test(name)) {
+  const [name = ''] = process.argv.slice(2);
+  if (name !== '--check' && !/^[a-z][a-z0-9_]*$/.test(name)) {
     console.error('Say what the migration is about, in lower case: npm run migration -- add_refund_reason');
     process.exit(2);
   }
   const server = await startThrowawayPostgres();
-  const folder = await writeMigration(server.url, name).finally(() => server.stop());
-  if (folder === undefined) {
-    console.error('Nothing to write: the migrations already make prisma/schema.prisma and prisma/functions.');
+  const fault = await run(server.url, name).finally(() => server.stop());
+  if (fault !== undefined) {
+    console.error(fault);
     process.exit(1);
   }
-  console.log(`Wrote ${relative(process.cwd(), folder)}/migration.sql. Now, before anything applies it:
-  - Read it. Prisma renames by dropping: where it drops a column or table whose rows matter, write the move instead.
-  - Add what the schema cannot say: checks, triggers, partial indexes, rows of lookup tables.
-  - A function whose arguments or result changed must be dropped before it is created.
-  - npm run check:migrations proves that the migrations, the schema and the functions agree.`);
+}
+
+/** Checks, or writes the migration of that name. @returns what is wrong, for the developer */
+async function run(serverUrl: string, name: string): Promise<string | undefined> {
+  const described = 'prisma/schema.prisma and prisma/functions';
+  if (name === '--check') {
+    const sql = await missingSql(serverUrl);
+    if (sql !== '') return `The migrations do not make what ${described} describe. They lack:\n\n${sql}`;
+    console.log(`The migrations make what ${described} describe.`);
+    return undefined;
+  }
+  const folder = await writeMigration(serverUrl, name);
+  if (folder === undefined) return `Nothing to write: the migrations already make ${described}.`;
+  console.log(`Wrote ${relative(process.cwd(), folder)}/migration.sql. ${advice}`);
+  return undefined;
 }

@@ -1,21 +1,20 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum, type SqlQuery } from '@prisma/driver-adapter-utils';
 import { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 
 /**
- * Returns the SQL that changes a database from one Prisma schema to another, as `prisma migrate diff` writes it; empty
- * when there is no difference.
+ * Returns the SQL that brings a database to a Prisma schema, as `prisma migrate diff` writes it; empty when there is no
+ * difference. What Prisma does not know (checks, triggers, functions, partial indexes) makes none.
  *
- * @param databaseUrl any Postgres: the engine reads its version and nothing else
- * @param from text of a schema.prisma, or undefined for an empty database
- * @param to text of a schema.prisma
+ * @param schema text of a schema.prisma
  */
-export async function schemaDiff(databaseUrl: string, from: string | undefined, to: string): Promise<string> {
+export async function schemaDiff(databaseUrl: string, schema: string): Promise<string> {
+  const files = [{ path: 'schema.prisma', content: schema }];
   return withSchemaEngine(databaseUrl, async (engine) => {
     const { exitCode, stdout } = await engine.diff({
-      from: from === undefined ? { tag: 'empty' } : { tag: 'schemaDatamodel', ...schemaFile(from) },
-      to: { tag: 'schemaDatamodel', ...schemaFile(to) },
+      from: { tag: 'schemaDatasource', files, configDir: '.' },
+      to: { tag: 'schemaDatamodel', files },
       script: true,
       exitCode: true,
       filters: { externalTables: [], externalEnums: [] },
@@ -26,22 +25,44 @@ export async function schemaDiff(databaseUrl: string, from: string | undefined, 
 
 const DIFFERENT = 2;
 
-function schemaFile(content: string) {
-  return { files: [{ path: 'schema.prisma', content }] };
-}
-
 /**
  * Runs `work` with Prisma's schema engine, connected to a database. It is the WebAssembly build: the native one, which
  * Prisma's own commands use, is a download from a host that many networks cannot reach.
  */
 export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: databaseUrl });
-  const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool));
+  const adapter = bindMigrationAwareSqlAdapterFactory(new CatalogAdapter(pool));
   const engine = await SchemaEngine.new({ datamodels: undefined }, () => undefined, adapter);
   try {
     return await work(engine);
   } finally {
     engine.free();
     await pool.end();
+  }
+}
+
+/** The types "char" and "char"[]. The engine reads the first from the catalog, and adapter-pg knows the second alone. */
+const [CHAR, CHAR_ARRAY] = [18, 1002];
+
+class CatalogAdapter extends PrismaPg {
+  constructor(pool: pg.Pool) {
+    const send = pool.query.bind(pool);
+    const query = async (text: pg.QueryArrayConfig) => {
+      const result = await send(text);
+      for (const field of result.fields ?? []) if (field.dataTypeID === CHAR) field.dataTypeID = CHAR_ARRAY;
+      return result;
+    };
+    super(Object.assign(pool, { query }));
+  }
+
+  override async connect() {
+    const adapter = await super.connect();
+    const read = adapter.queryRaw.bind(adapter);
+    const { Character, CharacterArray } = ColumnTypeEnum;
+    adapter.queryRaw = async (query: SqlQuery) => {
+      const { columnTypes, ...result } = await read(query);
+      return { ...result, columnTypes: columnTypes.map((type) => (type === CharacterArray ? Character : type)) };
+    };
+    return adapter;
   }
 }

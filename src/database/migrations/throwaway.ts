@@ -61,14 +61,15 @@ const servers = new Map<string, pg.Pool>();
 
 /** Runs one statement on a server. The connection stays a moment for the next: to connect takes as long as the statement. */
 function onServer(url: string, sql: string): Promise<unknown> {
-  const pool =
-    servers.get(url) ?? new pg.Pool({ connectionString: url, idleTimeoutMillis: 2_000, allowExitOnIdle: true });
-  // The server may be stopped meanwhile.
-  if (!servers.has(url))
+  let pool = servers.get(url);
+  if (!pool) {
+    pool = new pg.Pool({ connectionString: url, idleTimeoutMillis: 2_000, allowExitOnIdle: true });
+    // The server may be stopped meanwhile.
     servers.set(
       url,
       pool.on('error', () => undefined),
     );
+  }
   return pool.query(sql);
 }
 

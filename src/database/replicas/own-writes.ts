@@ -6,20 +6,15 @@ const maxPlatforms = 10_000;
 /** Where the log ended after the last write of each platform through this instance. */
 export class OwnWrites {
   readonly #positions = new Map<string, Position>();
-  readonly #max: number;
   /** The newest position of those that were forgotten: of an unknown platform. */
   #floor: Position | undefined;
-
-  constructor(max = maxPlatforms) {
-    this.#max = max;
-  }
 
   note(platformId: string, position: Position): void {
     const newest = newer(position, this.#positions.get(platformId));
     // The last in the order of a Map is the one that was set last.
     this.#positions.delete(platformId);
     this.#positions.set(platformId, newest);
-    if (this.#positions.size <= this.#max) return;
+    if (this.#positions.size <= maxPlatforms) return;
     for (const [oldest, forgotten] of this.#positions) {
       this.#positions.delete(oldest);
       this.#floor = newer(forgotten, this.#floor);

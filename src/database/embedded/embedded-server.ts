@@ -1,0 +1,239 @@
+import { type ExecFileException, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { appendFileSync, closeSync, createReadStream, fstatSync, openSync } from 'node:fs';
+import { chown, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { sqlState } from '../faults.ts';
+import { EmbeddedPostgresError, makeWhole } from './data-directory.ts';
+import { run, type ServerLocation } from './embedded-location.ts';
+
+// One database cluster and its server: makes the cluster, starts its server or joins the one that runs, whoever started it,
+// and leaves it. Each process that uses a server holds a shared advisory lock on a connection of its own, its presence. The
+// lock ends with the process, so a killed process leaves no wrong record. The last to leave shuts the server down.
+
+/** Any key will do: nothing else takes locks in the database `postgres`. */
+const USE_LOCK = 1;
+
+/** How many milliseconds a server may take to recover after a crash, or to shut down. */
+const SERVER_TIMEOUT_MS = 120_000;
+const POLL_MS = 10;
+const WRONG_PASSWORD = '28P01';
+
+/** Rolls open transactions back, closes connections, and writes everything. */
+const FAST_SHUTDOWN = 'SIGINT';
+
+const settings = [
+  ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'log_timezone=UTC'],
+  ...['max_connections=200', 'shared_buffers=256MB', 'max_wal_size=1GB', 'checkpoint_timeout=2min', 'jit=off'],
+  // The processes that use the server start it again. Postgres 18 itself can hang: when its recovery fails, for example
+  // on a full disk, it may wait for ever for a process that has ended.
+  'restart_after_crash=off',
+];
+
+/** A cluster, the superuser's password, and whether the data survives a crash of the machine. */
+export interface Cluster extends ServerLocation {
+  readonly password: string;
+  readonly durable: boolean;
+}
+
+/**
+ * Makes the cluster unless it exists: UTF-8, compared by code point on every system, one superuser `postgres` with a
+ * random password, and the empty database `payments`.
+ */
+export async function openCluster(location: ServerLocation, durable: boolean): Promise<Cluster> {
+  await makeWhole(location.folder, async (staging) => {
+    const [password, data] = [join(staging, 'password'), join(staging, 'data')];
+    await writeFile(password, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
+    if (location.user) for (const path of [staging, password]) await chown(path, location.user.uid, location.user.gid);
+    await runProgram(location, 'initdb', [
+      ...['--pgdata', data, '--username', 'postgres', '--pwfile', password, '--auth', 'scram-sha-256'],
+      ...['--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
+      ...(durable ? [] : ['--no-sync']),
+    ]);
+    const single = ['--single', '-D', data, '-c', 'exit_on_error=on', '-c', `fsync=${durable ? 'on' : 'off'}`];
+    await runProgram(location, 'postgres', [...single, 'postgres'], 'create database payments');
+  });
+  try {
+    const password = (await readFile(join(location.folder, 'password'), 'utf8')).trim();
+    return { ...location, password, durable };
+  } catch (cause) {
+    const advice = 'Start as the user who made it, set DATA_DIR to another folder, or set DATABASE_URL.';
+    throw new EmbeddedPostgresError(`The database in ${location.folder} cannot be opened. ${advice}`, { cause });
+  }
+}
+
+async function runProgram(location: ServerLocation, name: string, args: readonly string[], input = ''): Promise<void> {
+  const program = run(join(location.programs, name), args, processOptions(location));
+  // A program that ends early does not read its input; its own error says more than the broken pipe.
+  program.child.stdin?.on('error', () => undefined).end(input);
+  await program.catch(({ stderr, message }: ExecFileException) => {
+    throw programFailure(`The embedded Postgres could not make its database in ${location.folder}.`, stderr || message);
+  });
+}
+
+/** Returns a minimal environment and the user. That of this process may hold secrets, and settings (`PG…`, `LC_…`). */
+function processOptions({ user }: ServerLocation) {
+  return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, ...user };
+}
+
+/** Makes the error of a program of Postgres that failed, from what it printed. */
+function programFailure(summary: string, output: string): EmbeddedPostgresError {
+  const lines = output.trimEnd().split('\n').slice(-12);
+  const advice =
+    'Repair what it says and start again; or remove that folder, to begin with an empty database; or set DATABASE_URL to a Postgres 15 or newer.';
+  return new EmbeddedPostgresError(
+    [summary, 'Its last words:', ...lines.map((line) => `  ${line}`), advice].join('\n'),
+  );
+}
+
+/**
+ * Starts the server, or joins the one that runs.
+ *
+ * @param onlyPort where the connections of this process are; if left out, the port of the last start, or another if it is taken
+ * @throws EmbeddedPostgresError when the server does not start, or runs on another port
+ */
+export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
+  let started: ReturnType<typeof spawnServer> | undefined;
+  // Another process may take the port or start the server first, and the children of a killed server take a moment to end.
+  let triesLeft = 3;
+  return eventually(`The embedded Postgres in ${cluster.folder} does not get ready.`, async () => {
+    const server = await findServer(cluster);
+    if (server?.state === 'ready') {
+      if (onlyPort === undefined || server.port === onlyPort) return enter(cluster, server);
+      const fault = `another process has started it (process ${server.pid}) on port ${server.port}, because port ${onlyPort} was taken`;
+      throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${fault}.`);
+    }
+    if (server || (started && !started.hasEnded())) return undefined;
+    if (started && --triesLeft === 0) throw await started.failure();
+    if (started) await delay(10 * POLL_MS);
+    started = spawnServer(cluster, onlyPort ?? (await choosePort(cluster)));
+    return undefined;
+  });
+}
+
+/** A running server that this process uses until its presence has `ended`, or `leave` ends both for the last process. */
+export type JoinedServer = NonNullable<Awaited<ReturnType<typeof enter>>>;
+
+/** Opens the presence of this process. @returns undefined when the server is going down */
+async function enter(cluster: Cluster, { pid, port }: RunningServer) {
+  const presence = new pg.Client({
+    ...{ host: '127.0.0.1', port, ssl: false, user: 'postgres', password: cluster.password, database: 'postgres' },
+    application_name: 'payments-graphql-gateway (uses the embedded server)',
+    // A connection to a server that has just been killed may get no answer.
+    connectionTimeoutMillis: 10_000,
+  });
+  const ended = new Promise<void>((resolve) => presence.once('end', resolve));
+  // This connection breaks when the server goes down, and without a listener that would end the process.
+  presence.on('error', () => undefined);
+  const isLast = async () => {
+    await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
+    // Of two that leave at once, one gets it; a process that enters meanwhile waits for it until the server is gone.
+    const { rows } = await presence.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [USE_LOCK]);
+    return rows[0]?.got;
+  };
+  const leave = async () => {
+    if (await isLast().catch(() => false)) {
+      signal(pid, FAST_SHUTDOWN);
+      const isGone = async () => (await findServer(cluster))?.pid !== pid || undefined;
+      await eventually(`The embedded Postgres (process ${pid}) does not shut down.`, isGone);
+    }
+    await presence.end();
+  };
+  try {
+    await presence.connect();
+    await presence.query('select pg_advisory_lock_shared($1)', [USE_LOCK]);
+    return { pid, port, ended, leave };
+  } catch (error) {
+    await presence.end().catch(() => undefined);
+    if (sqlState(error) === WRONG_PASSWORD) throw error;
+    return undefined;
+  }
+}
+
+async function eventually<T>(failure: string, find: () => Promise<T | undefined>): Promise<T> {
+  const deadline = Date.now() + SERVER_TIMEOUT_MS;
+  while (Date.now() < deadline) {
+    const found = await find();
+    if (found !== undefined) return found;
+    await delay(POLL_MS);
+  }
+  throw new EmbeddedPostgresError(failure);
+}
+
+/** A server process. It accepts connections only when its state is `ready`: it also exists while it recovers or stops. */
+type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
+
+/**
+ * Finds the server that runs on the cluster's data, whoever started it. Postgres itself replaces the lock file of a dead
+ * server, once that server's children have ended too, but not if its process id belongs to another program by now: then
+ * the file is removed. A server that waits for its connections to end is shut down at once: it begins to wait on SIGTERM,
+ * which a machine sends to all processes when it shuts down, and those that use it do not leave.
+ */
+export async function findServer({ folder }: Cluster) {
+  const lock = join(folder, 'data', 'postmaster.pid');
+  // https://www.postgresql.org/docs/18/storage-file-layout.html: pid, folder, start, port, socket, host, memory, state
+  const lines = (await readFile(lock, 'utf8').catch(() => '')).split('\n');
+  const server = { pid: Number(lines[0]), port: Number(lines[3]), state: lines[7]?.trim() };
+  const command = signal(server.pid, 0) ? await commandOf(server.pid) : '';
+  const isServer = command === undefined || command.includes(folder);
+  if (!isServer && command !== '') await rm(lock, { force: true });
+  if (isServer && server.state === 'stopping') signal(server.pid, FAST_SHUTDOWN);
+  return isServer ? server : undefined;
+}
+
+/** @returns false where there is no such process, or it is another user's */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return pid > 0 && process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the command line of a process: empty for a dead child, undefined where the system does not say. */
+async function commandOf(pid: number): Promise<string | undefined> {
+  const ps = () => run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ps().catch(() => undefined));
+}
+
+/**
+ * Starts the server's process in a process group of its own: Ctrl-C in a terminal must reach this process alone, which
+ * stops the server after its own work. The server writes its log to a file, so that it survives the death of this process.
+ */
+function spawnServer(cluster: Cluster, port: number) {
+  const log = join(cluster.folder, 'server.log');
+  const file = openSync(log, 'a', 0o600);
+  const { size: start } = fstatSync(file);
+  const safety = ['fsync', 'synchronous_commit', 'full_page_writes'].map(
+    (one) => `${one}=${cluster.durable ? 'on' : 'off'}`,
+  );
+  const options = [...settings, ...safety].flatMap((one) => ['-c', one]);
+  const args = ['-D', join(cluster.folder, 'data'), '-p', String(port), ...options];
+  const child = spawn(join(cluster.programs, 'postgres'), args, {
+    ...{ ...processOptions(cluster), detached: true, windowsHide: true, stdio: ['ignore', file, file] },
+  });
+  child.on('error', ({ message }) => appendFileSync(log, `${message}\n`)).unref();
+  closeSync(file);
+  const hasEnded = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+  const failure = async () =>
+    programFailure(`The embedded Postgres did not start (log: ${log}).`, await text(createReadStream(log, { start })));
+  return { hasEnded, failure };
+}
+
+/** Returns the port of the last start if it is free, so that connections saved in a database tool keep working. */
+async function choosePort({ folder }: Cluster): Promise<number> {
+  const file = join(folder, 'port');
+  const last = Number(await readFile(file, 'utf8').catch(() => '0'));
+  const probe = createServer();
+  const listens = (port: number) => once(probe.listen(port, '127.0.0.1'), 'listening');
+  await listens(last).catch(() => listens(0));
+  const { port } = probe.address() as AddressInfo;
+  await once(probe.close(), 'close');
+  if (port !== last) await writeFile(file, `${port}\n`);
+  return port;
+}
