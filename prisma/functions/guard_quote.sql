@@ -1,4 +1,4 @@
--- Before update on quote: only the status changes, and only along quote_move. Nothing else ever does: an event
+-- Before update on quote: only the status changes, and only along its status_moves. Nothing else ever does: an event
 -- stores of a quote only its status (quote_as_of).
 create or replace function guard_quote() returns trigger
   language plpgsql
@@ -17,7 +17,7 @@ begin
       old.lookup_id, old.description, old.payment_instructions, old.sender_information, old.scenario) then
     raise exception 'quote %: what was quoted cannot change', old.id using errcode = 'LG002';
   end if;
-  if not exists (select from quote_move m where m."from" = old.status and m."to" = new.status) then
+  if (old.status || ' > ' || new.status = any (status_moves('quote'))) is not true then
     raise exception 'quote %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   new.version := old.version + 1;
