@@ -1,15 +1,10 @@
--- Before insert on quote: it starts PENDING, with version 1, at the time in its id. Every later status is a move. Its
--- currencies are known, and its transaction ties it to its platform (see guard_transaction_start).
+-- Before insert on quote: it starts PENDING, with version 1, at the time in its id. Every later status is a move.
 create or replace function guard_quote_start() returns trigger
   language plpgsql
 as $$
 begin
   if new.status <> 'PENDING' then
     raise exception 'quote %: nothing starts as %', new.id, new.status using errcode = 'LG003';
-  end if;
-  if not exists (select from currency where code = new.sending_currency)
-     or not exists (select from currency where code = new.receiving_currency) then
-    raise exception 'quote %: in an unknown currency', new.id using errcode = 'foreign_key_violation';
   end if;
   new.version := 1;
   new.created_at := uuid_v7_time(new.id);

@@ -392,8 +392,8 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'a sealed journal takes more legs',
     file: 'prisma/functions/check_legs.sql',
-    find: '(select age(j.xmin) = 0 and',
-    put: '(select age(j.xmin) is not null and',
+    find: ' and age(j.xmin) = 0)) then',
+    put: ')) then',
     caughtBy: {
       file: invariants,
       title: 'is sealed once committed: no late leg, no change, no deletion, no truncation',
