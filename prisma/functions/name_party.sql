@@ -6,9 +6,6 @@ as $$
 declare
   v_account account;
 begin
-  if p_account is null then
-    return;
-  end if;
   select * into v_account from account a where a.platform_id = p_platform and a.id = p_account;
   number := account_number(v_account.kind, v_account.id, v_account.identifier);
   if v_account.kind = 'INTERNAL' and v_account.customer_id is distinct from p_customer then

@@ -54,7 +54,7 @@ test('every bound of an amount in SQL is the one that TypeScript has', async () 
   const known = [maxAmount, maxBalance, maxAmount / 10n];
   expect(stated.filter(({ bound }) => !known.includes(bound))).toEqual([]);
   const names = new Set(stated.map(({ name }) => name));
-  for (const name of ['is_sound_quote', 'is_sound_transaction', 'check_balance', 'check_capacity'])
+  for (const name of ['is_sound_quote', 'is_sound_transaction', 'check_balances', 'check_capacity'])
     expect(names).toContain(name);
 });
 

@@ -66,21 +66,21 @@ export const statusBugs: readonly Bug[] = [
   {
     bug: 'the start of the transaction decides whether a quote has expired',
     file: 'prisma/functions/check_quotes.sql',
-    find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
-    put: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and now() >= v_expires_at)",
+    find: "when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then",
+    put: "when q.status = 'PENDING' and m.expiry = 'before' and now() >= q.expires_at then",
     caughtBy: { file: walls, title: 'a quote that expires while its execution waits is not executed' },
   },
   {
     bug: 'an expired quote is executed',
     file: 'prisma/functions/check_quotes.sql',
-    find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
-    put: 'false',
+    find: "when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then",
+    put: 'when false then',
     caughtBy: { file: walls, title: 'a quote that expires while its execution waits is not executed' },
   },
   {
     bug: 'a deposit for a quote that has expired is credited each time',
     file: 'prisma/functions/check_expired.sql',
-    find: '\n       or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction)',
+    find: '\n      or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = q.transaction_id)',
     put: '',
     caughtBy: {
       file: 'test/payments/deposit-races.test.ts',
@@ -110,14 +110,14 @@ export const statusBugs: readonly Bug[] = [
   {
     bug: 'an order that has its outcome is settled again',
     file: 'prisma/functions/check_orders.sql',
-    find: '\n  if found then',
-    put: '\n  if false then',
+    find: ' and o.due_at is null',
+    put: ' and false',
     caughtBy: { file: 'test/payments/pull.test.ts', title: 'a pull that two workers both saw settle is credited once' },
   },
   {
     bug: 'a refund in suspense is released as often as somebody asks',
     file: 'prisma/functions/check_transactions.sql',
-    find: " or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits)",
+    find: ' or m.pays_refund and (t.refund_reference is null or t.refund_settled_at is not null)',
     put: '',
     caughtBy: {
       file: 'test/payments/suspense.test.ts',
@@ -127,8 +127,8 @@ export const statusBugs: readonly Bug[] = [
   {
     bug: 'a customer who may not move money pays',
     file: 'prisma/functions/check_active_customers.sql',
-    find: "if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then",
-    put: 'if v_is_deleted then',
+    find: "and (c.is_deleted or c.kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') or",
+    put: 'and (c.is_deleted or',
     caughtBy: {
       file: 'test/payments/customers.test.ts',
       title: 'money moves from the moment of approval, which a new name brings',
