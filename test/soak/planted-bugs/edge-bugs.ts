@@ -94,8 +94,8 @@ export const edgeBugs: readonly Bug[] = [
   {
     bug: 'an account that is registered as the default changes all accounts of its customer',
     file: sql('apply_registrations'),
-    find: 'customer_id = v_account.customer_id and default_uma_deposit_account;',
-    put: 'customer_id = v_account.customer_id;',
+    find: ' and a.default_uma_deposit_account;',
+    put: ';',
     caughtBy: onlyDefaults,
   },
   {

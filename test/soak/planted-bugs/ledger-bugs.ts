@@ -202,8 +202,8 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'the journal of an adjustment is dated before its account is locked',
     file: 'prisma/functions/apply_plans.sql',
-    find: "'journals', '0', 'id'], to_jsonb(uuid_v7()));",
-    put: "'journals', '0', 'id'], to_jsonb(uuid_v7_from(now() - interval '1 second')));",
+    find: 'v_id := to_jsonb(uuid_v7());',
+    put: "v_id := to_jsonb(overlay(uuid_v7()::text placing '00' from 7 for 2));",
     caughtBy: {
       file: walls,
       title: 'the journal of an adjustment that waited for its account is dated after the entries before it',
