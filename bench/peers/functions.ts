@@ -3,9 +3,6 @@
  * mutation does, with the same checks, money, events and idempotency record, and a list by several conditions.
  */
 export const peerFunctions = `
-  -- A payment has no foreign key to its customer: this tells PostGraphile of it, and costs writes nothing.
-  comment on table transaction is E'@foreignKey (platform_id, customer_id) references customer (platform_id, id)';
-
   create or replace function bench.transfer_out(source uuid, destination uuid, amount bigint, key text) returns transaction
     language plpgsql volatile security definer set search_path = public as $$
   declare

@@ -35,11 +35,10 @@ begin
   end if;
 
   -- The journal of an adjustment gets its id here, like all others: the id has the time, and is made while the accounts are locked.
-  -- (The version before gives one.)
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
-      v_id := coalesce(p_plans #> array[v_at::text, 'plan', 'journals', '0', 'id'], to_jsonb(uuid_v7()));
+      v_id := to_jsonb(uuid_v7());
       p_plans := jsonb_set(p_plans, array[v_at::text, 'plan', 'journals', '0', 'id'], v_id);
       p_plans := jsonb_set(p_plans, array[v_at::text, 'plan', 'adjustments', '0', 'journal_id'], v_id);
     end loop;

@@ -1,6 +1,5 @@
 -- Before insert on posting, for legs on an account: changes the balance of the account, so that postings and balances
--- cannot differ. An account is never deleted, so finding it here replaces a foreign key, which would look it up again.
--- (Legs on system accounts change no balance; the checks for all legs are in check_legs.)
+-- cannot differ.
 create or replace function apply_posting() returns trigger
   language plpgsql
 as $$

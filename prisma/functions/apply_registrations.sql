@@ -2,21 +2,15 @@
 create or replace function apply_registrations(p_platform uuid, p_insert jsonb) returns void
   language plpgsql
 as $$
-declare
-  v_account account;
 begin
   if p_insert ? 'customer' then
     insert into customer select r.* from jsonb_populate_recordset(null::customer, p_insert -> 'customer') r;
   end if;
   if p_insert ? 'account' then
     -- One default deposit account per customer: a new default replaces the old one.
-    for v_account in
-      select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r
-      where r.default_uma_deposit_account and r.customer_id is not null
-    loop
-      update account set default_uma_deposit_account = false
-      where platform_id = p_platform and customer_id = v_account.customer_id and default_uma_deposit_account;
-    end loop;
+    update account a set default_uma_deposit_account = false
+    from jsonb_populate_recordset(null::account, p_insert -> 'account') r
+    where r.default_uma_deposit_account and a.platform_id = p_platform and a.customer_id = r.customer_id and a.default_uma_deposit_account;
     insert into account select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r;
   end if;
   if p_insert ? 'account_check' then

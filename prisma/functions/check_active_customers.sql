@@ -2,22 +2,15 @@
 create or replace function check_active_customers(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_id uuid;
-  v_kyc_status kyc_status;
-  v_is_deleted boolean;
-  v_frozen_at timestamptz;
 begin
-  for v_at in 0 .. jsonb_array_length(p_ids) - 1 loop
-    v_id := (p_ids ->> v_at)::uuid;
-    select kyc_status, is_deleted, frozen_at into v_kyc_status, v_is_deleted, v_frozen_at from customer where platform_id = p_platform and id = v_id;
-    if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then
-      return jsonb_build_object('code', 'USER_NOT_READY', 'id', v_id, 'kycStatus', v_kyc_status, 'isDeleted', v_is_deleted);
-    end if;
-    if v_frozen_at is not null then
-      return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_id);
-    end if;
-  end loop;
-  return null;
+  return (
+    select jsonb_build_object('id', c.id) || case
+      when c.is_deleted or c.kyc_status not in ('APPROVED', 'MANUALLY_APPROVED')
+        then jsonb_build_object('code', 'USER_NOT_READY', 'kycStatus', c.kyc_status, 'isDeleted', c.is_deleted)
+      else jsonb_build_object('code', 'CUSTOMER_FROZEN') end
+    from customer c
+    where c.platform_id = p_platform and c.id = any (uuids(p_ids))
+      and (c.is_deleted or c.kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') or c.frozen_at is not null)
+    order by array_position(uuids(p_ids), c.id) limit 1);
 end
 $$;

@@ -13,8 +13,7 @@ begin
   end if;
   select * into v_proposed from adjustment where platform_id = p_platform and id = (v_move ->> 'id')::uuid;
   if not found or jsonb_array_length(p_plan -> 'adjustments') <> 1
-     -- The version before names the id of the journal, too.
-     or jsonb_array_length(p_plan -> 'journals') <> 1 or (p_plan #> '{journals,0}') - 'id' is distinct from jsonb_build_object(
+     or jsonb_array_length(p_plan -> 'journals') <> 1 or p_plan #> '{journals,0}' is distinct from jsonb_build_object(
        'kind', 'adjustment', 'legs', jsonb_build_array(
          jsonb_build_object('account', v_proposed.account_id, 'currency', v_proposed.currency, 'amount', v_proposed.amount::text),
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text))) then

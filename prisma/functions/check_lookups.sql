@@ -3,14 +3,9 @@
 create or replace function check_lookups(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_id uuid;
 begin
-  select l.id into v_id from lookup l
-  where l.platform_id = p_platform and l.id = any (uuids(p_ids)) and l.expires_at <= clock_timestamp() limit 1;
-  if found then
-    return jsonb_build_object('code', 'LOOKUP_REQUEST_NOT_FOUND', 'id', v_id);
-  end if;
-  return null;
+  return (
+    select jsonb_build_object('code', 'LOOKUP_REQUEST_NOT_FOUND', 'id', l.id) from lookup l
+    where l.platform_id = p_platform and l.id = any (uuids(p_ids)) and l.expires_at <= clock_timestamp() limit 1);
 end
 $$;

@@ -4,15 +4,10 @@
 create or replace function check_orders(p_platform uuid, p_orders jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_id uuid;
 begin
-  select o.id into v_id from rail_order o
-  where o.platform_id = p_platform and o.id = any (uuids(jsonb_path_query_array(p_orders, '$[*].id'))) and o.due_at is null
-  order by o.id limit 1;
-  if found then
-    return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', 'CLOSED');
-  end if;
-  return null;
+  return (
+    select jsonb_build_object('code', 'CONFLICT', 'id', o.id, 'status', 'CLOSED') from rail_order o
+    where o.platform_id = p_platform and o.id = any (uuids(jsonb_path_query_array(p_orders, '$[*].id'))) and o.due_at is null
+    order by o.id limit 1);
 end
 $$;

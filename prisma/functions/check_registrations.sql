@@ -1,32 +1,24 @@
 -- The part of check_plan for customers and external accounts that a plan inserts. Only one customer that is not deleted
--- has a UMA address, and an owner has only one account with an identifier at a bank that is not INACTIVE. A frozen customer registers no new account outside, and
--- a frozen account is not registered again, also while it is INACTIVE.
+-- has a UMA address, and an owner has only one account with an identifier at a bank that is not INACTIVE. A frozen customer
+-- registers no new account outside, and a frozen account is not registered again, also while it is INACTIVE.
 create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_id uuid;
 begin
-  -- Another platform's customer is not named.
-  select case when c.platform_id = p_platform then c.id end into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
-  join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
-  if found then
-    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', v_id);
-  end if;
-  select a.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
-  join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL'
-    and (a.status <> 'INACTIVE' or a.frozen_at is not null)
-    and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
-    and a.account_type = n.account_type and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1;
-  if found then
-    return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_id);
-  end if;
-  select c.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
-  join customer c on c.platform_id = p_platform and c.id = n.customer_id and c.frozen_at is not null
-  where n.kind = 'EXTERNAL' limit 1;
-  if found then
-    return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_id);
-  end if;
-  return null;
+  return coalesce(
+    -- Another platform's customer is not named.
+    (select jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', case when c.platform_id = p_platform then c.id end)
+     from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
+     join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1),
+    (select jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', a.id)
+     from jsonb_populate_recordset(null::account, p_insert -> 'account') n
+     join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL'
+       and (a.status <> 'INACTIVE' or a.frozen_at is not null)
+       and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
+       and a.account_type = n.account_type and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1),
+    (select jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', c.id)
+     from jsonb_populate_recordset(null::account, p_insert -> 'account') n
+     join customer c on c.platform_id = p_platform and c.id = n.customer_id and c.frozen_at is not null
+     where n.kind = 'EXTERNAL' limit 1));
 end
 $$;

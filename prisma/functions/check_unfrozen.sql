@@ -3,16 +3,9 @@
 create or replace function check_unfrozen(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql stable
 as $$
-declare
-  v_id uuid;
-  v_customer uuid;
-  v_kind account_kind;
 begin
-  select a.id, a.customer_id, a.kind into v_id, v_customer, v_kind from account a
-  where a.platform_id = p_platform and a.id = any (uuids(p_ids)) and a.frozen_at is not null order by a.id limit 1;
-  if found then
-    return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', v_kind, 'id', v_id, 'customerId', v_customer);
-  end if;
-  return null;
+  return (
+    select jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', a.kind, 'id', a.id, 'customerId', a.customer_id) from account a
+    where a.platform_id = p_platform and a.id = any (uuids(p_ids)) and a.frozen_at is not null order by a.id limit 1);
 end
 $$;

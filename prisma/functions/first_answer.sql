@@ -2,21 +2,11 @@
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_operation text := p_claim ->> 'operation';
-  v_key text := p_claim ->> 'key';
-  v_hash bytea;
-  v_refusal jsonb;
-  v_result jsonb;
 begin
-  select request_hash, refusal, result into v_hash, v_refusal, v_result from idempotency_record
-  where platform_id = p_platform and operation = v_operation and key = v_key;
-  if not found then
-    return null;
-  end if;
-  if v_hash <> decode(p_claim ->> 'hash', 'hex') then
-    return jsonb_build_object('outcome', 'mismatch');
-  end if;
-  return jsonb_build_object('outcome', 'first', 'refusal', v_refusal, 'result', v_result);
+  return (
+    select case when r.request_hash <> decode(p_claim ->> 'hash', 'hex') then jsonb_build_object('outcome', 'mismatch')
+      else jsonb_build_object('outcome', 'first', 'refusal', r.refusal, 'result', r.result) end
+    from idempotency_record r
+    where r.platform_id = p_platform and r.operation = p_claim ->> 'operation' and r.key = p_claim ->> 'key');
 end
 $$;

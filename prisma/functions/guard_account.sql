@@ -1,5 +1,5 @@
 -- Before update on account: the balance changes only through postings (apply_posting), owner, currency and details never
--- change, and the status of an external account changes only along external_account_move. An event stores
+-- change, and the status of an external account changes only along its status_moves. An event stores
 -- what may change: a column that is not refused here is in account_state and account_as_of.
 create or replace function guard_account() returns trigger
   language plpgsql
@@ -14,11 +14,8 @@ begin
   if new.posted <> old.posted and pg_trigger_depth() < 2 then
     raise exception 'account %: a balance changes only by a posting', old.id using errcode = 'LG004';
   end if;
-  -- Two nested conditions: combined with `exists`, the first would cost a statement of its own.
-  if new.status is distinct from old.status then
-    if not exists (select from external_account_move m where m."from" = old.status and m."to" = new.status) then
-      raise exception 'external account %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
-    end if;
+  if new.status is distinct from old.status and (old.status || ' > ' || new.status = any (status_moves('external_account'))) is not true then
+    raise exception 'external account %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();

@@ -1,4 +1,4 @@
--- Before update on transaction: the status changes along transaction_move, the parties and amounts never change (but for the
+-- Before update on transaction: the status changes along its status_moves, the parties and amounts never change (but for the
 -- account that an incoming payment goes to), and the times of settlement and refund come from the clock of the database. An
 -- event stores what may change: a column that is not refused here is in transaction_state and transaction_as_of.
 create or replace function guard_transaction() returns trigger
@@ -20,7 +20,7 @@ begin
   end if;
   -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
-     and not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
+     and (old.status || ' > ' || new.status = any (status_moves('transaction'))) is not true then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   if new.destination_account_id is distinct from old.destination_account_id then

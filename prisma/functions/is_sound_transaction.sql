@@ -1,6 +1,4 @@
--- Tells whether the columns of a transaction are consistent: the check constraint of its rows. It is a function of the
--- row, because Postgres parses a plain check constraint again in every statement, which took a quarter of the time to
--- write a transaction. A function is parsed once.
+-- Tells whether the columns of a transaction are consistent: the check constraint of its rows (is_sound_account says why a function).
 create or replace function is_sound_transaction(t transaction) returns boolean
   language plpgsql immutable parallel safe
 as $$

@@ -1,19 +1,12 @@
 -- Returns the name and the number that a payment stores of an account at one of its ends: of an internal account that is
--- not its customer's own, the name is that of the owner. An account is never deleted, so finding it here replaces a foreign key of
--- the payment, which would look it up again and lock it.
+-- not its customer's own, the name is that of the owner.
 create or replace function name_party(p_platform uuid, p_account uuid, p_customer uuid, out name text, out number text)
   language plpgsql stable
 as $$
 declare
   v_account account;
 begin
-  if p_account is null then
-    return;
-  end if;
   select * into v_account from account a where a.platform_id = p_platform and a.id = p_account;
-  if not found then
-    raise exception 'no account % of its platform', p_account using errcode = 'foreign_key_violation';
-  end if;
   number := account_number(v_account.kind, v_account.id, v_account.identifier);
   if v_account.kind = 'INTERNAL' and v_account.customer_id is distinct from p_customer then
     name := case when v_account.customer_id is null

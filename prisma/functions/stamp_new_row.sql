@@ -1,8 +1,14 @@
--- Before insert on every versioned table: sets version 1 and the creation time, which is in the id.
+-- Before insert on a table with versions: sets version 1 and the creation time, which is in the id. The trigger names the statuses
+-- in which a row may start; every later status is a move.
 create or replace function stamp_new_row() returns trigger
   language plpgsql
 as $$
 begin
+  if tg_nargs > 0 then
+    if new.status::text <> all (tg_argv) then
+      raise exception '% %: nothing starts as %', tg_table_name, new.id, new.status using errcode = 'LG003';
+    end if;
+  end if;
   new.version := 1;
   new.created_at := uuid_v7_time(new.id);
   new.updated_at := new.created_at;

@@ -6,7 +6,7 @@ export const maxAmount = 9_000_000_000_000_000n;
 
 /**
  * The largest balance of an account, which refunds, fees and other money that it is owed may raise it to, in smallest
- * units. New money may raise it to `maxAmount` (check_balance.sql).
+ * units. New money may raise it to `maxAmount` (check_balances.sql).
  */
 export const maxBalance = 1_000n * maxAmount;
 

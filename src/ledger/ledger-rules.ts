@@ -103,8 +103,8 @@ export const ledgerRules: readonly Rule[] = [
         window w as (partition by platform_id, transaction_id order by sequence)
       ) story
       where version <> version_before + 1 or previous_status is distinct from status_before
-        or (previous_status is not null and not (previous_status = status and refund_paid) and not exists (
-          select from transaction_move m where m."from"::text = previous_status and m."to"::text = status))`,
+        or (previous_status is not null and not (previous_status = status and refund_paid)
+          and (previous_status || ' > ' || status = any (status_moves('transaction'))) is not true)`,
   },
   {
     rule: 'a deposit at a provider is credited by a payment of its own: as much as came in, to its account',

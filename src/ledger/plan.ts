@@ -218,7 +218,7 @@ export interface Journal {
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {
       readonly account: string;
-      /** Exempt from the bound for new money: the money is given back, or earned (check_balance.sql). */
+      /** Exempt from the bound for new money: the money is given back, or earned (check_balances.sql). */
       readonly exempt?: true;
     }
   | { readonly system: SystemAccount }

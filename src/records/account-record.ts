@@ -16,7 +16,7 @@ export interface AccountInfoRecord {
 /**
  * Converts a row to the record of an internal account (specification 2.11, decision 52). `balance` is what can be spent.
  * @throws UnrepresentableAmount beyond 2^53, which a balance reaches only by money that is owed to it
- *   (check_balance.sql)
+ *   (check_balances.sql)
  */
 export function internalAccountRecord(row: Account) {
   const id = accountPublicId('INTERNAL', row.id);

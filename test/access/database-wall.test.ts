@@ -310,7 +310,6 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
     "update api_token set secret_hash = ''",
     "update api_token set permissions = '{VIEW,TRANSACT,MANAGE}'",
     "insert into currency values ('XXX', 'x', 'x', 0)",
-    "insert into quote_move values ('COMPLETED', 'PENDING')",
     'delete from _prisma_migrations',
     'set role postgres',
   ])('may not: %s', async (text) => {

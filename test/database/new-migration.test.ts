@@ -2,6 +2,7 @@ import { appendFile, readFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { migrate } from '../../src/database/migrations/migrate.ts';
+import { definitionIn } from '../../src/database/migrations/migration-files.ts';
 import { keysByTriggers, missingSql, writeMigration } from '../../src/database/migrations/new-migration.ts';
 import { emptyDatabase, freshDatabase } from '../setup/database.ts';
 import { query } from '../setup/embedded-servers.ts';
@@ -41,9 +42,13 @@ test('the first migration holds everything, in an order that applies', async () 
   const folder = await writeMigration(url, 'begin', prisma.path);
   expect(basename(folder ?? '')).toMatch(/^\d{14}_begin$/);
   const sql = await read(folder);
-  const places = [madeAt.trim(), 'CREATE TABLE "parent"', 'CREATE TABLE "child"', 'ADD CONSTRAINT', grow].map((part) =>
-    sql.indexOf(part),
-  );
+  const places = [
+    definitionIn(madeAt.trim()),
+    'CREATE TABLE "parent"',
+    'CREATE TABLE "child"',
+    'ADD CONSTRAINT',
+    grow,
+  ].map((part) => sql.indexOf(part));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
 

@@ -1,29 +1,18 @@
 -- The database of the service: functions that defaults of columns call, types, tables with their indexes, foreign keys, functions,
--- then what Prisma cannot say. Functions are those of prisma/functions.
+-- then what Prisma cannot say. What each function does is said in prisma/functions.
 
--- before tables
--- Returns the advisory lock of an idempotency key. Two keys that share a lock by chance only wait for each other.
 create or replace function claim_lock(p_platform uuid, p_claim jsonb) returns bigint
   language sql immutable parallel safe
 as $$
   select hashtextextended(p_platform::text || (p_claim ->> 'operation') || ' ' || (p_claim ->> 'key'), 0)
 $$;
 
--- before tables
--- Returns the time of the one clock, which is the clock of the database, in milliseconds, the precision of records. It
--- does not stop at the start of the transaction.
 create or replace function clock_ms() returns timestamptz
   language sql volatile parallel safe
 as $$
   select date_trunc('milliseconds', clock_timestamp())
 $$;
 
--- before tables
--- Makes a UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits of the fraction below, 62 random bits. Ids from
--- one server sort by creation time, to the microsecond. Postgres has its own function only from version 18. One
--- expression that reads the clock once, because only such a function is inlined into the statement that calls it:
--- microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are the fraction. (date_part, because
--- its float holds the microseconds of our time exactly; extract would compute with numeric.)
 create or replace function uuid_v7() returns uuid
   language sql volatile parallel safe
 as $$
@@ -32,17 +21,12 @@ as $$
   ) || right(gen_random_uuid()::text, 17))::uuid
 $$;
 
--- before tables
--- Returns the millisecond in a UUIDv7: when the record was created.
 create or replace function uuid_v7_time(id uuid) returns timestamptz
   language sql immutable strict parallel safe
 as $$
   select to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
 $$;
 
--- before tables
--- Converts a JSON list of ids to an array. PL/pgSQL evaluates this expression without a statement: unnest and array_agg
--- would cost several times as much. Ids have no characters with a meaning in the text form of an array.
 create or replace function uuids(p_list jsonb) returns uuid[]
   language sql stable parallel safe
 as $$
@@ -333,24 +317,6 @@ create index transaction_platform_id_sent_currency_sent_amount_idx on transactio
 create index transaction_platform_id_received_currency_received_amount_idx on transaction (platform_id, received_currency, received_amount);
 create index transaction_platform_id_updated_at_id_idx on transaction (platform_id, updated_at, id);
 
-create table quote_move (
-  "from" quote_status not null,
-  "to" quote_status not null,
-  primary key ("from", "to")
-);
-
-create table transaction_move (
-  "from" transaction_status not null,
-  "to" transaction_status not null,
-  primary key ("from", "to")
-);
-
-create table external_account_move (
-  "from" external_account_status not null,
-  "to" external_account_status not null,
-  primary key ("from", "to")
-);
-
 create table journal (
   platform_id uuid not null,
   id uuid not null default uuid_v7(),
@@ -532,7 +498,6 @@ create table stored_event (
   primary key (platform_id, sequence)
 );
 create index stored_event_platform_id_customer_id_sequence_idx on stored_event (platform_id, customer_id, sequence);
-create unique index stored_event_platform_id_id_key on stored_event (platform_id, id);
 
 create table feed_head (
   platform_id uuid not null,
@@ -598,8 +563,7 @@ create table webhook_delivery (
   primary key (platform_id, id)
 );
 create index webhook_delivery_platform_id_endpoint_id_id_idx on webhook_delivery (platform_id, endpoint_id, id);
-create index webhook_delivery_platform_id_event_sequence_idx on webhook_delivery (platform_id, event_sequence);
-create unique index webhook_delivery_platform_id_endpoint_id_event_sequence_key on webhook_delivery (platform_id, endpoint_id, event_sequence);
+create unique index webhook_delivery_platform_id_event_sequence_endpoint_id_key on webhook_delivery (platform_id, event_sequence, endpoint_id);
 
 create table webhook_attempt (
   platform_id uuid not null,
@@ -755,10 +719,22 @@ alter table account add constraint account_platform_id_customer_id_fkey foreign 
 alter table account add constraint account_currency_fkey foreign key (currency) references currency(code) on delete restrict on update restrict;
 alter table account_check add constraint account_check_platform_id_account_id_fkey foreign key (platform_id, account_id) references account(platform_id, id) on delete restrict on update restrict;
 alter table identity_check add constraint identity_check_platform_id_customer_id_fkey foreign key (platform_id, customer_id) references customer(platform_id, id) on delete restrict on update restrict;
+alter table quote add constraint quote_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 alter table quote add constraint quote_platform_id_customer_id_fkey foreign key (platform_id, customer_id) references customer(platform_id, id) on delete restrict on update restrict;
 alter table quote add constraint quote_platform_id_source_account_id_fkey foreign key (platform_id, source_account_id) references account(platform_id, id) on delete restrict on update restrict;
 alter table quote add constraint quote_platform_id_destination_account_id_fkey foreign key (platform_id, destination_account_id) references account(platform_id, id) on delete restrict on update restrict;
 alter table quote add constraint quote_platform_id_transaction_id_fkey foreign key (platform_id, transaction_id) references transaction(platform_id, id) on delete restrict on update restrict;
+alter table quote add constraint quote_sending_currency_fkey foreign key (sending_currency) references currency(code) on delete restrict on update restrict;
+alter table quote add constraint quote_receiving_currency_fkey foreign key (receiving_currency) references currency(code) on delete restrict on update restrict;
+alter table transaction add constraint transaction_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
+alter table transaction add constraint transaction_platform_id_customer_id_fkey foreign key (platform_id, customer_id) references customer(platform_id, id) on delete restrict on update restrict;
+alter table transaction add constraint transaction_platform_id_source_account_id_fkey foreign key (platform_id, source_account_id) references account(platform_id, id) on delete restrict on update restrict;
+alter table transaction add constraint transaction_platform_id_destination_account_id_fkey foreign key (platform_id, destination_account_id) references account(platform_id, id) on delete restrict on update restrict;
+alter table transaction add constraint transaction_sent_currency_fkey foreign key (sent_currency) references currency(code) on delete restrict on update restrict;
+alter table transaction add constraint transaction_received_currency_fkey foreign key (received_currency) references currency(code) on delete restrict on update restrict;
+alter table journal add constraint journal_platform_id_transaction_id_fkey foreign key (platform_id, transaction_id) references transaction(platform_id, id) on delete restrict on update restrict;
+alter table posting add constraint posting_platform_id_account_id_fkey foreign key (platform_id, account_id) references account(platform_id, id) on delete restrict on update restrict;
+alter table posting add constraint posting_currency_fkey foreign key (currency) references currency(code) on delete restrict on update restrict;
 alter table rail_order add constraint rail_order_platform_id_transaction_id_fkey foreign key (platform_id, transaction_id) references transaction(platform_id, id) on delete restrict on update restrict;
 alter table rail_case add constraint rail_case_platform_id_order_id_fkey foreign key (platform_id, order_id) references rail_order(platform_id, id) on delete restrict on update restrict;
 alter table rail_connection add constraint rail_connection_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
@@ -782,8 +758,23 @@ alter table reconciliation_difference add constraint reconciliation_difference_p
 alter table audit_checkpoint add constraint audit_checkpoint_run_id_fkey foreign key (run_id) references audit_run(id) on delete restrict on update restrict;
 alter table audit_mark add constraint audit_mark_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 
--- Returns an account as it was after a change of it: the row of now, with what may have changed since as the event has it
--- (account_state). Its balance is text, as in account_snapshot.
+create or replace function status_moves(p_noun text) returns text[]
+  language sql immutable
+as $$
+  select case p_noun
+    when 'quote' then array[
+      'PENDING > PROCESSING', 'PENDING > EXPIRED', 'PENDING > FAILED', 'PROCESSING > COMPLETED', 'PROCESSING > FAILED']
+    when 'transaction' then array[
+      'CREATED > PENDING', 'CREATED > EXPIRED', 'CREATED > FAILED',
+      'PENDING > PROCESSING', 'PENDING > COMPLETED', 'PENDING > REJECTED', 'PENDING > FAILED', 'PENDING > EXPIRED',
+      'PROCESSING > COMPLETED', 'PROCESSING > REJECTED', 'PROCESSING > FAILED',
+      'COMPLETED > REFUNDED']
+    when 'external_account' then array[
+      'PENDING > ACTIVE', 'PENDING > UNDER_REVIEW', 'PENDING > INACTIVE', 'ACTIVE > UNDER_REVIEW', 'ACTIVE > INACTIVE',
+      'UNDER_REVIEW > ACTIVE', 'UNDER_REVIEW > INACTIVE', 'INACTIVE > ACTIVE']
+  end
+$$;
+
 create or replace function account_as_of(a account, e stored_event) returns jsonb
   language sql stable parallel safe
 as $$
@@ -796,7 +787,6 @@ as $$
     || coalesce(e.snapshot, '{}'))
 $$;
 
--- Returns the name of an account for people: who owns it, or what it is (src/payments/accounts/account-names.ts).
 create or replace function account_name(beneficiary jsonb, type external_account_type, currency text) returns text
   language sql immutable parallel safe
 as $$
@@ -814,8 +804,6 @@ as $$
     currency || ' account')
 $$;
 
--- Returns the last four characters of what identifies an account, for people: of a short one fewer, so that at least half
--- stays hidden. An internal account has no number, and is identified by its id.
 create or replace function account_number(kind account_kind, id uuid, identifier text) returns text
   language sql immutable parallel safe
 as $$
@@ -823,8 +811,6 @@ as $$
                          else right(identifier, least(4, length(identifier) / 2)) end
 $$;
 
--- Returns the fields of an account that the outcome of an order may need, as JSON. The whole row costs several times as
--- much to write and to read. Stable, like to_json: only then is it inlined into the statement that calls it.
 create or replace function account_party(a account) returns json
   language sql stable parallel safe
 as $$
@@ -832,16 +818,12 @@ as $$
                            'accountType', a.account_type, 'identifier', a.identifier, 'accountInfo', a.account_info)
 $$;
 
--- Returns an account as the feed and stored answers contain it. Its balance is text, because it may exceed what a JSON
--- number holds exactly. Stable, like to_jsonb: only then is it inlined into the statement that calls it.
 create or replace function account_snapshot(a account) returns jsonb
   language sql stable parallel safe
 as $$
   select to_jsonb(a) || jsonb_build_object('posted', a.posted::text)
 $$;
 
--- Returns what its event stores of an account: the columns that may change after it was made (guard_account), where they say
--- something. Its status, version and time of change are columns of the event. account_as_of reads it.
 create or replace function account_state(a account) returns jsonb
   language sql stable parallel safe
 as $$
@@ -857,9 +839,6 @@ as $$
     '{}')
 $$;
 
--- Returns the legs of the difference between what was promised for an order and what its provider has moved on the platform's
--- account there (decision 95): p_out was taken, and p_in came in. What left beyond the promise is a debit of DIFFERENCES, and
--- what came in beyond it a credit. An empty list where both are as promised.
 create or replace function difference_legs(p_platform uuid, p_order uuid, p_out bigint, p_in bigint) returns jsonb
   language sql stable
 as $$
@@ -883,14 +862,12 @@ as $$
   where o.platform_id = p_platform and o.id = p_order and d.more is distinct from 0
 $$;
 
--- Tells whether a status is final for a payment. (COMPLETED may still become REFUNDED: a bank return.)
 create or replace function is_terminal(status transaction_status) returns boolean
   language sql immutable parallel safe
 as $$
   select status in ('COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED')
 $$;
 
--- Returns a quote as it was after a change of it: of a quote nothing changes but what its event has in columns (guard_quote).
 create or replace function quote_as_of(q quote, e stored_event) returns jsonb
   language sql stable parallel safe
 as $$
@@ -898,15 +875,12 @@ as $$
     || jsonb_build_object('status', e.status, 'status_reason', e.reason, 'version', e.version, 'updated_at', e.occurred_at)
 $$;
 
--- Says whether two names of operators are the same, but for capitals and spaces.
 create or replace function same_person(p_one text, p_other text) returns boolean
   language sql immutable
 as $$
   select lower(regexp_replace(p_one, '\s', '', 'g')) = lower(regexp_replace(p_other, '\s', '', 'g'))
 $$;
 
--- Returns a transaction as it was after a change of it: the row of now, with what may have changed since as the event has it
--- (transaction_state).
 create or replace function transaction_as_of(t transaction, e stored_event) returns jsonb
   language sql stable parallel safe
 as $$
@@ -922,9 +896,6 @@ as $$
     || coalesce(e.snapshot - 'expected_in_ms', '{}'))
 $$;
 
--- Returns what its event stores of a transaction: the columns that may change after it was made (guard_transaction), where they
--- say something. Its status, reason, version and time of change are columns of the event: a completed payment settled at that
--- time, and its expected time is stored as milliseconds after it. transaction_as_of reads it.
 create or replace function transaction_state(t transaction) returns jsonb
   language sql stable parallel safe
 as $$
@@ -950,10 +921,6 @@ as $$
     '{}')
 $$;
 
--- Returns the version of an internal account at a moment: that of its last posting before it, or a version between that and
--- its next posting; 0 where there was none. Versions rise with time, since the lock of the account is held when a posting
--- gets its time. So it searches by halves: some twenty reads of the index for a million postings, and no index by time,
--- which every payment would pay for.
 create or replace function account_version_before(p_platform uuid, p_account uuid, p_moment timestamptz) returns int
   language plpgsql stable
 as $$
@@ -981,38 +948,28 @@ begin
 end
 $$;
 
--- After every insert or update of accounts: writes the event of that version. A new balance, status or verification has
--- its own type; any other change is an ACCOUNT_CHANGE, which only the feed shows. It stores of
--- the account what may change (account_state).
 create or replace function announce_account() returns trigger
   language plpgsql
 as $$
+declare
+  v_type event_type := case
+    when new.kind = 'INTERNAL' and new.posted <> old.posted then 'ACCOUNT_STATUS'
+    when new.kind = 'EXTERNAL' and (tg_op = 'INSERT' or (new.status, new.beneficiary_verification_status)
+      is distinct from (old.status, old.beneficiary_verification_status)) then 'EXTERNAL_ACCOUNT_STATUS'
+    else 'ACCOUNT_CHANGE' end;
 begin
-  if new.kind = 'INTERNAL' and tg_op = 'UPDATE' and new.posted <> old.posted then
-    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, old_balance, new_balance, snapshot)
-    values (new.platform_id, uuid_v7(), 'ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
-            old.posted, new.posted,
-            -- Few internal accounts have any of it.
-            case when num_nonnulls(new.frozen_at, new.metadata, new.platform_account_id, new.status_reason,
-                                   new.beneficiary_verification_status, new.beneficiary_verified_name) > 0
-              then account_state(new) - 'posted' end);
-  elsif new.kind = 'EXTERNAL' and (tg_op = 'INSERT' or (new.status, new.beneficiary_verification_status)
-                                   is distinct from (old.status, old.beneficiary_verification_status)) then
-    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, reason, snapshot)
-    values (new.platform_id, uuid_v7(), 'EXTERNAL_ACCOUNT_STATUS', new.updated_at, new.id, new.customer_id, new.version,
-            case tg_op when 'UPDATE' then old.status end, new.status, new.status_reason, account_state(new));
-  else
-    insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, snapshot)
-    values (new.platform_id, uuid_v7(), 'ACCOUNT_CHANGE', new.updated_at, new.id, new.customer_id, new.version,
-            case tg_op when 'UPDATE' then old.status end, new.status, account_state(new));
-  end if;
+  insert into outbox (platform_id, event_id, type, occurred_at, account_id, customer_id, version, previous_status, status, reason,
+                      old_balance, new_balance, snapshot)
+  values (new.platform_id, uuid_v7(), v_type, new.updated_at, new.id, new.customer_id, new.version, old.status, new.status,
+    case v_type when 'EXTERNAL_ACCOUNT_STATUS' then new.status_reason end,
+    case v_type when 'ACCOUNT_STATUS' then old.posted end, case v_type when 'ACCOUNT_STATUS' then new.posted end,
+    case when v_type <> 'ACCOUNT_STATUS' then account_state(new)
+      when num_nonnulls(new.frozen_at, new.metadata, new.platform_account_id, new.status_reason,
+                        new.beneficiary_verification_status, new.beneficiary_verified_name) > 0 then account_state(new) - 'posted' end);
   return null;
 end
 $$;
 
--- After every insert or update of customers: writes the event of that version. A final decision on its identity check is
--- a KYC_STATUS; any other change (its details, its deletion, a check that begins) is a CUSTOMER_CHANGE, which only the
--- feed shows.
 create or replace function announce_customer() returns trigger
   language plpgsql
 as $$
@@ -1026,8 +983,6 @@ begin
 end
 $$;
 
--- After the end of a webhook delivery: writes its event, which no webhook carries. The outbox takes it with the rights
--- of the owner: requests end deliveries too, when they disable an endpoint.
 create or replace function announce_delivery() returns trigger
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -1041,8 +996,6 @@ begin
 end
 $$;
 
--- After every insert or update of quotes: writes the event of each, in the same way as announce_transaction. Their
--- columns say all that changes (quote_as_of).
 create or replace function announce_quote() returns trigger
   language plpgsql
 as $$
@@ -1064,8 +1017,6 @@ begin
 end
 $$;
 
--- After every insert or update of transactions: writes the event of each, in the same transaction, in one statement for
--- all of them. It stores of a transaction what may change (transaction_state).
 create or replace function announce_transaction() returns trigger
   language plpgsql
 as $$
@@ -1087,8 +1038,6 @@ begin
 end
 $$;
 
--- The part of apply_plans for a plan that changes customers or external accounts, or the time of the next check of an
--- account.
 create or replace function apply_owner_changes(p_platform uuid, p_plan jsonb) returns void
   language plpgsql
 as $$
@@ -1154,10 +1103,6 @@ begin
 end
 $$;
 
--- Applies plans that check_group has accepted, as a list of {platform, plan}: new rows, money, changes of status, and
--- orders for the rail. Each kind takes one statement for all plans. Triggers write the events and change the balances.
--- The events of a plan come in the order of this function. The order of different plans does not matter, because they
--- do not conflict.
 create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
 as $$
@@ -1191,11 +1136,10 @@ begin
   end if;
 
   -- The journal of an adjustment gets its id here, like all others: the id has the time, and is made while the accounts are locked.
-  -- (The version before gives one.)
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
-      v_id := coalesce(p_plans #> array[v_at::text, 'plan', 'journals', '0', 'id'], to_jsonb(uuid_v7()));
+      v_id := to_jsonb(uuid_v7());
       p_plans := jsonb_set(p_plans, array[v_at::text, 'plan', 'journals', '0', 'id'], v_id);
       p_plans := jsonb_set(p_plans, array[v_at::text, 'plan', 'adjustments', '0', 'journal_id'], v_id);
     end loop;
@@ -1290,9 +1234,6 @@ begin
 end
 $$;
 
--- Before insert on posting, for legs on an account: changes the balance of the account, so that postings and balances
--- cannot differ. An account is never deleted, so finding it here replaces a foreign key, which would look it up again.
--- (Legs on system accounts change no balance; the checks for all legs are in check_legs.)
 create or replace function apply_posting() returns trigger
   language plpgsql
 as $$
@@ -1307,25 +1248,18 @@ begin
 end
 $$;
 
--- The part of apply_plans for a plan that inserts customers or accounts. Few plans do.
 create or replace function apply_registrations(p_platform uuid, p_insert jsonb) returns void
   language plpgsql
 as $$
-declare
-  v_account account;
 begin
   if p_insert ? 'customer' then
     insert into customer select r.* from jsonb_populate_recordset(null::customer, p_insert -> 'customer') r;
   end if;
   if p_insert ? 'account' then
     -- One default deposit account per customer: a new default replaces the old one.
-    for v_account in
-      select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r
-      where r.default_uma_deposit_account and r.customer_id is not null
-    loop
-      update account set default_uma_deposit_account = false
-      where platform_id = p_platform and customer_id = v_account.customer_id and default_uma_deposit_account;
-    end loop;
+    update account a set default_uma_deposit_account = false
+    from jsonb_populate_recordset(null::account, p_insert -> 'account') r
+    where r.default_uma_deposit_account and a.platform_id = p_platform and a.customer_id = r.customer_id and a.default_uma_deposit_account;
     insert into account select r.* from jsonb_populate_recordset(null::account, p_insert -> 'account') r;
   end if;
   if p_insert ? 'account_check' then
@@ -1344,9 +1278,6 @@ begin
 end
 $$;
 
--- The part of check_plan for external accounts that a plan changes. A deleted one does not change, and a
--- frozen one is not deleted. A change with a version
--- is valid only for that version of the account. One without a status leaves it as it is.
 create or replace function check_accounts(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1382,56 +1313,36 @@ begin
 end
 $$;
 
--- The part of check_plan for external accounts that take part in a payment: they must be ACTIVE, and not frozen.
 create or replace function check_active_accounts(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_id uuid;
-  v_customer uuid;
-  v_status external_account_status;
-  v_frozen_at timestamptz;
 begin
-  select a.id, a.customer_id, a.status, a.frozen_at into v_id, v_customer, v_status, v_frozen_at from account a
-  where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.id = any (uuids(p_ids)) and (a.status <> 'ACTIVE' or a.frozen_at is not null)
-  order by a.id limit 1;
-  if found then
-    if v_frozen_at is not null then
-      return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'EXTERNAL', 'id', v_id, 'customerId', v_customer);
-    end if;
-    return jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'id', v_id, 'customerId', v_customer, 'status', v_status);
-  end if;
-  return null;
+  return (
+    select jsonb_build_object('id', a.id, 'customerId', a.customer_id) || case
+      when a.frozen_at is not null then jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'EXTERNAL')
+      else jsonb_build_object('code', 'INVALID_BANK_ACCOUNT', 'status', a.status) end
+    from account a
+    where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.id = any (uuids(p_ids)) and (a.status <> 'ACTIVE' or a.frozen_at is not null)
+    order by a.id limit 1);
 end
 $$;
 
--- The part of check_plan for customers who take part in a payment: they must be allowed to move money, and not be frozen.
 create or replace function check_active_customers(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_id uuid;
-  v_kyc_status kyc_status;
-  v_is_deleted boolean;
-  v_frozen_at timestamptz;
 begin
-  for v_at in 0 .. jsonb_array_length(p_ids) - 1 loop
-    v_id := (p_ids ->> v_at)::uuid;
-    select kyc_status, is_deleted, frozen_at into v_kyc_status, v_is_deleted, v_frozen_at from customer where platform_id = p_platform and id = v_id;
-    if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then
-      return jsonb_build_object('code', 'USER_NOT_READY', 'id', v_id, 'kycStatus', v_kyc_status, 'isDeleted', v_is_deleted);
-    end if;
-    if v_frozen_at is not null then
-      return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_id);
-    end if;
-  end loop;
-  return null;
+  return (
+    select jsonb_build_object('id', c.id) || case
+      when c.is_deleted or c.kyc_status not in ('APPROVED', 'MANUALLY_APPROVED')
+        then jsonb_build_object('code', 'USER_NOT_READY', 'kycStatus', c.kyc_status, 'isDeleted', c.is_deleted)
+      else jsonb_build_object('code', 'CUSTOMER_FROZEN') end
+    from customer c
+    where c.platform_id = p_platform and c.id = any (uuids(p_ids))
+      and (c.is_deleted or c.kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') or c.frozen_at is not null)
+    order by array_position(uuids(p_ids), c.id) limit 1);
 end
 $$;
 
--- The part of check_plan for a correction of a balance (decision 81). It has one journal, whose legs are those of its proposal:
--- one on the account, and the other on ADJUSTMENTS. Refuses one that is decided, has expired, or whose proposer approves it.
--- No other plan has such a journal, or a leg on ADJUSTMENTS. The proposal is locked by lock_plans.
 create or replace function check_adjustment(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1444,8 +1355,7 @@ begin
   end if;
   select * into v_proposed from adjustment where platform_id = p_platform and id = (v_move ->> 'id')::uuid;
   if not found or jsonb_array_length(p_plan -> 'adjustments') <> 1
-     -- The version before names the id of the journal, too.
-     or jsonb_array_length(p_plan -> 'journals') <> 1 or (p_plan #> '{journals,0}') - 'id' is distinct from jsonb_build_object(
+     or jsonb_array_length(p_plan -> 'journals') <> 1 or p_plan #> '{journals,0}' is distinct from jsonb_build_object(
        'kind', 'adjustment', 'legs', jsonb_build_array(
          jsonb_build_object('account', v_proposed.account_id, 'currency', v_proposed.currency, 'amount', v_proposed.amount::text),
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text))) then
@@ -1459,145 +1369,74 @@ begin
 end
 $$;
 
--- The part of check_balances for an account whose balance a plan may raise above its bound. Returns the refusal, or
--- null. Called under the lock of the account, and only where all credits together would exceed the bound, which is
--- rare.
--- A balance is at most 9,000,000,000,000,000 smallest units, like an amount: a JSON number holds it exactly. The bound
--- is for new money and holds right after the credit, even where the same plan sends the money on: its refund would
--- leave it here.
--- An exempt leg (a refund, or the fee of the platform for a delivered payment) may exceed the bound, because refusing
--- it would undo nothing. Only money that was sent away and meanwhile replaced by new money can exceed it, so by one
--- payment at a time. But a thousand payments can be under way at once. So exempt legs stop at
--- 9,000,000,000,000,000,000, a thousand times the bound. Then a refund waits in SUSPENSE
--- (src/payments/settlement/refused-credit.ts), no balance comes near 2^63, and no retry goes on for ever.
-create or replace function check_balance(p_account uuid, p_posted bigint, p_journals jsonb) returns jsonb
-  language plpgsql stable
-as $$
-declare
-  v_new numeric;
-  v_all numeric;
-  v_limit numeric;
-  v_coming numeric;
-begin
-  select coalesce(sum(l.amount) filter (where l.exempt is not true), 0), coalesce(sum(l.amount), 0) into v_new, v_all
-  from jsonb_array_elements(p_journals) j,
-    jsonb_to_recordset(j -> 'legs') as l(account uuid, amount numeric, exempt boolean)
-  where l.account = p_account and l.amount > 0;
-  -- Where the new money fits, exempt legs stay far below their own bound.
-  v_limit := case when v_new > 0 then 9000000000000000 else 9000000000000000000 end;
-  v_coming := case when v_new > 0 then v_new else v_all end;
-  if v_coming > 0 and p_posted + v_coming > v_limit then
-    return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', p_account, 'limit', v_limit::text,
-                              'balance', p_posted::text, 'coming', v_coming::text);
-  end if;
-  return null;
-end
-$$;
-
--- The part of check_plan for accounts whose balances a plan changes: none may go below zero, and none above its bound
--- (check_balance). The balance of a frozen account, or of a frozen customer, does not fall. Whoever freezes one locks the account
--- first, so the lock decides whether a payment was before. What is credited and sent on in one plan is no fall.
--- The balance of a deleted customer does not rise, whatever the money is (decision 36). The deletion locks the account, too.
 create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
   language plpgsql
 as $$
 declare
-  v_legs jsonb;
-  v_accounts uuid[] := '{}';
-  v_changes bigint[] := '{}';
   v_account record;
-  v_change numeric;
-  v_gain numeric;
-  v_refusal jsonb;
 begin
-  -- The change of each account, in one pass over the legs.
-  for v_journal in 0 .. jsonb_array_length(p_journals) - 1 loop
-    v_legs := p_journals -> v_journal -> 'legs';
-    for v_at in 0 .. jsonb_array_length(v_legs) - 1 loop
-      continue when not v_legs -> v_at ? 'account';
-      v_accounts := v_accounts || (v_legs -> v_at ->> 'account')::uuid;
-      v_changes := v_changes || (v_legs -> v_at ->> 'amount')::bigint;
-    end loop;
-  end loop;
-  if cardinality(v_accounts) = 0 then
+  if not p_journals @? '$[*].legs[*].account' then
     return null;
   end if;
-  -- By their keys: with a join, the planner would read all accounts of the platform.
   for v_account in
-    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at, c.is_deleted as owner_is_deleted
-    from account a left join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
-    where a.platform_id = p_platform and a.id = any (v_accounts) order by a.id
+    select a.id, a.posted, a.currency, a.customer_id, a.frozen_at, c.frozen_at as owner_frozen_at, c.is_deleted as owner_is_deleted,
+      m.change, m.coming, m.bound
+    from (
+      select l.account, sum(l.amount) as change,
+        -- Where the new money fits, exempt legs stay far below their own bound.
+        coalesce(sum(l.amount) filter (where l.amount > 0 and l.exempt is not true), sum(l.amount) filter (where l.amount > 0)) as coming,
+        case when bool_or(l.amount > 0 and l.exempt is not true) then 9000000000000000 else 9000000000000000000 end as bound
+      from jsonb_to_recordset(jsonb_path_query_array(p_journals, '$[*].legs[*] ? (exists (@.account))'))
+        as l(account uuid, amount numeric, exempt boolean)
+      group by l.account
+    ) m
+    join account a on a.platform_id = p_platform and a.id = m.account
+    left join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
+    order by a.id
   loop
-    v_change := 0;
-    v_gain := 0;
-    for v_at in 1 .. cardinality(v_changes) loop
-      if v_accounts[v_at] = v_account.id then
-        v_change := v_change + v_changes[v_at];
-        v_gain := v_gain + greatest(v_changes[v_at], 0);
-      end if;
-    end loop;
-    if v_change < 0 then
-      if v_account.frozen_at is not null then
-        return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'INTERNAL', 'id', v_account.id, 'customerId', v_account.customer_id);
-      end if;
-      if v_account.owner_frozen_at is not null then
-        return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_account.customer_id);
-      end if;
+    if v_account.change < 0 and v_account.frozen_at is not null then
+      return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'INTERNAL', 'id', v_account.id, 'customerId', v_account.customer_id);
     end if;
-    if v_change > 0 and v_account.owner_is_deleted then
+    if v_account.change < 0 and v_account.owner_frozen_at is not null then
+      return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_account.customer_id);
+    end if;
+    if v_account.change > 0 and v_account.owner_is_deleted then
       return jsonb_build_object('code', 'CUSTOMER_DELETED', 'id', v_account.customer_id);
     end if;
-    if v_change < 0 and v_account.posted + v_change < 0 then
-      return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id,
-                                'spendable', v_account.posted::text, 'needed', (-v_change)::text,
-                                'currency', v_account.currency);
+    if v_account.change < 0 and v_account.posted + v_account.change < 0 then
+      return jsonb_build_object('code', 'INSUFFICIENT_BALANCE', 'id', v_account.id, 'currency', v_account.currency,
+                                'spendable', v_account.posted::text, 'needed', (-v_account.change)::text);
     end if;
-    if v_gain > 0 and v_account.posted + v_gain > 9000000000000000 then
-      v_refusal := check_balance(v_account.id, v_account.posted, p_journals);
-      if v_refusal is not null then
-        return v_refusal || jsonb_build_object('currency', v_account.currency);
-      end if;
+    if v_account.posted + v_account.coming > v_account.bound then
+      return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_account.id, 'currency', v_account.currency,
+                                'limit', v_account.bound::text, 'balance', v_account.posted::text, 'coming', v_account.coming::text);
     end if;
   end loop;
   return null;
 end
 $$;
 
--- The part of check_plan for accounts that the payment of a plan will credit later, so that a payment that cannot end
--- well does not begin. Returns the refusal for the first account whose balance would then exceed its bound
--- (check_balance), or null. Payments under way are counted only where amount and balance come near the bound. No lock
--- is taken: the bound is enforced when the money is credited, and a payment that does not fit then fails.
 create or replace function check_capacity(p_platform uuid, p_capacity jsonb) returns jsonb
   language plpgsql stable
 as $$
-declare
-  v_credit record;
-  v_posted bigint;
-  v_currency text;
-  v_coming numeric;
 begin
-  for v_credit in select * from jsonb_to_recordset(p_capacity) as r(account uuid, amount bigint) loop
-    select posted, currency into v_posted, v_currency from account where platform_id = p_platform and id = v_credit.account;
-    v_coming := v_credit.amount;
-    if v_posted + v_coming > 900000000000000 then
-      -- Through the open orders, which are few, however long the history of the account is.
-      v_coming := v_coming + (
+  return (
+    select jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', a.id, 'limit', '9000000000000000',
+                              'balance', a.posted::text, 'coming', c.coming::text, 'currency', a.currency)
+    from jsonb_to_recordset(p_capacity) as r(account uuid, amount bigint)
+    join account a on a.platform_id = p_platform and a.id = r.account,
+    lateral (
+      select r.amount + case when a.posted + r.amount <= 900000000000000 then 0 else (
+        -- Through the open orders, which are few, however long the history of the account is.
         select coalesce(sum(t.received_amount), 0)
         from rail_order o join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
-        where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = v_credit.account
-          and t.status in ('PENDING', 'PROCESSING'));
-    end if;
-    if v_posted + v_coming > 9000000000000000 then
-      return jsonb_build_object('code', 'AMOUNT_OUT_OF_RANGE', 'id', v_credit.account, 'limit', '9000000000000000',
-                                'balance', v_posted::text, 'coming', v_coming::text, 'currency', v_currency);
-    end if;
-  end loop;
-  return null;
+        where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = a.id
+          and t.status in ('PENDING', 'PROCESSING')) end as coming
+    ) c
+    where a.posted + c.coming > 9000000000000000 limit 1);
 end
 $$;
 
--- The part of check_plan for customers that a plan changes. A deleted customer cannot change, one with money or payments
--- under way, or that is frozen, cannot be deleted, and only one customer that is not deleted has a UMA address.
 create or replace function check_customers(p_platform uuid, p_changes jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1638,9 +1477,6 @@ begin
 end
 $$;
 
--- The part of check_customers for a customer that a plan deletes. Its accounts here hold nothing, and no payment of it or to
--- it is under way. lock_plans has locked the customer and these accounts, so nothing begins and nothing is credited now. A
--- quote that nobody has executed is no payment: its transaction is PENDING.
 create or replace function check_deletion(p_platform uuid, p_customer uuid) returns jsonb
   language plpgsql
 as $$
@@ -1668,10 +1504,6 @@ begin
 end
 $$;
 
--- The part of check_plan for a payment that a person settles although its provider has moved another amount (decision 95). The
--- plan concludes one order, closes its open case, and has the journal of the difference, with the legs of difference_legs and no
--- others; none where both amounts on the platform's account there are as promised. Refuses a case that is closed. No other plan has
--- such a journal, or a leg on DIFFERENCES. The case is locked by lock_plans.
 create or replace function check_difference(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1698,37 +1530,20 @@ begin
 end
 $$;
 
--- The part of check_plan for quotes that are paid after they were marked EXPIRED. Such a quote does not change and is
--- paid once. The journals of its payment, under the lock of the quote, show whether it was paid before.
 create or replace function check_expired(p_platform uuid, p_quotes jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_id uuid;
-  v_status quote_status;
-  v_transaction uuid;
 begin
-  for v_at in 0 .. jsonb_array_length(p_quotes) - 1 loop
-    v_id := (p_quotes -> v_at ->> 'id')::uuid;
-    select status, transaction_id into v_status, v_transaction from quote where platform_id = p_platform and id = v_id;
-    if not found then
-      return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_id);
-    end if;
-    if v_status <> 'EXPIRED'
-       or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction) then
-      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
-    end if;
-  end loop;
-  return null;
+  return (
+    select case when q.id is null then jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', m.id)
+      else jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', q.id, 'status', q.status) end
+    from jsonb_to_recordset(p_quotes) as m(id uuid) left join quote q on q.platform_id = p_platform and q.id = m.id
+    where q.id is null or q.status <> 'EXPIRED'
+      or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = q.transaction_id)
+    limit 1);
 end
 $$;
 
--- Decides about a group of plans. Returns {outcome: now, plans}, the plans to apply; or {outcome: now, refusal}, the
--- first reason against it; or the first answer to its idempotency key (first_answer). Only a group of one plan has a
--- claim. Nothing is written before all groups of a batch have been checked.
--- A plan may have an alternative, under `otherwise`: it replaces a plan that is refused because a quote has expired.
--- The clock is read while the lock of the quote is held. So a deposit at the moment of expiry either executes its quote
--- or is credited, and is never refused for its timing.
 create or replace function check_group(p_group jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1761,8 +1576,6 @@ begin
 end
 $$;
 
--- Deferred, once per new journal, at commit: checks that it has at least two legs and that every currency sums to zero. It has the
--- rights of its owner: before Postgres 18 a deferred trigger runs as the role of the session, which sees the legs of one platform.
 create or replace function check_journal() returns trigger
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -1779,74 +1592,40 @@ begin
 end
 $$;
 
--- After each insert of legs, for all of them at once: checks that each belongs to a journal of this transaction (a
--- committed journal is sealed), whose payment is of its platform, and is in a known currency. A journal without legs never commits
--- (check_journal). Journals, payments and currencies are never deleted, so foreign keys are not needed. They would check the same
--- again for each row.
 create or replace function check_legs() returns trigger
   language plpgsql
 as $$
 begin
   -- An age of 0 means that this transaction wrote the row.
-  if exists (
-    select from leg l
-    where (select age(j.xmin) = 0 and (j.transaction_id is null or exists (
-             select from transaction t where t.platform_id = j.platform_id and t.id = j.transaction_id))
-           from journal j where j.platform_id = l.platform_id and j.id = l.journal_id) is not true
-      or (select c.code from currency c where c.code = l.currency) is null
-  ) then
-    if exists (select from leg l where not exists (select from currency c where c.code = l.currency)) then
-      raise exception 'a leg is in an unknown currency' using errcode = 'foreign_key_violation';
-    end if;
-    if exists (select from leg l join journal j on j.platform_id = l.platform_id and j.id = l.journal_id and age(j.xmin) = 0
-               where j.transaction_id is not null and not exists (
-                 select from transaction t where t.platform_id = j.platform_id and t.id = j.transaction_id)) then
-      raise exception 'a journal is for a payment that its platform does not have' using errcode = 'foreign_key_violation';
-    end if;
+  if exists (select from leg l where not exists (
+      select from journal j where j.platform_id = l.platform_id and j.id = l.journal_id and age(j.xmin) = 0)) then
     raise exception 'a leg was added to a journal that is sealed' using errcode = 'LG005';
   end if;
   return null;
 end
 $$;
 
--- The part of check_plan for lookups that a quote is made from: they must not have expired. They never change, so none is locked;
--- the clock is read once all locks of the plan are held.
 create or replace function check_lookups(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_id uuid;
 begin
-  select l.id into v_id from lookup l
-  where l.platform_id = p_platform and l.id = any (uuids(p_ids)) and l.expires_at <= clock_timestamp() limit 1;
-  if found then
-    return jsonb_build_object('code', 'LOOKUP_REQUEST_NOT_FOUND', 'id', v_id);
-  end if;
-  return null;
+  return (
+    select jsonb_build_object('code', 'LOOKUP_REQUEST_NOT_FOUND', 'id', l.id) from lookup l
+    where l.platform_id = p_platform and l.id = any (uuids(p_ids)) and l.expires_at <= clock_timestamp() limit 1);
 end
 $$;
 
--- The part of check_plan for orders that a plan concludes or postpones: refuses an order that has its outcome. So an
--- order that two workers held (the first for longer than its lease) is settled once, even where the status of the
--- payment does not show it, as after a pull.
 create or replace function check_orders(p_platform uuid, p_orders jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_id uuid;
 begin
-  select o.id into v_id from rail_order o
-  where o.platform_id = p_platform and o.id = any (uuids(jsonb_path_query_array(p_orders, '$[*].id'))) and o.due_at is null
-  order by o.id limit 1;
-  if found then
-    return jsonb_build_object('code', 'CONFLICT', 'id', v_id, 'status', 'CLOSED');
-  end if;
-  return null;
+  return (
+    select jsonb_build_object('code', 'CONFLICT', 'id', o.id, 'status', 'CLOSED') from rail_order o
+    where o.platform_id = p_platform and o.id = any (uuids(jsonb_path_query_array(p_orders, '$[*].id'))) and o.due_at is null
+    order by o.id limit 1);
 end
 $$;
 
--- Returns the first reason against a plan, or null. The rows are locked by lock_plans. A move marked is_new is of a row
--- that the same plan inserts: there is nothing to check yet.
 create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1872,127 +1651,77 @@ begin
 end
 $$;
 
--- The part of check_plan for quotes whose status a plan changes. The clock is read while the lock is held: a quote that
--- expired while the command waited counts as expired.
 create or replace function check_quotes(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_move jsonb;
-  v_id uuid;
-  v_status quote_status;
-  v_expires_at timestamptz;
-  v_updated_at timestamptz;
 begin
-  for v_at in 0 .. jsonb_array_length(p_moves) - 1 loop
-    v_move := p_moves -> v_at;
-    continue when (v_move ->> 'is_new')::boolean;
-    v_id := (v_move ->> 'id')::uuid;
-    select status, expires_at, updated_at into v_status, v_expires_at, v_updated_at from quote where platform_id = p_platform and id = v_id;
-    if not found then
-      return jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', v_id);
-    end if;
-    if v_status = 'EXPIRED'
-       or (v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at) then
+  return (
+    select r.refusal
+    from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], expiry text, is_new boolean)
+    left join quote q on q.platform_id = p_platform and q.id = m.id,
+    lateral (select case
+      when q.id is null then jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', m.id)
       -- One that was cancelled has expired then.
-      return jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', v_id,
-                                'expiresAt', case v_status when 'EXPIRED' then least(v_expires_at, v_updated_at) else v_expires_at end);
-    end if;
-    if not v_move -> 'from' ? v_status::text or (v_move ->> 'expiry' = 'after' and clock_timestamp() < v_expires_at) then
-      return jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', v_id, 'status', v_status);
-    end if;
-  end loop;
-  return null;
+      when q.status = 'EXPIRED' then
+        jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', q.id, 'expiresAt', least(q.expires_at, q.updated_at))
+      when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then
+        jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', q.id, 'expiresAt', q.expires_at)
+      when q.status::text <> all (m."from") or m.expiry = 'after' and clock_timestamp() < q.expires_at then
+        jsonb_build_object('code', 'CONFLICT', 'type', 'Quote', 'id', q.id, 'status', q.status) end as refusal) r
+    where m.is_new is not true and r.refusal is not null limit 1);
 end
 $$;
 
--- The part of check_plan for customers and external accounts that a plan inserts. Only one customer that is not deleted
--- has a UMA address, and an owner has only one account with an identifier at a bank that is not INACTIVE. A frozen customer registers no new account outside, and
--- a frozen account is not registered again, also while it is INACTIVE.
 create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_id uuid;
 begin
-  -- Another platform's customer is not named.
-  select case when c.platform_id = p_platform then c.id end into v_id from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
-  join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1;
-  if found then
-    return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', v_id);
-  end if;
-  select a.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
-  join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL'
-    and (a.status <> 'INACTIVE' or a.frozen_at is not null)
-    and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
-    and a.account_type = n.account_type and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1;
-  if found then
-    return jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', v_id);
-  end if;
-  select c.id into v_id from jsonb_populate_recordset(null::account, p_insert -> 'account') n
-  join customer c on c.platform_id = p_platform and c.id = n.customer_id and c.frozen_at is not null
-  where n.kind = 'EXTERNAL' limit 1;
-  if found then
-    return jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', v_id);
-  end if;
-  return null;
+  return coalesce(
+    -- Another platform's customer is not named.
+    (select jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', case when c.platform_id = p_platform then c.id end)
+     from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
+     join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1),
+    (select jsonb_build_object('code', 'ACCOUNT_EXISTS', 'id', a.id)
+     from jsonb_populate_recordset(null::account, p_insert -> 'account') n
+     join account a on a.platform_id = p_platform and a.kind = 'EXTERNAL' and n.kind = 'EXTERNAL'
+       and (a.status <> 'INACTIVE' or a.frozen_at is not null)
+       and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
+       and a.account_type = n.account_type and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1),
+    (select jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', c.id)
+     from jsonb_populate_recordset(null::account, p_insert -> 'account') n
+     join customer c on c.platform_id = p_platform and c.id = n.customer_id and c.frozen_at is not null
+     where n.kind = 'EXTERNAL' limit 1));
 end
 $$;
 
--- The part of check_plan for transactions whose status a plan changes. A refund that waits in suspense is paid once. The clock is
--- read while the lock is held: a decision that waited until its deadline comes too late.
 create or replace function check_transactions(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_move jsonb;
-  v_id uuid;
-  v_status transaction_status;
-  v_refund_waits boolean;
-  v_approval_due_at timestamptz;
 begin
-  for v_at in 0 .. jsonb_array_length(p_moves) - 1 loop
-    v_move := p_moves -> v_at;
-    continue when (v_move ->> 'is_new')::boolean;
-    v_id := (v_move ->> 'id')::uuid;
-    select status, refund_reference is not null and refund_settled_at is null, approval_due_at
-    into v_status, v_refund_waits, v_approval_due_at
-    from transaction where platform_id = p_platform and id = v_id;
-    if not found then
-      return jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', v_id);
-    end if;
-    if v_move ->> 'approval' = 'before' and clock_timestamp() >= v_approval_due_at then
-      return jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', v_id, 'status', v_status, 'dueAt', v_approval_due_at);
-    end if;
-    if not v_move -> 'from' ? v_status::text or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits) then
-      return jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', v_id, 'status', v_status);
-    end if;
-  end loop;
-  return null;
+  return (
+    select r.refusal
+    from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], approval text, pays_refund boolean, is_new boolean)
+    left join transaction t on t.platform_id = p_platform and t.id = m.id,
+    lateral (select case
+      when t.id is null then jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', m.id)
+      when m.approval = 'before' and clock_timestamp() >= t.approval_due_at then
+        jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', t.id, 'status', t.status, 'dueAt', t.approval_due_at)
+      when t.status::text <> all (m."from") or m.pays_refund and (t.refund_reference is null or t.refund_settled_at is not null) then
+        jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', t.id, 'status', t.status) end as refusal) r
+    where m.is_new is not true and r.refusal is not null limit 1);
 end
 $$;
 
--- The part of check_plan for accounts on either side of a new payment: they must not be frozen. No lock is taken: a
--- debit is refused under the lock of its account (check_balances), and a credit to a frozen account harms nobody.
 create or replace function check_unfrozen(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql stable
 as $$
-declare
-  v_id uuid;
-  v_customer uuid;
-  v_kind account_kind;
 begin
-  select a.id, a.customer_id, a.kind into v_id, v_customer, v_kind from account a
-  where a.platform_id = p_platform and a.id = any (uuids(p_ids)) and a.frozen_at is not null order by a.id limit 1;
-  if found then
-    return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', v_kind, 'id', v_id, 'customerId', v_customer);
-  end if;
-  return null;
+  return (
+    select jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', a.kind, 'id', a.id, 'customerId', a.customer_id) from account a
+    where a.platform_id = p_platform and a.id = any (uuids(p_ids)) and a.frozen_at is not null order by a.id limit 1);
 end
 $$;
 
--- Checks the groups of a batch one by one, applies the accepted ones together, and concludes each. Together, because
--- the fixed cost of statements is a large part of a payment. Returns answers like commit_batches.
 create or replace function commit_batch(p_groups jsonb) returns jsonb[]
   language plpgsql
 as $$
@@ -2023,17 +1752,6 @@ begin
 end
 $$;
 
--- Commits plans that share a transaction. A group is a list of {platform, plan} that are carried out all or none: one plan,
--- like most commands and outcomes, or the two sides of a payment between platforms. A batch is a list of groups of which none
--- changes what decides the check of another: the caller ensures this (src/ledger/batches.ts). Each group is done or refused on
--- its own, as if they came one after another. Returns one answer for each group, in the order of the batches:
---   {outcome: now, refusal, result}    done now, or refused now; with the row that its plan names as its result
---   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
---   {outcome: mismatch}                its idempotency key was used with another input
--- All locks come first; then each batch is checked, applied and concluded (commit_batch).
--- Runs with the rights of the owner: the roles that serve and work change no money and no status otherwise.
--- Each statement, here and in the functions called, is planned once per connection, because planning took longer than
--- execution. The plans use keys, row by row, because the tables may have been empty when they were made.
 create or replace function commit_batches(p_batches jsonb) returns jsonb[]
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -2053,8 +1771,6 @@ begin
 end
 $$;
 
--- Returns the answer to a plan that was applied or refused, with the row that it names as its result, in its present
--- state. Stores the answer under the idempotency key of the plan, for repeats.
 create or replace function conclude_plan(p_platform uuid, p_plan jsonb, p_refusal jsonb) returns jsonb
   language plpgsql
 as $$
@@ -2088,8 +1804,6 @@ begin
 end
 $$;
 
--- Finds a valid API token by its client id, with the hash of its secret and the settings of its platform: nobody
--- knows the platform before. Runs with the rights of the owner, since the serving role sees no row before it has named one.
 create or replace function find_api_token(p_client_id text) returns table (
   id uuid, platform_id uuid, secret_hash bytea, permissions text[], environment environment,
   rate_limit int, rate_burst int, api_token_rate_limit int, api_token_rate_burst int, client_token_rate_limit int,
@@ -2108,9 +1822,6 @@ begin
 end
 $$;
 
--- Finds the customer of any platform who receives at a UMA address, in lower case, with what a payer may know: the
--- domain and the currencies of its platform, and the currency of its deposit account. Runs with the rights of the owner,
--- since the serving role sees one platform at a time.
 create or replace function find_receiver(p_address text, p_environment environment) returns table (
   platform_id uuid, id uuid, uma_domain text, currencies text[], deposit_currency text
 )
@@ -2129,8 +1840,6 @@ begin
 end
 $$;
 
--- Returns what the tokens of a list, of any platforms, may do now; nothing for those that are revoked or expired. For the open
--- connections of an instance. Runs with the rights of the owner, since the serving role sees one platform at a time.
 create or replace function find_token_rights(p_platforms uuid[], p_ids uuid[]) returns table (
   id uuid, permissions text[], grants text[], trusted_documents_only boolean
 )
@@ -2152,38 +1861,18 @@ begin
 end
 $$;
 
--- Returns the first answer to an idempotency key that was used before, or null.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
 as $$
-declare
-  v_operation text := p_claim ->> 'operation';
-  v_key text := p_claim ->> 'key';
-  v_hash bytea;
-  v_refusal jsonb;
-  v_result jsonb;
 begin
-  select request_hash, refusal, result into v_hash, v_refusal, v_result from idempotency_record
-  where platform_id = p_platform and operation = v_operation and key = v_key;
-  if not found then
-    return null;
-  end if;
-  if v_hash <> decode(p_claim ->> 'hash', 'hex') then
-    return jsonb_build_object('outcome', 'mismatch');
-  end if;
-  return jsonb_build_object('outcome', 'first', 'refusal', v_refusal, 'result', v_result);
+  return (
+    select case when r.request_hash <> decode(p_claim ->> 'hash', 'hex') then jsonb_build_object('outcome', 'mismatch')
+      else jsonb_build_object('outcome', 'first', 'refusal', r.refusal, 'result', r.result) end
+    from idempotency_record r
+    where r.platform_id = p_platform and r.operation = p_claim ->> 'operation' and r.key = p_claim ->> 'key');
 end
 $$;
 
--- Detects that the clock of the database was set back by more than a second, and moves due times back too. Otherwise
--- what was due soon by the old clock would wait for as long as the clock was set back. Returns the step in
--- milliseconds, or null. Any number of processes call this repeatedly: one of them locks the row, and the others do not
--- wait.
--- A due time more than half of the step ahead, or more than ten seconds, counts as set by the old clock. In fact nearly all
--- were: this is called every second. One that the new clock has set so far ahead since then is moved wrongly. That is
--- harmless, because it only happens early: a rail is asked again, or a receiver gets an event early. Ten seconds find also
--- what a clock in between has set, when there were two steps since the last call. A step forward and back again since then
--- is not seen.
 create or replace function follow_clock() returns double precision
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -2223,9 +1912,6 @@ begin
 end
 $$;
 
--- Begins an epoch of the feed where the database is not the one that it was: the cursors of events that a restore or a failover
--- has undone name another epoch than the events that got their numbers (decision 77). Each sequencer calls it on each new
--- connection before it numbers anything. Returns whether an operator has yet to see to the restore.
 create or replace function follow_server() returns boolean
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -2249,8 +1935,6 @@ begin
 end
 $$;
 
--- Returns the id of a new order: the one that derives from its idempotency key, or the next in its line where an earlier
--- order has it. A key can be used anew 30 days after its first use; an order stays.
 create or replace function free_order_id(p_platform uuid, p_id uuid) returns uuid
   language plpgsql
 as $$
@@ -2262,9 +1946,6 @@ begin
 end
 $$;
 
--- Before update on account: the balance changes only through postings (apply_posting), owner, currency and details never
--- change, and the status of an external account changes only along external_account_move. An event stores
--- what may change: a column that is not refused here is in account_state and account_as_of.
 create or replace function guard_account() returns trigger
   language plpgsql
 as $$
@@ -2278,11 +1959,8 @@ begin
   if new.posted <> old.posted and pg_trigger_depth() < 2 then
     raise exception 'account %: a balance changes only by a posting', old.id using errcode = 'LG004';
   end if;
-  -- Two nested conditions: combined with `exists`, the first would cost a statement of its own.
-  if new.status is distinct from old.status then
-    if not exists (select from external_account_move m where m."from" = old.status and m."to" = new.status) then
-      raise exception 'external account %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
-    end if;
+  if new.status is distinct from old.status and (old.status || ' > ' || new.status = any (status_moves('external_account'))) is not true then
+    raise exception 'external account %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();
@@ -2290,19 +1968,6 @@ begin
 end
 $$;
 
--- Before insert on account: no external account starts INACTIVE, and every later status is a move.
-create or replace function guard_account_start() returns trigger
-  language plpgsql
-as $$
-begin
-  if new.status = 'INACTIVE' then
-    raise exception 'external account %: nothing starts as INACTIVE', new.id using errcode = 'LG003';
-  end if;
-  return new;
-end
-$$;
-
--- Before update on adjustment: it is decided once, and what was proposed never changes (decision 81).
 create or replace function guard_adjustment() returns trigger
   language plpgsql
 as $$
@@ -2319,9 +1984,6 @@ begin
 end
 $$;
 
--- Before insert on stored_event: only sequence_outbox writes the feed, from the outbox. The rows that the outbox names belong
--- to its platform (guard_outbox) and are never deleted, so no foreign keys are needed here. They took a third of the
--- time of sequence_outbox, and locked rows that payments were waiting to change.
 create or replace function guard_feed() returns trigger
   language plpgsql
 as $$
@@ -2337,8 +1999,6 @@ begin
 end
 $$;
 
--- Before insert on outbox, for rows that no trigger writes (such as test events): checks that the rows that they name
--- belong to their platform. A trigger writes the ids of the row that it was called for, so those need no check.
 create or replace function guard_outbox() returns trigger
   language plpgsql
 as $$
@@ -2357,26 +2017,18 @@ begin
 end
 $$;
 
--- Before update on quote: only the status changes, and only along quote_move. Nothing else ever does: an event
--- stores of a quote only its status (quote_as_of).
 create or replace function guard_quote() returns trigger
   language plpgsql
 as $$
+declare
+  v_else quote := new;
 begin
-  if (new.platform_id, new.id, new.created_at, new.expires_at, new.transaction_id, new.customer_id,
-      new.source_kind, new.source_account_id, new.destination_kind, new.destination_account_id, new.destination_uma_address,
-      new.sending_currency, new.receiving_currency, new.total_sending_amount, new.total_receiving_amount,
-      new.exchange_rate, new.fees_included, new.platform_fee, new.locked_currency_side, new.pricing, new.metadata, new.rate_lock,
-      new.lookup_id, new.description, new.payment_instructions, new.sender_information, new.scenario)
-     is distinct from
-     (old.platform_id, old.id, old.created_at, old.expires_at, old.transaction_id, old.customer_id,
-      old.source_kind, old.source_account_id, old.destination_kind, old.destination_account_id, old.destination_uma_address,
-      old.sending_currency, old.receiving_currency, old.total_sending_amount, old.total_receiving_amount,
-      old.exchange_rate, old.fees_included, old.platform_fee, old.locked_currency_side, old.pricing, old.metadata, old.rate_lock,
-      old.lookup_id, old.description, old.payment_instructions, old.sender_information, old.scenario) then
+  v_else.status := old.status;
+  v_else.status_reason := old.status_reason;
+  if v_else is distinct from old then
     raise exception 'quote %: what was quoted cannot change', old.id using errcode = 'LG002';
   end if;
-  if not exists (select from quote_move m where m."from" = old.status and m."to" = new.status) then
+  if (old.status || ' > ' || new.status = any (status_moves('quote'))) is not true then
     raise exception 'quote %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   new.version := old.version + 1;
@@ -2385,29 +2037,6 @@ begin
 end
 $$;
 
--- Before insert on quote: it starts PENDING, with version 1, at the time in its id. Every later status is a move. Its
--- currencies are known, and its transaction ties it to its platform (see guard_transaction_start).
-create or replace function guard_quote_start() returns trigger
-  language plpgsql
-as $$
-begin
-  if new.status <> 'PENDING' then
-    raise exception 'quote %: nothing starts as %', new.id, new.status using errcode = 'LG003';
-  end if;
-  if not exists (select from currency where code = new.sending_currency)
-     or not exists (select from currency where code = new.receiving_currency) then
-    raise exception 'quote %: in an unknown currency', new.id using errcode = 'foreign_key_violation';
-  end if;
-  new.version := 1;
-  new.created_at := uuid_v7_time(new.id);
-  new.updated_at := new.created_at;
-  return new;
-end
-$$;
-
--- Before update on transaction: the status changes along transaction_move, the parties and amounts never change (but for the
--- account that an incoming payment goes to), and the times of settlement and refund come from the clock of the database. An
--- event stores what may change: a column that is not refused here is in transaction_state and transaction_as_of.
 create or replace function guard_transaction() returns trigger
   language plpgsql
 as $$
@@ -2427,7 +2056,7 @@ begin
   end if;
   -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
-     and not exists (select from transaction_move m where m."from" = old.status and m."to" = new.status) then
+     and (old.status || ' > ' || new.status = any (status_moves('transaction'))) is not true then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   if new.destination_account_id is distinct from old.destination_account_id then
@@ -2450,11 +2079,6 @@ begin
 end
 $$;
 
--- Before insert on transaction: it starts CREATED or PENDING, with version 1, at the time in its id. Every later status
--- is a move. It stores the names of the accounts at its ends, as they are now: later changes of accounts and owners
--- do not change what was paid. A customer or account takes part in it, each that does is of its platform (name_party finds the
--- accounts), and its currencies are known. None of these is ever deleted, so one check is enough. Foreign keys would look each up
--- again, and lock its row, which may be one that all transactions share.
 create or replace function guard_transaction_start() returns trigger
   language plpgsql
 as $$
@@ -2463,16 +2087,6 @@ declare
 begin
   if new.status not in ('CREATED', 'PENDING') then
     raise exception 'transaction %: nothing starts as %', new.id, new.status using errcode = 'LG003';
-  end if;
-  if num_nonnulls(new.customer_id, new.source_account_id, new.destination_account_id) = 0 then
-    raise exception 'transaction %: nobody takes part in it', new.id using errcode = 'foreign_key_violation';
-  end if;
-  if not exists (select from currency where code = new.received_currency)
-     or (new.sent_currency is not null and not exists (select from currency where code = new.sent_currency))
-     or (new.customer_id is not null
-         and not exists (select from customer c where c.platform_id = new.platform_id and c.id = new.customer_id)) then
-    raise exception 'transaction %: in an unknown currency, or of a customer who is not of its platform', new.id
-      using errcode = 'foreign_key_violation';
   end if;
   -- Assignments, which cost less than statements.
   v_party := name_party(new.platform_id, new.source_account_id, new.customer_id);
@@ -2488,7 +2102,6 @@ begin
 end
 $$;
 
--- Before insert on customer, and before an update of its UMA address: the address is in a domain of the customer's platform.
 create or replace function guard_uma_address() returns trigger
   language plpgsql
 as $$
@@ -2502,8 +2115,6 @@ begin
 end
 $$;
 
--- Says whether this server is a standby of a history, and has replayed its log up to a position. What the next statement of the
--- session reads is then not older.
 create or replace function has_replayed(p_lsn pg_lsn, p_history text) returns boolean
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -2515,9 +2126,6 @@ begin
 end
 $$;
 
--- Tells whether the columns of an account are consistent, and its balance is not negative: the check constraint of its
--- rows. It is a function of the row, because Postgres parses a plain check constraint again in every statement, which
--- took a quarter of the time to write a transaction. A function is parsed once.
 create or replace function is_sound_account(a account) returns boolean
   language plpgsql immutable parallel safe
 as $$
@@ -2534,9 +2142,6 @@ begin
 end
 $$;
 
--- Tells whether the columns of a quote are consistent: the check constraint of its rows. It is a function of the row,
--- because Postgres parses a plain check constraint again in every statement, which took a quarter of the time to write
--- a transaction. A function is parsed once.
 create or replace function is_sound_quote(q quote) returns boolean
   language plpgsql immutable parallel safe
 as $$
@@ -2564,9 +2169,6 @@ begin
 end
 $$;
 
--- Tells whether the columns of a transaction are consistent: the check constraint of its rows. It is a function of the
--- row, because Postgres parses a plain check constraint again in every statement, which took a quarter of the time to
--- write a transaction. A function is parsed once.
 create or replace function is_sound_transaction(t transaction) returns boolean
   language plpgsql immutable parallel safe
 as $$
@@ -2584,9 +2186,6 @@ begin
 end
 $$;
 
--- Leases up to p_limit due orders for p_lease_ms, each with all data that its outcome may need. Nobody else takes them
--- in this time. Planned once per connection, in the written order of joins and by keys alone: an order needs some
--- twenty rows among millions, and the search for the best order of these joins took far longer than the joins.
 create or replace function lease_rail_orders(p_limit int, p_lease_ms bigint) returns table (
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
   leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
@@ -2656,8 +2255,6 @@ begin
 end
 $$;
 
--- Locks the idempotency keys of plans, in one order. A call with the same key waits for the first one to end, for
--- lock_timeout at most.
 create or replace function lock_claims(p_plans jsonb) returns void
   language plpgsql
 as $$
@@ -2675,17 +2272,6 @@ begin
 end
 $$;
 
--- Locks the rows that a list of {platform, plan} changes or that decide its checks, before any of it is read. All transactions
--- that commit plans use one order, so that no two of them wait for each other:
---   1. idempotency keys, by their number
---   2. quotes  3. transactions  4. orders for the rail  5. adjustments  6. cases of orders  7. customers  8. internal accounts
---   9. external accounts, each by platform and id
--- A row that changes is locked for no key update, since rows that refer to it need not wait. A row that must only stay as it is
--- is locked for share, which any number may hold at once. Where the plans of one list do both to customers or to external
--- accounts, all of these are locked for no key update. An alternative changes nothing that its plan does not name
--- (src/ledger/plan.ts). Of a customer that a plan deletes, the internal accounts are locked too, like accounts that change: its
--- deletion depends on their balances, and no customer gets another one.
--- Expressions, which cost far less than statements, collect the ids. Then one statement locks the rows of each table, by key.
 create or replace function lock_plans(p_plans jsonb) returns void
   language plpgsql
 as $$
@@ -2758,8 +2344,6 @@ begin
 end
 $$;
 
--- Notes that an operator has restored the database, or has seen to what the server did by itself, and begins an epoch of the
--- feed: a restore of the disks alone shows in nothing else. One too many does no harm, since events stay in theirs.
 create or replace function mark_restore() returns int
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -2774,22 +2358,13 @@ begin
 end
 $$;
 
--- Returns the name and the number that a payment stores of an account at one of its ends: of an internal account that is
--- not its customer's own, the name is that of the owner. An account is never deleted, so finding it here replaces a foreign key of
--- the payment, which would look it up again and lock it.
 create or replace function name_party(p_platform uuid, p_account uuid, p_customer uuid, out name text, out number text)
   language plpgsql stable
 as $$
 declare
   v_account account;
 begin
-  if p_account is null then
-    return;
-  end if;
   select * into v_account from account a where a.platform_id = p_platform and a.id = p_account;
-  if not found then
-    raise exception 'no account % of its platform', p_account using errcode = 'foreign_key_violation';
-  end if;
   number := account_number(v_account.kind, v_account.id, v_account.identifier);
   if v_account.kind = 'INTERNAL' and v_account.customer_id is distinct from p_customer then
     name := case when v_account.customer_id is null
@@ -2800,8 +2375,6 @@ begin
 end
 $$;
 
--- Returns the id of the oldest event in the outbox, of any platform; null when none waits. While the feed moves, it is
--- never the same for long. Runs with the rights of the owner, since the serving role sees one platform at a time.
 create or replace function oldest_waiting() returns bigint
   language plpgsql stable
   security definer set search_path = public, pg_temp
@@ -2812,10 +2385,6 @@ begin
 end
 $$;
 
--- Returns where the primary is: the end of the log that holds every commit that has been answered, and the history that it
--- belongs to. A session that acknowledges commits before they are flushed asks for the end of what is written. The history
--- is null where the server is another than the epoch of the feed says (follow_server): then no standby can be compared.
--- Fails on a standby.
 create or replace function read_position(out lsn pg_lsn, out history text)
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -2830,7 +2399,6 @@ begin
 end
 $$;
 
--- On records that are written once: refuses every change. A correction is a new record.
 create or replace function refuse_change() returns trigger
   language plpgsql
 as $$
@@ -2839,10 +2407,6 @@ begin
 end
 $$;
 
--- After insert on platform, and after an update of its UMA domain: the domain is the platform's from now on, also when it
--- takes another one later, so that nobody else ever receives what was meant for its customers' addresses. Of platforms that
--- take one domain at once, one gets it. A domain in which customers of another platform have addresses is taken, too.
--- Runs with the rights of the owner: who serves sees one platform at a time, and writes no domains.
 create or replace function reserve_uma_domain() returns trigger
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -2859,16 +2423,6 @@ begin
 end
 $$;
 
--- Moves committed events from the outbox to the feed, oldest first: gives each the next number of its platform, and
--- notifies all instances once. Rows are deleted, not passed by a moving cursor, so an event that commits late is
--- numbered late and never missed. Only one caller runs at a time (the advisory lock of the sequencer), so nobody moves
--- a row between the first read and the delete. Planned once per connection, by keys, because the outbox is empty at
--- times.
--- A row that was moved stays in the index while an old snapshot may still see it, such as that of a dump. So each session
--- remembers an id up to which nothing can come any more, and reads only behind it: half a million such rows cost 80 ms a step.
--- An id is given before its transaction commits. So an id that was moved counts as such a limit only when no transaction is open
--- that was open 15 seconds later (a statement gets its transaction id within that time after the id of its row, or is cancelled),
--- and no row up to it is left.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -2932,8 +2486,6 @@ begin
 end
 $$;
 
--- Returns what tells this database from its own past: the server, its timeline and the database. A timeline begins where a backup
--- is restored to a moment, and where a standby is promoted. Null where the server does not say.
 create or replace function server_name() returns text
   language plpgsql
 as $$
@@ -2945,9 +2497,6 @@ exception when insufficient_privilege or undefined_function or feature_not_suppo
 end
 $$;
 
--- Freezes a customer or an account, or thaws it, and writes the act of the operator (decision 78). Returns null for an unknown
--- id, else the platform, the time since which it was frozen before, and whether it has changed. Locks in the order of
--- lock_plans: of a customer its internal accounts, too, since a payment from one may lock nothing else.
 create or replace function set_frozen(p_noun text, p_id uuid, p_frozen boolean, p_by text, p_reason text) returns jsonb
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -2996,7 +2545,6 @@ begin
 end
 $$;
 
--- Before update on customers: sets the next version, and the time of the clock of the database.
 create or replace function stamp_change() returns trigger
   language plpgsql
 as $$
@@ -3007,7 +2555,6 @@ begin
 end
 $$;
 
--- Before insert on lookup: sets its creation time, which is in its id, and its expiry ten minutes later.
 create or replace function stamp_lookup() returns trigger
   language plpgsql
 as $$
@@ -3018,11 +2565,15 @@ begin
 end
 $$;
 
--- Before insert on every versioned table: sets version 1 and the creation time, which is in the id.
 create or replace function stamp_new_row() returns trigger
   language plpgsql
 as $$
 begin
+  if tg_nargs > 0 then
+    if new.status::text <> all (tg_argv) then
+      raise exception '% %: nothing starts as %', tg_table_name, new.id, new.status using errcode = 'LG003';
+    end if;
+  end if;
   new.version := 1;
   new.created_at := uuid_v7_time(new.id);
   new.updated_at := new.created_at;
@@ -3030,8 +2581,6 @@ begin
 end
 $$;
 
--- Makes the order due now that waits for a decision on this incoming transaction: its own, or that of the payment that sent
--- it, which may be another platform's. Runs with the rights of the owner, since the serving role sees one platform at a time.
 create or replace function wake_orders(p_platform uuid, p_transaction uuid) returns void
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -3130,6 +2679,8 @@ create index event_of_customer_itself on stored_event (platform_id, customer_id,
 -- An event of a transaction or a quote has no account, and that of an account no transaction: no entry for what it has not
 create index event_of_transaction on stored_event (platform_id, transaction_id, sequence) where transaction_id is not null;
 create index event_of_account on stored_event (platform_id, account_id, sequence) where account_id is not null;
+-- An event by its id, which few ask for: ids are in the order of time, so the range of pages says where it is
+create index event_by_id on stored_event using brin (id) with (pages_per_range = 32, autosummarize = on);
 
 -- Pending work
 create index quote_expiry on quote (expires_at) where status = 'PENDING';
@@ -3161,20 +2712,6 @@ create index quote_destination_uma_address on quote (platform_id, destination_um
 create index transaction_begun on transaction (platform_id, id) where quote_id is null or (status <> 'PENDING' and status <> 'EXPIRED');
 create index webhook_delivery_undelivered on webhook_delivery (platform_id, endpoint_id, id) where status <> 'DELIVERED';
 
--- The allowed moves of statuses
-insert into quote_move ("from", "to") values
-  ('PENDING', 'PROCESSING'), ('PENDING', 'EXPIRED'), ('PENDING', 'FAILED'), ('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED');
-insert into transaction_move ("from", "to") values
-  ('CREATED', 'PENDING'), ('CREATED', 'EXPIRED'), ('CREATED', 'FAILED'),
-  ('PENDING', 'PROCESSING'), ('PENDING', 'COMPLETED'), ('PENDING', 'REJECTED'), ('PENDING', 'FAILED'), ('PENDING', 'EXPIRED'),
-  ('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'),
-  ('COMPLETED', 'REFUNDED');
-insert into external_account_move ("from", "to") values
-  ('PENDING', 'ACTIVE'), ('PENDING', 'UNDER_REVIEW'), ('PENDING', 'INACTIVE'),
-  ('ACTIVE', 'UNDER_REVIEW'), ('ACTIVE', 'INACTIVE'),
-  ('UNDER_REVIEW', 'ACTIVE'), ('UNDER_REVIEW', 'INACTIVE'),
-  ('INACTIVE', 'ACTIVE');
-
 insert into currency (code, name, symbol, decimals) values
   ('USD', 'US Dollar', '$', 2), ('EUR', 'Euro', '€', 2), ('GBP', 'British Pound', '£', 2), ('MXN', 'Mexican Peso', 'MX$', 2),
   ('BRL', 'Brazilian Real', 'R$', 2), ('INR', 'Indian Rupee', '₹', 2), ('NGN', 'Nigerian Naira', '₦', 2), ('CAD', 'Canadian Dollar', 'CA$', 2),
@@ -3183,9 +2720,8 @@ insert into currency (code, name, symbol, decimals) values
 
 -- New rows get their version and times, and start with an allowed status
 create trigger stamp before insert on customer for each row execute function stamp_new_row();
-create trigger stamp before insert on account for each row execute function stamp_new_row();
-create trigger start before insert on account for each row execute function guard_account_start();
-create trigger start before insert on quote for each row execute function guard_quote_start();
+create trigger stamp before insert on account for each row execute function stamp_new_row('PENDING', 'ACTIVE', 'UNDER_REVIEW');
+create trigger stamp before insert on quote for each row execute function stamp_new_row('PENDING');
 create trigger start before insert on transaction for each row execute function guard_transaction_start();
 create trigger stamp before insert on lookup for each row execute function stamp_lookup();
 
@@ -3216,30 +2752,23 @@ create trigger guard before insert on outbox for each row when (pg_trigger_depth
 create trigger guard before insert on stored_event for each statement execute function guard_feed();
 
 -- Records that are written once, and rows that others name, are never deleted
-create trigger append_only before update or delete on journal for each row execute function refuse_change();
-create trigger append_only before update or delete on posting for each row execute function refuse_change();
-create trigger append_only before update or delete on stored_event for each row execute function refuse_change();
-create trigger append_only before update or delete on arrival for each row execute function refuse_change();
-create trigger append_only before update or delete on uma_domain for each row execute function refuse_change();
-create trigger append_only before update or delete on operator_act for each row execute function refuse_change();
-create trigger append_only before update or delete on audit_run for each row execute function refuse_change();
 create trigger append_only before update of code or delete on currency for each row execute function refuse_change();
-create trigger no_delete before delete on customer for each row execute function refuse_change();
-create trigger no_delete before delete on account for each row execute function refuse_change();
-create trigger no_delete before delete on quote for each row execute function refuse_change();
-create trigger no_delete before delete on transaction for each row execute function refuse_change();
-create trigger no_delete before delete on adjustment for each row execute function refuse_change();
-create trigger no_truncate before truncate on journal for each statement execute function refuse_change();
-create trigger no_truncate before truncate on posting for each statement execute function refuse_change();
-create trigger no_truncate before truncate on uma_domain for each statement execute function refuse_change();
-create trigger no_truncate before truncate on stored_event for each statement execute function refuse_change();
-create trigger no_truncate before truncate on currency for each statement execute function refuse_change();
-create trigger no_truncate before truncate on account for each statement execute function refuse_change();
-create trigger no_truncate before truncate on quote for each statement execute function refuse_change();
-create trigger no_truncate before truncate on transaction for each statement execute function refuse_change();
-create trigger no_truncate before truncate on adjustment for each statement execute function refuse_change();
-create trigger no_truncate before truncate on operator_act for each statement execute function refuse_change();
-create trigger no_truncate before truncate on audit_run for each statement execute function refuse_change();
+do $$
+declare
+  v_table text;
+begin
+  foreach v_table in array array['journal', 'posting', 'stored_event', 'arrival', 'uma_domain', 'operator_act', 'audit_run'] loop
+    execute format('create trigger append_only before update or delete on %I for each row execute function refuse_change()', v_table);
+  end loop;
+  foreach v_table in array array['customer', 'account', 'quote', 'transaction', 'adjustment'] loop
+    execute format('create trigger no_delete before delete on %I for each row execute function refuse_change()', v_table);
+  end loop;
+  foreach v_table in array array['journal', 'posting', 'stored_event', 'uma_domain', 'operator_act', 'audit_run', 'currency',
+      'account', 'quote', 'transaction', 'adjustment'] loop
+    execute format('create trigger no_truncate before truncate on %I for each statement execute function refuse_change()', v_table);
+  end loop;
+end
+$$;
 
 -- What reads events reads this view: the row after a change is made of what the event stores and of the row of now (decision 88).
 -- A column that is not asked for is not computed. The rights and the row-level security of the caller hold for the tables in it.

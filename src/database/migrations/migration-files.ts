@@ -39,8 +39,13 @@ export async function readFunctions(prismaDirectory: string): Promise<SqlFunctio
   const files = (await readdir(join(prismaDirectory, 'functions'))).filter((file) => file.endsWith('.sql'));
   return Promise.all(
     files.sort().map(async (file) => {
-      const sql = (await readFile(join(prismaDirectory, 'functions', file), 'utf8')).trim();
-      return { name: basename(file, '.sql'), sql, beforeTables: /^-- before tables$/m.test(sql) };
+      const text = (await readFile(join(prismaDirectory, 'functions', file), 'utf8')).trim();
+      return { name: basename(file, '.sql'), sql: definitionIn(text), beforeTables: /^-- before tables$/m.test(text) };
     }),
   );
+}
+
+/** Returns the text of a function without the comment above it: migrations do not say again what it does. */
+export function definitionIn(text: string): string {
+  return text.replace(/^(--.*\n)+/, '');
 }

@@ -7,19 +7,7 @@ import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts'
 
 /** The foreign keys of relations in the schema that the database does not have, and the trigger functions that do their work. */
 export const keysByTriggers: ReadonlyMap<string, string> = new Map([
-  ['quote_platform_id_fkey', 'guard_transaction_start'],
-  ['quote_sending_currency_fkey', 'guard_quote_start'],
-  ['quote_receiving_currency_fkey', 'guard_quote_start'],
-  ['transaction_platform_id_fkey', 'guard_transaction_start'],
-  ['transaction_platform_id_customer_id_fkey', 'guard_transaction_start'],
-  ['transaction_platform_id_source_account_id_fkey', 'guard_transaction_start'],
-  ['transaction_platform_id_destination_account_id_fkey', 'guard_transaction_start'],
-  ['transaction_sent_currency_fkey', 'guard_transaction_start'],
-  ['transaction_received_currency_fkey', 'guard_transaction_start'],
-  ['journal_platform_id_transaction_id_fkey', 'check_legs'],
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
-  ['posting_platform_id_account_id_fkey', 'apply_posting'],
-  ['posting_currency_fkey', 'check_legs'],
 ]);
 
 /** A foreign key to the table behind a view, which is what the schema's relation refers to. */

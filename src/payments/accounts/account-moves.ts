@@ -28,7 +28,7 @@ import { type Beneficiary, ownerName } from './external-accounts.ts';
  */
 
 /**
- * The statuses from which each status may be reached. The database has the same table (external_account_move) and
+ * The statuses from which each status may be reached. The database has the same moves (status_moves) and
  * refuses all other changes.
  */
 export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {

@@ -104,8 +104,8 @@ export const edgeBugs: readonly Bug[] = [
   {
     bug: 'an account that is registered as the default changes all accounts of its customer',
     file: sql('apply_registrations'),
-    find: 'customer_id = v_account.customer_id and default_uma_deposit_account;',
-    put: 'customer_id = v_account.customer_id;',
+    find: ' and a.default_uma_deposit_account;',
+    put: ';',
     caughtBy: onlyDefaults,
   },
   {
@@ -121,8 +121,8 @@ export const edgeBugs: readonly Bug[] = [
   {
     bug: 'the lookup of a quote can change',
     file: sql('guard_quote'),
-    find: '      new.lookup_id,',
-    put: '      old.lookup_id,',
+    find: '  v_else.status_reason := old.status_reason;',
+    put: '  v_else.status_reason := old.status_reason;\n  v_else.lookup_id := old.lookup_id;',
     caughtBy: columns('of a quote but its status'),
   },
   {
@@ -302,8 +302,8 @@ export const edgeBugs: readonly Bug[] = [
   {
     bug: 'a deposit is credited beside any quote that was not paid',
     file: sql('check_expired'),
-    find: "if v_status <> 'EXPIRED'\n       or",
-    put: 'if',
+    find: " or q.status <> 'EXPIRED'",
+    put: '',
     caughtBy: plan('a deposit is credited beside a quote that is EXPIRED, and for no other'),
   },
   {

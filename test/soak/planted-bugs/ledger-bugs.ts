@@ -77,7 +77,7 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'the balance of a frozen account falls',
     file: 'prisma/functions/check_balances.sql',
-    find: 'if v_account.frozen_at is not null then',
+    find: 'if v_account.change < 0 and v_account.frozen_at is not null then',
     put: 'if false then',
     caughtBy: {
       file: walls,
@@ -97,8 +97,8 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'a quote that was cancelled says that it expired when it would have',
     file: 'prisma/functions/check_quotes.sql',
-    find: 'least(v_expires_at, v_updated_at)',
-    put: 'v_expires_at',
+    find: 'least(q.expires_at, q.updated_at)',
+    put: 'q.expires_at',
     caughtBy: {
       file: 'test/payments/cancel-quote.test.ts',
       title: 'a cancelled quote has expired at once, with its transaction, and is not executed any more',
@@ -134,7 +134,7 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'money comes to a deleted customer',
     file: 'prisma/functions/check_balances.sql',
-    find: 'v_change > 0 and v_account.owner_is_deleted',
+    find: 'v_account.change > 0 and v_account.owner_is_deleted',
     put: 'false',
     caughtBy: {
       file: 'test/payments/customer-deletion.test.ts',
@@ -171,8 +171,8 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'the time to decide is measured when the transaction of the database begins',
     file: 'prisma/functions/check_transactions.sql',
-    find: 'clock_timestamp() >= v_approval_due_at',
-    put: 'now() >= v_approval_due_at',
+    find: 'clock_timestamp() >= t.approval_due_at',
+    put: 'now() >= t.approval_due_at',
     caughtBy: { file: walls, title: 'a decision that waits until the time to decide is over comes too late' },
   },
   {
@@ -202,8 +202,8 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'the journal of an adjustment is dated before its account is locked',
     file: 'prisma/functions/apply_plans.sql',
-    find: "'journals', '0', 'id'], to_jsonb(uuid_v7()));",
-    put: "'journals', '0', 'id'], to_jsonb(uuid_v7_from(now() - interval '1 second')));",
+    find: 'v_id := to_jsonb(uuid_v7());',
+    put: "v_id := to_jsonb(overlay(uuid_v7()::text placing '00' from 7 for 2));",
     caughtBy: {
       file: walls,
       title: 'the journal of an adjustment that waited for its account is dated after the entries before it',
@@ -368,8 +368,8 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'a key is accepted again with another input',
     file: 'prisma/functions/first_answer.sql',
-    find: "if v_hash <> decode(p_claim ->> 'hash', 'hex') then",
-    put: 'if false then',
+    find: "when r.request_hash <> decode(p_claim ->> 'hash', 'hex') then",
+    put: 'when false then',
     caughtBy: {
       file: 'test/payments/concurrency.test.ts',
       title: '20 parallel callers with one key and different inputs: one effect, the others are told of the mismatch',
@@ -392,8 +392,8 @@ export const ledgerBugs: readonly Bug[] = [
   {
     bug: 'a sealed journal takes more legs',
     file: 'prisma/functions/check_legs.sql',
-    find: '(select age(j.xmin) = 0 and',
-    put: '(select age(j.xmin) is not null and',
+    find: ' and age(j.xmin) = 0)) then',
+    put: ')) then',
     caughtBy: {
       file: invariants,
       title: 'is sealed once committed: no late leg, no change, no deletion, no truncation',

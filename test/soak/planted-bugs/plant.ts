@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { definitionIn } from '../../../src/database/migrations/migration-files.ts';
 
 /** One bug, and the test that catches it. */
 export interface Bug {
@@ -44,8 +45,9 @@ export function planted(root: string, { file, find, put, also = [] }: Bug): Map<
     const after = replaceOnce(before, change, path);
     files.set(path, after);
     if (!path.startsWith(functions)) continue;
-    const migration = migrationWith(root, before);
-    files.set(migration, replaceOnce(read(migration), { find: before, put: after }, migration));
+    const definition = definitionIn(before);
+    const migration = migrationWith(root, definition);
+    files.set(migration, replaceOnce(read(migration), { find: definition, put: definitionIn(after) }, migration));
   }
   return files;
 }

@@ -83,7 +83,7 @@ export const providerBugs: readonly Bug[] = [
     also: [
       {
         file: 'prisma/functions/check_balances.sql',
-        find: 'v_change > 0 and v_account.owner_is_deleted',
+        find: 'v_account.change > 0 and v_account.owner_is_deleted',
         put: 'false',
       },
     ],

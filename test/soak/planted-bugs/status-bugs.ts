@@ -9,30 +9,30 @@ const invariants = 'test/ledger/invariants.test.ts';
 export const statusBugs: readonly Bug[] = [
   {
     bug: 'PROCESSING may become PENDING again',
-    file: 'prisma/migrations',
-    find: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'),",
-    put: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'), ('PROCESSING', 'PENDING'),",
+    file: 'prisma/functions/status_moves.sql',
+    find: "'PROCESSING > COMPLETED', 'PROCESSING > REJECTED',",
+    put: "'PROCESSING > COMPLETED', 'PROCESSING > PENDING', 'PROCESSING > REJECTED',",
     caughtBy: { file: specified, title: 'a transaction has the moves of decision 57, and no others' },
   },
   {
     bug: 'a quote may be executed again after it has failed',
-    file: 'prisma/migrations',
-    find: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED');",
-    put: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED'), ('FAILED', 'PROCESSING');",
+    file: 'prisma/functions/status_moves.sql',
+    find: "'PROCESSING > FAILED']\n    when 'transaction'",
+    put: "'PROCESSING > FAILED', 'FAILED > PROCESSING']\n    when 'transaction'",
     caughtBy: { file: specified, title: 'a quote has the moves of decision 50, and no others' },
   },
   {
     bug: 'an INACTIVE account outside may go under review',
-    file: 'prisma/migrations',
-    find: "('INACTIVE', 'ACTIVE');",
-    put: "('INACTIVE', 'ACTIVE'), ('INACTIVE', 'UNDER_REVIEW');",
+    file: 'prisma/functions/status_moves.sql',
+    find: "'INACTIVE > ACTIVE']",
+    put: "'INACTIVE > ACTIVE', 'INACTIVE > UNDER_REVIEW']",
     caughtBy: { file: specified, title: 'an external account has the moves of decision 42, and no others' },
   },
   {
     bug: 'a transaction may move along no move',
     file: 'prisma/functions/guard_transaction.sql',
-    find: 'from transaction_move m where m."from" = old.status and m."to" = new.status) then',
-    put: 'from transaction_move m) then',
+    find: "(old.status || ' > ' || new.status = any (status_moves('transaction'))) is not true then",
+    put: 'false then',
     caughtBy: { file: invariants, title: 'of a %s' },
   },
   {
@@ -66,21 +66,21 @@ export const statusBugs: readonly Bug[] = [
   {
     bug: 'the start of the transaction decides whether a quote has expired',
     file: 'prisma/functions/check_quotes.sql',
-    find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
-    put: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and now() >= v_expires_at)",
+    find: "when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then",
+    put: "when q.status = 'PENDING' and m.expiry = 'before' and now() >= q.expires_at then",
     caughtBy: { file: walls, title: 'a plan waits for whoever %s, and is refused for what that has become' },
   },
   {
     bug: 'an expired quote is executed',
     file: 'prisma/functions/check_quotes.sql',
-    find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
-    put: 'false',
+    find: "when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then",
+    put: 'when false then',
     caughtBy: { file: walls, title: 'a plan waits for whoever %s, and is refused for what that has become' },
   },
   {
     bug: 'a deposit for a quote that has expired is credited each time',
     file: 'prisma/functions/check_expired.sql',
-    find: '\n       or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction)',
+    find: '\n      or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = q.transaction_id)',
     put: '',
     caughtBy: {
       file: 'test/payments/deposit-races.test.ts',
@@ -110,14 +110,14 @@ export const statusBugs: readonly Bug[] = [
   {
     bug: 'an order that has its outcome is settled again',
     file: 'prisma/functions/check_orders.sql',
-    find: '\n  if found then',
-    put: '\n  if false then',
+    find: ' and o.due_at is null',
+    put: ' and false',
     caughtBy: { file: 'test/payments/pull.test.ts', title: 'a pull that two workers both saw settle is credited once' },
   },
   {
     bug: 'a refund in suspense is released as often as somebody asks',
     file: 'prisma/functions/check_transactions.sql',
-    find: " or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits)",
+    find: ' or m.pays_refund and (t.refund_reference is null or t.refund_settled_at is not null)',
     put: '',
     caughtBy: {
       file: 'test/payments/suspense.test.ts',
@@ -127,8 +127,8 @@ export const statusBugs: readonly Bug[] = [
   {
     bug: 'a customer who may not move money pays',
     file: 'prisma/functions/check_active_customers.sql',
-    find: "if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then",
-    put: 'if v_is_deleted then',
+    find: "and (c.is_deleted or c.kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') or",
+    put: 'and (c.is_deleted or',
     caughtBy: {
       file: 'test/payments/customers.test.ts',
       title: 'money moves from the moment of approval, which a new name brings',
