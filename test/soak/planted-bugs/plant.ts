@@ -1,12 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One bug, and the test that catches it. */
-export interface Bug {
-  /** What the code does wrong. */
-  readonly bug: string;
+export interface Change {
   /**
-   * Where it is planted. A function of the database (`prisma/functions/…`) is changed in the newest migration that has it,
+   * Where a bug is planted. A function of the database (`prisma/functions/…`) is changed in the newest migration that has it,
    * too, because tests build their databases from the migrations. `prisma/migrations` names no file: the text is in one of
    * the migrations.
    */
@@ -14,13 +11,23 @@ export interface Bug {
   /** The text that is replaced. It occurs once. */
   readonly find: string;
   readonly put: string;
-  /** Another change that the bug needs, such as the second wall, which is removed first. */
-  readonly also?: readonly Change[];
-  /** The test that fails with the bug: its file, and its title as it stands in the source. */
-  readonly caughtBy: TestName;
 }
 
-export type Change = Pick<Bug, 'file' | 'find' | 'put'>;
+/** Bugs by the file of the test that catches them, and by what the code then does wrong. */
+export type Bugs = Readonly<Record<string, Readonly<Record<string, Planting>>>>;
+
+interface Planting extends Change {
+  /** Another change that the bug needs, such as the second wall, which is removed first. */
+  readonly also?: readonly Change[];
+  /** The title of the test that fails with the bug, as it stands in the source. */
+  readonly test: string;
+}
+
+/** One bug, and the test that catches it. */
+export interface Bug extends Omit<Planting, 'test'> {
+  readonly bug: string;
+  readonly caughtBy: TestName;
+}
 
 export interface TestName {
   readonly file: string;

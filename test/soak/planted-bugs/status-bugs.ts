@@ -1,131 +1,120 @@
-import type { Bug } from './plant.ts';
-
-const walls = 'test/ledger/locks.test.ts';
-const specified = 'test/ledger/specified.test.ts';
-const expiry = 'test/payments/expiry.test.ts';
-const invariants = 'test/ledger/invariants.test.ts';
+import type { Bugs } from './plant.ts';
 
 /** Bugs in what decides about statuses: the tables of moves, the expiry, and the orders for the rail. */
-export const statusBugs: readonly Bug[] = [
-  {
-    bug: 'PROCESSING may become PENDING again',
-    file: 'prisma/migrations',
-    find: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'),",
-    put: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'), ('PROCESSING', 'PENDING'),",
-    caughtBy: { file: specified, title: 'a transaction has the moves of decision 57, and no others' },
-  },
-  {
-    bug: 'a quote may be executed again after it has failed',
-    file: 'prisma/migrations',
-    find: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED');",
-    put: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED'), ('FAILED', 'PROCESSING');",
-    caughtBy: { file: specified, title: 'a quote has the moves of decision 50, and no others' },
-  },
-  {
-    bug: 'an INACTIVE account outside may go under review',
-    file: 'prisma/migrations',
-    find: "('INACTIVE', 'ACTIVE');",
-    put: "('INACTIVE', 'ACTIVE'), ('INACTIVE', 'UNDER_REVIEW');",
-    caughtBy: { file: specified, title: 'an external account has the moves of decision 42, and no others' },
-  },
-  {
-    bug: 'a transaction may move along no move',
-    file: 'prisma/functions/guard_transaction.sql',
-    find: 'from transaction_move m where m."from" = old.status and m."to" = new.status) then',
-    put: 'from transaction_move m) then',
-    caughtBy: { file: invariants, title: 'of a %s' },
-  },
-  {
-    bug: 'the expiry takes a quote that is PROCESSING',
-    file: 'src/payments/quotes/quote-end.ts',
-    find: 'quotes: [{ id: quote.id, ...end,',
-    put: "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING'],",
-    caughtBy: { file: expiry, title: 'an expiry that comes after the execution is refused, and changes nothing' },
-  },
-  {
-    bug: 'the expiry takes a quote that is PROCESSING, and its transaction',
-    file: 'src/payments/quotes/quote-end.ts',
-    find: 'quotes: [{ id: quote.id, ...end,',
-    put: "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING'],",
-    also: [
-      {
-        file: 'src/payments/quotes/quote-end.ts',
-        find: 'id: quote.transactionId, ...end,',
-        put: "id: quote.transactionId, ...end, from: ['PENDING', 'PROCESSING'],",
-      },
-    ],
-    caughtBy: { file: expiry, title: 'an expiry that comes after the execution is refused, and changes nothing' },
-  },
-  {
-    bug: 'the expiry finds quotes of every status',
-    file: 'src/payments/quotes/expiry.ts',
-    find: "where status = 'PENDING' and expires_at <= (select clock_timestamp())",
-    put: 'where expires_at <= (select clock_timestamp())',
-    caughtBy: { file: expiry, title: 'the expiry finds no quote that has moved on' },
-  },
-  {
-    bug: 'the start of the transaction decides whether a quote has expired',
-    file: 'prisma/functions/check_quotes.sql',
-    find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
-    put: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and now() >= v_expires_at)",
-    caughtBy: { file: walls, title: 'a quote that expires while its execution waits is not executed' },
-  },
-  {
-    bug: 'an expired quote is executed',
-    file: 'prisma/functions/check_quotes.sql',
-    find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
-    put: 'false',
-    caughtBy: { file: walls, title: 'a quote that expires while its execution waits is not executed' },
-  },
-  {
-    bug: 'a deposit for a quote that has expired is credited each time',
-    file: 'prisma/functions/check_expired.sql',
-    find: '\n       or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction)',
-    put: '',
-    caughtBy: {
-      file: 'test/payments/deposit-races.test.ts',
-      title: 'takes one deposit of those that have planned before the first was committed',
+export const statusBugs: Bugs = {
+  'test/ledger/specified.test.ts': {
+    'PROCESSING may become PENDING again': {
+      file: 'prisma/migrations',
+      find: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'),",
+      put: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'REJECTED'), ('PROCESSING', 'FAILED'), ('PROCESSING', 'PENDING'),",
+      test: 'a transaction has the moves of decision 57, and no others',
+    },
+    'a quote may be executed again after it has failed': {
+      file: 'prisma/migrations',
+      find: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED');",
+      put: "('PROCESSING', 'COMPLETED'), ('PROCESSING', 'FAILED'), ('FAILED', 'PROCESSING');",
+      test: 'a quote has the moves of decision 50, and no others',
+    },
+    'an INACTIVE account outside may go under review': {
+      file: 'prisma/migrations',
+      find: "('INACTIVE', 'ACTIVE');",
+      put: "('INACTIVE', 'ACTIVE'), ('INACTIVE', 'UNDER_REVIEW');",
+      test: 'an external account has the moves of decision 42, and no others',
     },
   },
-  {
-    bug: 'a lease of orders ends at once',
-    file: 'prisma/functions/lease_rail_orders.sql',
-    find: "set due_at = clock_ms() + p_lease_ms * interval '1 millisecond',",
-    put: 'set due_at = clock_ms(),',
-    caughtBy: { file: 'test/payments/leases.test.ts', title: 'an order is leased to one worker at a time' },
-  },
-  {
-    bug: 'no order is leased',
-    file: 'prisma/functions/lease_rail_orders.sql',
-    find: 'order by d.due_at limit p_limit for update skip locked',
-    put: 'order by d.due_at limit 0 for update skip locked',
-    caughtBy: { file: 'test/payments/leases.test.ts', title: 'an order is leased to one worker at a time' },
-  },
-  {
-    bug: 'an order that has its outcome is settled again',
-    file: 'prisma/functions/check_orders.sql',
-    find: '\n  if found then',
-    put: '\n  if false then',
-    caughtBy: { file: 'test/payments/pull.test.ts', title: 'a pull that two workers both saw settle is credited once' },
-  },
-  {
-    bug: 'a refund in suspense is released as often as somebody asks',
-    file: 'prisma/functions/check_transactions.sql',
-    find: " or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits)",
-    put: '',
-    caughtBy: {
-      file: 'test/payments/suspense.test.ts',
-      title: 'is not paid by a release that was planned before another one',
+  'test/ledger/invariants.test.ts': {
+    'a transaction may move along no move': {
+      file: 'prisma/functions/guard_transaction.sql',
+      find: 'from transaction_move m where m."from" = old.status and m."to" = new.status) then',
+      put: 'from transaction_move m) then',
+      test: 'of a %s',
     },
   },
-  {
-    bug: 'a customer who may not move money pays',
-    file: 'prisma/functions/check_active_customers.sql',
-    find: "if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then",
-    put: 'if v_is_deleted then',
-    caughtBy: {
-      file: 'test/payments/customers.test.ts',
-      title: 'money moves from the moment of approval, which a new name brings',
+  'test/payments/expiry.test.ts': {
+    'the expiry takes a quote that is PROCESSING': {
+      file: 'src/payments/quotes/quote-end.ts',
+      find: 'quotes: [{ id: quote.id, ...end,',
+      put: "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING'],",
+      test: 'an expiry that comes after the execution is refused, and changes nothing',
+    },
+    'the expiry takes a quote that is PROCESSING, and its transaction': {
+      file: 'src/payments/quotes/quote-end.ts',
+      find: 'quotes: [{ id: quote.id, ...end,',
+      put: "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING'],",
+      also: [
+        {
+          file: 'src/payments/quotes/quote-end.ts',
+          find: 'id: quote.transactionId, ...end,',
+          put: "id: quote.transactionId, ...end, from: ['PENDING', 'PROCESSING'],",
+        },
+      ],
+      test: 'an expiry that comes after the execution is refused, and changes nothing',
+    },
+    'the expiry finds quotes of every status': {
+      file: 'src/payments/quotes/expiry.ts',
+      find: "where status = 'PENDING' and expires_at <= (select clock_timestamp())",
+      put: 'where expires_at <= (select clock_timestamp())',
+      test: 'the expiry finds no quote that has moved on',
     },
   },
-];
+  'test/ledger/locks.test.ts': {
+    'the start of the transaction decides whether a quote has expired': {
+      file: 'prisma/functions/check_quotes.sql',
+      find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
+      put: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and now() >= v_expires_at)",
+      test: 'a quote that expires while its execution waits is not executed',
+    },
+    'an expired quote is executed': {
+      file: 'prisma/functions/check_quotes.sql',
+      find: "(v_status = 'PENDING' and v_move ->> 'expiry' = 'before' and clock_timestamp() >= v_expires_at)",
+      put: 'false',
+      test: 'a quote that expires while its execution waits is not executed',
+    },
+  },
+  'test/payments/deposit-races.test.ts': {
+    'a deposit for a quote that has expired is credited each time': {
+      file: 'prisma/functions/check_expired.sql',
+      find: '\n       or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction)',
+      put: '',
+      test: 'takes one deposit of those that have planned before the first was committed',
+    },
+  },
+  'test/payments/leases.test.ts': {
+    'a lease of orders ends at once': {
+      file: 'prisma/functions/lease_rail_orders.sql',
+      find: "set due_at = clock_ms() + p_lease_ms * interval '1 millisecond',",
+      put: 'set due_at = clock_ms(),',
+      test: 'an order is leased to one worker at a time',
+    },
+    'no order is leased': {
+      file: 'prisma/functions/lease_rail_orders.sql',
+      find: 'order by d.due_at limit p_limit for update skip locked',
+      put: 'order by d.due_at limit 0 for update skip locked',
+      test: 'an order is leased to one worker at a time',
+    },
+  },
+  'test/payments/pull.test.ts': {
+    'an order that has its outcome is settled again': {
+      file: 'prisma/functions/check_orders.sql',
+      find: '\n  if found then',
+      put: '\n  if false then',
+      test: 'a pull that two workers both saw settle is credited once',
+    },
+  },
+  'test/payments/suspense.test.ts': {
+    'a refund in suspense is released as often as somebody asks': {
+      file: 'prisma/functions/check_transactions.sql',
+      find: " or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits)",
+      put: '',
+      test: 'is not paid by a release that was planned before another one',
+    },
+  },
+  'test/payments/customers.test.ts': {
+    'a customer who may not move money pays': {
+      file: 'prisma/functions/check_active_customers.sql',
+      find: "if v_is_deleted or v_kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') then",
+      put: 'if v_is_deleted then',
+      test: 'money moves from the moment of approval, which a new name brings',
+    },
+  },
+};
