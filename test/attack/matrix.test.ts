@@ -1,22 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Figures } from './matrix/cells.ts';
 import { calls, kindsOfNodes, nodeTypes, rootFields, unreachedFields } from './matrix/graphql-calls.ts';
 import { permissionOf, tryEnded, tryOwner, tryPermissions, tryStranger } from './matrix/graphql-matrix.ts';
 import { restOperations, tryRestOwner, tryRestStranger, tryRestTokens } from './matrix/rest-matrix.ts';
 import { tryStreams, tryWebhooks } from './matrix/streams.ts';
-import { type MatrixWorld, openMatrix } from './matrix/world.ts';
+import { openMatrix } from './matrix/world.ts';
 
 /**
  * The matrix of tenants and scopes. Its places are those of the schema and of the OpenAPI document: a new field, argument or
  * input field is tried without being added here, or fails until the tables in test/attack/matrix know what it names.
  */
 
-let world: MatrixWorld;
-beforeAll(async () => {
-  world = await openMatrix();
-});
-afterAll(() => world?.close());
+const world = await openMatrix();
+afterAll(() => world.close());
 
 const none = ({ lost }: Figures) => expect(lost.join('\n')).toBe('');
 const figures = (): Figures => ({ tried: 0, lost: [] });

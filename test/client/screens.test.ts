@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildSchema, OperationTypeNode, parse, specifiedRules, validate } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ended, mint, pay, sender, succeed, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { externalAccount, fund, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { connect, type Data, sharedGateway, type TestPlatform } from '../setup/gateway.ts';
+import { externalAccount, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
@@ -13,20 +13,12 @@ const folder = 'src/client/operations';
 const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
 const text = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
 
-let t: TestGateway;
-let app: TestPlatform;
-let scene: Scene;
-/** When the first payment was about to be made. */
-let start: string;
-beforeAll(async () => {
-  t = await startTestGateway();
-  start = await now();
-  scene = await makeScene(t.platform);
-  app = await appOf({ customerId: scene.customerId });
-});
-afterAll(() => t.stop());
-
+const t = await sharedGateway();
 const now = async (): Promise<string> => (await t.platform.ask('{ viewer { serverTime } }')).viewer.serverTime;
+/** When the first payment was about to be made. */
+const start = await now();
+const scene = await makeScene(t.platform);
+const app = await appOf({ customerId: scene.customerId });
 
 async function appOf(bound: object, permissions = ['VIEW', 'TRANSACT']): Promise<TestPlatform> {
   const grants = 'customerId' in bound ? ['ADD_BENEFICIARIES', 'LOOK_UP_RECEIVERS'] : [];

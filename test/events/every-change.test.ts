@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { act, feedEnd, mint, succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, sharedGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, replay, updateEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 /** Whatever changes in a list is in the feed. */
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await sharedGateway();
 
 const events = `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {
   cursor id type customer { id version isDeleted name kycStatus }

@@ -1,26 +1,16 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { fund, internalAccount, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { expect, test, vi } from 'vitest';
+import { connect, type Data, sharedGateway, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { fund, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
 import { startSequencers } from '../setup/sequencers.ts';
 import { nextOf } from '../setup/streams.ts';
 
 /** Two instances on one database give the guarantees of one. */
 
-let a: TestGateway;
-let b: TestGateway;
-let there: TestPlatform;
-let scene: Scene;
-beforeAll(async () => {
-  a = await startTestGateway({ METRICS_PORT: 0 });
-  b = await startTestGateway({ METRICS_PORT: 0 }, a.databaseUrl);
-  there = connect(b.url, a.platform.platformId, a.platform.authorization);
-  scene = await makeScene(a.platform);
-});
-afterAll(async () => {
-  await b.stop();
-  await a.stop();
-});
+const a = await sharedGateway({ METRICS_PORT: 0 });
+const b = await sharedGateway({ METRICS_PORT: 0 }, a.databaseUrl);
+const there = connect(b.url, a.platform.platformId, a.platform.authorization);
+const scene = await makeScene(a.platform);
 
 const accountUpdates =
   'subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) { cursor newBalance { amount } } }';

@@ -1,23 +1,18 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { buildSchema, type GraphQLInputObjectType, isInputObjectType } from 'graphql';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { act, ended, execute, mint, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect, type Data, sharedGateway, startTestGateway } from '../setup/gateway.ts';
 import { history, play } from '../setup/live-list-histories.ts';
-import { fund, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket } from '../setup/streams.ts';
 
 /** Lists that stay true by their changes. */
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform);
-});
-afterAll(() => t.stop());
+const t = await sharedGateway();
+const scene = await makeScene(t.platform);
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 

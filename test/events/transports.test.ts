@@ -1,26 +1,17 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { mint, succeed } from '../setup/acts.ts';
-import { connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { connect, sharedGateway, startTestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
 /** Sockets and event streams under the same rules: what one may ask, who is let go, and how they end. */
 
-let t: TestGateway;
+const t = await sharedGateway({ CORS_ORIGINS: ['https://app.example'] });
 /** Beside it: soon out of patience with silent sockets and slow operations. */
-let hasty: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway({ CORS_ORIGINS: ['https://app.example'] });
-  hasty = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 200, operationMs: 1_500 } });
-  scene = await makeScene(t.platform);
-});
-afterAll(async () => {
-  await hasty.stop();
-  await t.stop();
-});
+const hasty = await sharedGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 200, operationMs: 1_500 } });
+const scene = await makeScene(t.platform);
 
 const watchEvents = 'subscription { events { id } }';
 const subscribed = (count: number, of = t) =>

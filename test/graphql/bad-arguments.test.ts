@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mutationDocument } from '../setup/documents.ts';
-import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { type Answer, connect, sharedGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform, 0n);
-});
-afterAll(() => t.stop());
+const t = await sharedGateway();
+const scene = await makeScene(t.platform, 0n);
 
 const lists = ['quotes', 'transactions', 'customers', 'accounts'];
 const page = '{ edges { node { id } } pageInfo { hasNextPage } }';

@@ -2,14 +2,10 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedGateway } from '../setup/gateway.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await sharedGateway();
 
 const kind = '{ viewer { kind } }';
 const create =

@@ -4,10 +4,17 @@ import { type DocumentNode, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ended as endOf, mint, pay } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import {
+  connect,
+  type Data,
+  sharedGateway,
+  startTestGateway,
+  type TestGateway,
+  type TestPlatform,
+} from '../setup/gateway.ts';
 import { type AutomaticClient, automaticClients, type SentForm, urqlClient } from '../setup/persisted-clients.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { restClient } from '../setup/rest.ts';
+import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
 /** Documents that a platform registers, and tokens that may send no others. */
@@ -16,26 +23,17 @@ const sha256 = (text: string) => hash('sha256', text);
 const queryText = 'query Kind { viewer { kind } }';
 const streamText = 'subscription Follow($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
 
-let t: TestGateway;
-let rest: RestClient;
-let scene: Scene;
-/** A payment that has ended: its stream has one message, and ends. */
-let ended: string;
-/** An app that may send registered documents only. */
-let bound: TestPlatform;
-beforeAll(async () => {
-  t = await startTestGateway({ AUTOMATIC_PERSISTED_QUERIES: false });
-  rest = await restClient(t.url, t.platform.authorization);
-  scene = await makeScene(t.platform);
-  ended = (await pay(t.platform, scene)).id;
-  await endOf(t.platform, ended);
-  await register(queryText, streamText);
-  bound = await appWith({ trustedDocumentsOnly: true });
-});
-afterAll(() => t.stop());
-
+const t = await sharedGateway({ AUTOMATIC_PERSISTED_QUERIES: false });
+const rest = await restClient(t.url, t.platform.authorization);
 const register = (...texts: readonly string[]) =>
   rest.ask('POST', '/trusted-documents', Object.fromEntries(texts.map((text) => [sha256(text), text])));
+const scene = await makeScene(t.platform);
+/** A payment that has ended: its stream has one message, and ends. */
+const ended = (await pay(t.platform, scene)).id;
+await endOf(t.platform, ended);
+await register(queryText, streamText);
+/** An app that may send registered documents only. */
+const bound = await appWith({ trustedDocumentsOnly: true });
 
 async function appWith(more: object): Promise<TestPlatform> {
   const { token } = await mint(t.platform, { customerId: scene.customerId, ...more });

@@ -11,24 +11,20 @@ import { parseRange } from '../../src/http/client-address.ts';
 import type { Bundle } from '../../src/pages/assets.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { connect as connectAs, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect as connectAs, sharedGateway, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** Whoever shows no credentials costs a refusal, and no more: connections, files, first messages, documents. */
 
-let t: TestGateway;
-beforeAll(async () => {
-  // At each look a second later: no refusal waits, and none is one too many.
-  let clock = 0;
-  const now = () => {
-    clock += 1_000;
-    return clock;
-  };
-  t = await startTestGateway({ INTROSPECTION: false, WRONG_CREDENTIALS_PER_MINUTE: 10_000 }, undefined, {
-    pace: { now },
-  });
+// At each look a second later: no refusal waits, and none is one too many.
+let clock = 0;
+const now = () => {
+  clock += 1_000;
+  return clock;
+};
+const t = await sharedGateway({ INTROSPECTION: false, WRONG_CREDENTIALS_PER_MINUTE: 10_000 }, undefined, {
+  pace: { now },
 });
-afterAll(() => t.stop());
 
 interface Sent {
   readonly url?: string;

@@ -7,7 +7,7 @@ import { BodyReader, maxReads, maxStrangers } from '../../src/http/bodies.ts';
 import { InFlight } from '../../src/http/in-flight.ts';
 import { Turns } from '../../src/http/turns.ts';
 import { WatchedResponse } from '../../src/http/watched-response.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { sharedGateway, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { type HangingUpload, hangingUpload } from '../setup/hanging-upload.ts';
 import { heldTransfer, patient } from '../setup/held-transfer.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
@@ -15,11 +15,7 @@ import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
-});
-afterAll(() => t.stop());
+const t = await sharedGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 
 function post(query: string, accept = 'application/json'): Promise<Response> {
   const { authorization } = t.platform;

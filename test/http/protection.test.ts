@@ -7,15 +7,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/config.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { sharedGateway, startTestGateway } from '../setup/gateway.ts';
 
 /** How responses are protected in browsers, and who may see the pages. */
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await sharedGateway();
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}, of: { readonly url: string } = t) =>
   fetch(`${of.url}${path}`, { headers: { authorization: t.platform.authorization, ...headers } });

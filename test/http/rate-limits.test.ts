@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RateLimits } from '../../src/access/limits/rate-limits.ts';
 import type { Rates } from '../../src/access/rates.ts';
 import { changeRates } from '../../src/payments/platforms/platform-rates.ts';
 import { mint } from '../setup/acts.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, sharedGateway, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { withNewCredentials } from '../setup/new-credentials.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
@@ -13,11 +13,7 @@ import { tester } from '../setup/tester.ts';
 
 let now = 0;
 const slow = { perSecond: 1, burst: 3 };
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ RATE_LIMIT_CLIENT_TOKEN: slow }, undefined, { pace: { now: () => now } });
-});
-afterAll(() => t.stop());
+const t = await sharedGateway({ RATE_LIMIT_CLIENT_TOKEN: slow }, undefined, { pace: { now: () => now } });
 
 let platforms = 0;
 /** A platform that may send so many requests in all. */

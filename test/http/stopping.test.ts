@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { sharedGateway, startTestGateway } from '../setup/gateway.ts';
 import { hangingUpload } from '../setup/hanging-upload.ts';
 import { busyClient, keepAliveClient } from '../setup/keep-alive-client.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
@@ -19,13 +19,8 @@ const dockerMs = 10_000;
 const secretKey = randomBytes(32);
 
 /** Another instance on the same database: its tests have a platform, and the children do all the background work. */
-let t: TestGateway;
-let headers: Record<string, string>;
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
-  headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
-});
-afterAll(() => t.stop());
+const t = await sharedGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
+const headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
 
 const startChild = (environment: Readonly<Record<string, string>>) =>
   startChildGateway({ DATABASE_URL: t.databaseUrl, SECRET_KEY: secretKey.toString('hex'), ...environment });

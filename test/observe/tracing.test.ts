@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { startTracing } from '../../src/start/tracing.ts';
 import { ended, usdToEur } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
@@ -20,28 +20,24 @@ interface Collected {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** A collector of OpenTelemetry, as far as this needs one. */
-let collector: Server;
-let endpoint: string;
 const spans: Collected[] = [];
 /** The credentials of all that came. */
 const credentials = new Set<string | undefined>();
-beforeAll(async () => {
-  collector = createServer(async (request, response) => {
-    credentials.add(request.headers.authorization);
-    const { resourceSpans } = (await json(request)) as Data;
-    for (const { scopeSpans } of resourceSpans) {
-      for (const span of scopeSpans.flatMap((scope: Data) => scope.spans)) {
-        const attributes = span.attributes.map(({ key, value }: Data) => [key, Object.values(value)[0]]);
-        spans.push({ ...span, attributes: Object.fromEntries(attributes) });
-      }
+/** A collector of OpenTelemetry, as far as this needs one. */
+const collector = createServer(async (request, response) => {
+  credentials.add(request.headers.authorization);
+  const { resourceSpans } = (await json(request)) as Data;
+  for (const { scopeSpans } of resourceSpans) {
+    for (const span of scopeSpans.flatMap((scope: Data) => scope.spans)) {
+      const attributes = span.attributes.map(({ key, value }: Data) => [key, Object.values(value)[0]]);
+      spans.push({ ...span, attributes: Object.fromEntries(attributes) });
     }
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-  });
-  collector.listen(0, '127.0.0.1');
-  await once(collector, 'listening');
-  endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  }
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 });
+collector.listen(0, '127.0.0.1');
+await once(collector, 'listening');
+const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
 afterAll(() => collector.close());
 
 /** The spans inside a span, at any depth. */

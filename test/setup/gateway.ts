@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createClient, type Client as SocketClient } from 'graphql-ws';
 import pg from 'pg';
 import { pino } from 'pino';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { type GatewaySettings, readConfig } from '../../src/config.ts';
@@ -108,6 +108,13 @@ export async function startTestGateway(
       expect(breaches).toHaveLength(broken.length);
     },
   };
+}
+
+/** Starts a gateway that all tests of a file share. After them it is stopped: of several, the last one first. */
+export async function sharedGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
+  const t = await startTestGateway(...options);
+  afterAll(() => t.stop());
+  return t;
 }
 
 /** A socket that may be terminated while it opens: the client then listens to its error no more, which would end the process. */

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { mint } from '../setup/acts.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, sharedGateway, type TestPlatform } from '../setup/gateway.ts';
 import { heapInUse } from '../setup/heap.ts';
 import { often } from '../setup/often.ts';
 import { newCustomer } from '../setup/scene.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await sharedGateway();
 
 /** MB: where nothing is bounded, each of these tests leaves more. */
 const little = 5;

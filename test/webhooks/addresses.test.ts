@@ -1,11 +1,11 @@
 import diagnostics from 'node:diagnostics_channel';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { dnsResolver, isPublicAddress, type Resolver } from '../../src/outside/addresses.ts';
 import { paceOf } from '../../src/webhooks/delivery/pace.ts';
 import { Sender } from '../../src/webhooks/delivery/sender.ts';
 import { parseEndpointUrl } from '../../src/webhooks/endpoints/endpoint-url.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { sharedGateway, startTestGateway } from '../setup/gateway.ts';
 import { createEndpoint, endpointUntil, tryCreate } from './endpoint.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -25,18 +25,14 @@ afterEach(() => {
   diagnostics.unsubscribe('net.client.socket', watch);
 });
 
-let t: TestGateway;
 /** What the names of the tests' receivers resolve to, look-up by look-up; the last answer stays. */
 const answers = new Map<string, (readonly string[])[]>();
 const resolve: Resolver = async (hostname) => {
   const queue = answers.get(hostname) ?? [];
   return (queue.length > 1 ? queue.shift() : queue[0]) ?? [];
 };
-beforeAll(async () => {
-  // An endpoint that only fails is disabled after 21 s: by then five attempts have long been made.
-  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhooks: { resolve } });
-});
-afterAll(() => t.stop());
+// An endpoint that only fails is disabled after 21 s: by then five attempts have long been made.
+const t = await sharedGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhooks: { resolve } });
 
 /** Hosts that name, in one spelling or another, a place inside. */
 const insideHosts = [

@@ -1,29 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/ledger/commit.ts';
 import { act, actOn, ended, transactionFields } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, sharedGateway, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
 import { type Answer, answer, type Received, type Receiver, startReceiver, verify } from './receiver.ts';
 
 /** What a platform answers to an approval question decides the payment, from the announcement to the ledger. */
 
-let t: TestGateway;
-let scene: Scene;
-let receiver: Receiver;
-let endpoint: { id: string; secret: string };
-beforeAll(async () => {
-  // The payments' own deadline is far away: what ends them here is the answer.
-  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
-  receiver = await startReceiver();
-  scene = await makeScene(t.platform, 0n);
-  endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['INCOMING_PAYMENT'] });
-  await receiver.until((received) => received.length === 1);
-});
-afterAll(async () => {
-  await receiver.stop();
-  await t.stop();
-});
+// The payments' own deadline is far away: what ends them here is the answer.
+const t = await sharedGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
+const receiver = await startReceiver();
+const scene = await makeScene(t.platform, 0n);
+const endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['INCOMING_PAYMENT'] });
+await receiver.until((received) => received.length === 1);
+afterAll(() => receiver.stop());
 
 /** Lets a UMA payment be announced to a customer. */
 async function announce(platform: TestPlatform, { customerId }: Scene): Promise<Data> {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ended, feedEnd, mint, pay } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type Data, sharedGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from './endpoint.ts';
 import { type Answer, answer, type Received, startReceiver, verify } from './receiver.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 20_000 });
-});
-afterAll(() => t.stop());
+const t = await sharedGateway({ WEBHOOK_TIME_SCALE: 20_000 });
 
 /** Deposits in an account, each of which makes one event. */
 async function deposit(accountId: string, count: number): Promise<void> {

@@ -1,17 +1,13 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { act, pay, succeed, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, sharedGateway, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint, endpointUntil, readEndpoint, replay, resend, tryCreate, updateEndpoint } from './endpoint.ts';
 import { answer, type Received, startReceiver, verify } from './receiver.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await sharedGateway();
 
 /** Waits until so many changes of an account's balance have their place in the feed. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
