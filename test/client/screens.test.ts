@@ -5,7 +5,7 @@ import { ended, mint, pay, sender, succeed, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, sharedGateway, type TestPlatform } from '../setup/gateway.ts';
 import { externalAccount, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
-import { answer, startReceiver } from '../webhooks/receiver.ts';
+import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
 /** The operations of src/client/operations as they stand there, each sent once, with the token that its screen has. */
 
@@ -363,7 +363,7 @@ test('statement: the balances at both ends and the entries between, which add up
 });
 
 test('support view: a platform finds the customer and sees what happened to each payment, its money and its webhooks', async () => {
-  const receiver = await startReceiver(answer(500));
+  const receiver = await ownReceiver(answer(500));
   const endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const id = await payQuote(app);
   await endpointUntil(t.platform, endpoint.id, ({ deliveries }) =>
@@ -405,7 +405,6 @@ test('support view: a platform finds the customer and sees what happened to each
   expect(
     (await show(await appOf({ customerId: another }), 'support-view', { customerId: scene.customerId })).customer,
   ).toBe(null);
-  await receiver.stop();
 });
 
 test('all of them were sent here, and an app may ask for whole pages of each', async () => {

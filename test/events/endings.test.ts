@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
 import { ended, execute, quote, transactionOf, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
@@ -33,7 +33,7 @@ function quoteOf(platform: TestPlatform, scene: Scene): Promise<Data> {
 }
 
 test('a stream resumed anywhere brings the rest and completes, also at its last message', async () => {
-  const t = await startTestGateway();
+  const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
   const { id, transaction } = await quoteOf(t.platform, scene);
@@ -55,11 +55,10 @@ test('a stream resumed anywhere brings the rest and completes, also at its last 
     expect(await nextOf(open.events)).toMatchObject({ event: 'complete' });
     open.cut();
   }
-  await t.stop();
 });
 
 test('what has ended, and whose end is not in the feed yet, is shown at once; the stream completes when it is', async () => {
-  const t = await startTestGateway();
+  const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const { id, transaction } = await quoteOf(t.platform, scene);
   // Whoever holds the sequencer's lock keeps all others from their steps.
@@ -89,7 +88,6 @@ test('what has ended, and whose end is not in the feed yet, is shown at once; th
   ]);
   // The cursor of a present state is the feed's own at that time: what was not in it comes after it.
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
-  await t.stop();
 });
 
 const untilFinal = `subscription ($id: ID!, $after: String) {
@@ -107,7 +105,7 @@ function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): 
 }
 
 test('a stream until FINAL lasts while a bank may return the money, and ends with the return or without', async () => {
-  const t = await startTestGateway();
+  const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
 
@@ -144,11 +142,10 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
   ]);
   expect(await stream.next()).toEqual({ done: true, value: undefined });
   expect(await resumed).toEqual([]);
-  await t.stop();
 });
 
 test('what stays in an account here comes back from no bank: it is final when it is COMPLETED', async () => {
-  const t = await startTestGateway();
+  const t = await ownGateway();
   const [payer, payee] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
   for (const accountId of [payer.eur, payee.eur]) {
     const input = { destination: { account: { accountId } }, sandboxScenario: { returnAfterMs: 3_600_000 } };
@@ -157,5 +154,4 @@ test('what stays in an account here comes back from no bank: it is final when it
     await execute(t.platform, id);
     expect((await following).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true, final: true });
   }
-  await t.stop();
 });

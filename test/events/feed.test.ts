@@ -1,5 +1,6 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { afterAll, expect, test, vi } from 'vitest';
+import { listen } from '../setup/free-port.ts';
 import { connect, type Data, sharedGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
@@ -38,11 +39,8 @@ const wire = createServer((near) => {
   near.on('close', () => far.destroy());
   far.on('close', () => near.destroy());
 });
-await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
-const address = wire.address();
-if (address === null || typeof address === 'string') throw new Error('no port');
 const through = new URL(real.databaseUrl);
-through.host = `127.0.0.1:${address.port}`;
+through.host = `127.0.0.1:${await listen(wire)}`;
 afterAll(() => {
   expect(open()).toBe(0);
   wire.close();

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { connect, type Data, sharedGateway, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect, type Data, ownGateway, sharedGateway, type TestGateway } from '../setup/gateway.ts';
 import { fund, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
 import { startSequencers } from '../setup/sequencers.ts';
 import { nextOf } from '../setup/streams.ts';
@@ -123,7 +123,7 @@ test('writers that commit out of order lose nothing', async () => {
 });
 
 test('when a process that sequences is killed another does all', async () => {
-  const serving = await startTestGateway({ ROLE: 'serve' });
+  const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const { viewer } = await serving.platform.ask('{ viewer { feedCursor } }');
   const stream = serving.platform.watch(events, { after: viewer.feedCursor });
@@ -141,11 +141,10 @@ test('when a process that sequences is killed another does all', async () => {
   expect((await nextOf(rest)).data.events.customer.id).toBe(after.customerId);
   await rest.return?.();
   await sequencers.stop();
-  await serving.stop();
 });
 
 test('a process that is paused, whichever it is, does not stop the feed', async () => {
-  const serving = await startTestGateway({ ROLE: 'serve' });
+  const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const { viewer } = await serving.platform.ask('{ viewer { feedCursor } }');
   const stream = serving.platform.watch(
@@ -160,5 +159,4 @@ test('a process that is paused, whichever it is, does not stop the feed', async 
   });
   await stream.return?.();
   await sequencers.stop();
-  await serving.stop();
 });

@@ -1,6 +1,7 @@
 import { createServer, connect as dial, type Socket } from 'node:net';
 import { afterAll, expect, test, vi } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
+import { listen } from '../setup/free-port.ts';
 import { connect, type Data, sharedGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
@@ -27,10 +28,8 @@ const wire = createServer((client: Socket) => {
   client.on('close', () => server.destroy());
   server.on('close', () => client.destroy());
 });
-await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
 const through = new URL(real.databaseUrl);
-const address = wire.address();
-through.host = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : ''}`;
+through.host = `127.0.0.1:${await listen(wire)}`;
 afterAll(() => wire.close());
 const wired = await sharedGateway({ ROLE: 'serve' }, through.href);
 const near = connect(wired.url, real.platform.platformId, real.platform.authorization);

@@ -2,7 +2,8 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { mint, succeed } from '../setup/acts.ts';
-import { connect, sharedGateway, startTestGateway } from '../setup/gateway.ts';
+import { listen } from '../setup/free-port.ts';
+import { connect, ownGateway, sharedGateway, startTestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
@@ -62,10 +63,7 @@ test('a half-open socket is let go by the missing answer to a ping', async () =>
     near.on('error', () => undefined);
     far.on('error', () => undefined);
   });
-  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
-  const address = wire.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const raw = await openRawSocket(`http://127.0.0.1:${address.port}`, t.platform.authorization);
+  const raw = await openRawSocket(`http://127.0.0.1:${await listen(wire)}`, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
   await subscribed(1, hasty);
   for (const socket of wires) socket.unpipe();
@@ -76,7 +74,7 @@ test('a half-open socket is let go by the missing answer to a ping', async () =>
 });
 
 test('a reader that stops reading is dropped, told 1013 when it reads again, and misses nothing when it resumes', async () => {
-  const slow = await startTestGateway();
+  const slow = await ownGateway();
   const { pool } = slow.gateway.payments.database;
   const { viewer } = await slow.platform.ask('{ viewer { feedCursor } }');
   const raw = await openRawSocket(slow.url, slow.platform.authorization);
@@ -100,7 +98,6 @@ test('a reader that stops reading is dropped, told 1013 when it reads again, and
   });
   while (seen.size < count) seen.add((await nextOf(watched)).data.events.id);
   await watched.return?.();
-  await slow.stop();
 }, 60_000);
 
 test('a revoked token closes its socket with 4403 and cuts its event streams, within seconds', async () => {
@@ -199,7 +196,7 @@ test('a stream that the database keeps from being opened ends its connection, so
 });
 
 test('more streams than are opened at once are all opened, each in its turn', async () => {
-  const crowded = await startTestGateway();
+  const crowded = await ownGateway();
   const { authorization } = crowded.platform;
   const sockets = await Promise.all(Array.from({ length: 15 }, () => openRawSocket(crowded.url, authorization)));
   for (const raw of sockets) {
@@ -209,7 +206,6 @@ test('more streams than are opened at once are all opened, each in its turn', as
   await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(300), { timeout: 30_000 });
   for (const raw of sockets) raw.socket.terminate();
   await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
-  await crowded.stop();
 });
 
 test('pages of other origins may talk only where the settings say so', async () => {
@@ -223,15 +219,7 @@ test('pages of other origins may talk only where the settings say so', async () 
   expect((await preflight('https://app.example')).get('access-control-allow-origin')).toBe('https://app.example');
   expect((await preflight('https://app.example')).get('access-control-allow-headers')).toContain('authorization');
   expect((await preflight('https://evil.example')).get('access-control-allow-origin')).toBeNull();
-  const answer = await fetch(`${t.url}/graphql`, {
-    method: 'POST',
-    headers: {
-      origin: 'https://app.example',
-      authorization: t.platform.authorization,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ query: '{ viewer { kind } }' }),
-  });
+  const answer = await t.platform.post({ query: '{ viewer { kind } }' }, { origin: 'https://app.example' });
   expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example');
   expect(await answer.json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { pay } from '../setup/acts.ts';
-import { connect, type Data, sharedGateway, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type Data, ownGateway, sharedGateway, type TestPlatform } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -135,7 +135,7 @@ test('an operation whose time is over has no further mutation carried out', asyn
 });
 
 test('an answer that would have too many bytes is refused, and names the limit', async () => {
-  const narrow = await startTestGateway({ ROLE: 'serve', MAX_ANSWER_BYTES: 1_024 }, t.databaseUrl);
+  const narrow = await ownGateway({ ROLE: 'serve', MAX_ANSWER_BYTES: 1_024 }, t.databaseUrl);
   const platform = connect(narrow.url, t.platform.platformId, t.platform.authorization);
   for (const amount of [1, 2, 3]) await pay(t.platform, scene, amount);
   const list =
@@ -147,5 +147,4 @@ test('an answer that would have too many bytes is refused, and names the limit',
   expect(data).toBeNull();
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', budget: 'answerBytes', limit: 1_024 });
   expect(errors?.[0]?.message).toContain('1024 bytes');
-  await narrow.stop();
 });

@@ -127,9 +127,7 @@ interface Request {
 }
 
 async function post(t: TestGateway, request: Request, accept: string): Promise<Data[]> {
-  const headers = { authorization: t.platform.authorization, 'content-type': 'application/json', accept };
-  const response = await fetch(`${t.url}/graphql`, { method: 'POST', headers, body: JSON.stringify(request) });
-  return [await response.json()];
+  return [await (await t.platform.post(request, { accept })).json()];
 }
 
 async function overSse(t: TestGateway, request: Request): Promise<Data[]> {

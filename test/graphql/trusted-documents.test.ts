@@ -44,14 +44,6 @@ async function appWith(more: object): Promise<TestPlatform> {
 type Sent = { readonly query?: string; readonly documentId?: string; readonly extensions?: Data };
 type Send = (platform: TestPlatform, sent: Sent) => Promise<Data>;
 
-const json = { 'content-type': 'application/json' };
-
-/** Sends an operation to a path, and returns the response. */
-function post(platform: TestPlatform, path: string, body: object, headers: Record<string, string> = {}) {
-  const all = { authorization: platform.authorization, ...json, ...headers };
-  return fetch(`${t.url}${path}`, { method: 'POST', headers: all, body: JSON.stringify(body) });
-}
-
 async function get(platform: TestPlatform, { extensions, ...sent }: Sent): Promise<Data> {
   const search = new URLSearchParams({ ...sent, ...(extensions && { extensions: JSON.stringify(extensions) }) });
   const response = await fetch(`${t.url}/graphql?${search}`, { headers: { authorization: platform.authorization } });
@@ -80,7 +72,7 @@ async function onSocket(platform: TestPlatform, { query = '', ...sent }: Sent): 
 }
 
 const queries: Readonly<Record<string, Send>> = {
-  POST: async (platform, sent) => (await post(platform, '/graphql', sent)).json(),
+  POST: async (platform, sent) => (await platform.post(sent)).json(),
   GET: get,
 };
 const streams: Readonly<Record<string, Send>> = {
@@ -89,7 +81,7 @@ const streams: Readonly<Record<string, Send>> = {
     const response = await openEventStream(`${t.url}/graphql`, platform.authorization, body);
     return response.headers.get('content-type')?.startsWith('text/event-stream')
       ? firstEvent(response)
-      : (await post(platform, '/graphql', body)).json();
+      : (await platform.post(body)).json();
   },
   'a socket': onSocket,
 };
@@ -286,11 +278,7 @@ describe('automatic persisted queries', () => {
 
   test('have the hash of their text: another one is refused', async () => {
     const wrong = { query: '{ viewer { kind } }', ...persisted('{ viewer { platformId } }') };
-    const answer = await fetch(`${development.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization: development.platform.authorization, ...json },
-      body: JSON.stringify(wrong),
-    });
+    const answer = await development.platform.post(wrong);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ errors: [{ message: 'provided sha does not match query' }] });
   });

@@ -11,7 +11,13 @@ import { parseRange } from '../../src/http/client-address.ts';
 import type { Bundle } from '../../src/pages/assets.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { connect as connectAs, sharedGateway, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import {
+  connect as connectAs,
+  ownGateway,
+  sharedGateway,
+  startTestGateway,
+  type TestGateway,
+} from '../setup/gateway.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** Whoever shows no credentials costs a refusal, and no more: connections, files, first messages, documents. */
@@ -254,16 +260,15 @@ describe('a file of a page', () => {
     const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: false }, t.databaseUrl);
     for (const name of names) expect([name, (await get(closed.url, name, 'gzip')).status]).toEqual([name, 404]);
     await closed.stop();
-    const documents = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: true }, t.databaseUrl);
+    const documents = await ownGateway({ ROLE: 'serve', GRAPHIQL: false, OPENAPI: true }, t.databaseUrl);
     for (const name of names) {
       const isUsed = pages.console?.files.includes(name);
       expect([name, (await get(documents.url, name, 'gzip')).status]).toEqual([name, isUsed ? 200 : 404]);
     }
-    await documents.stop();
   });
 
   test('is the same bytes for everybody, whatever they accept', async () => {
-    const shown = await startTestGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
+    const shown = await ownGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
     const path = `/assets/${pages.lab?.scripts[0]}`;
     for (const encoding of ['identity', 'gzip;q=0', 'br', 'gzip', '']) {
       const response = await fetch(`${shown.url}${path}`, { headers: { 'accept-encoding': encoding } });
@@ -272,7 +277,6 @@ describe('a file of a page', () => {
       expect(gunzipSync(readFileSync(`dist/pages/${pages.lab?.scripts[0]}.gz`)).toString()).toBe(await response.text());
       expect(length).toBe(readFileSync(`dist/pages/${pages.lab?.scripts[0]}.gz`).length);
     }
-    await shown.stop();
   });
 });
 
@@ -294,15 +298,14 @@ describe('connections', () => {
   }
 
   test('of strangers are a quarter of all from one address, and others are served', async () => {
-    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const left = await idle(gateway.url, 3 * most);
     expect(left).toHaveLength(most / 4);
     for (const socket of left) socket.destroy();
-    await gateway.stop();
   });
 
   test('of strangers give way, the oldest of the address that has the most, where all addresses have half of all', async () => {
-    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const sockets: Socket[] = [];
     for (let address = 10; address < 16; address += 1) {
       for (let opened = 0; opened < most / 4; opened += 1) {
@@ -312,11 +315,10 @@ describe('connections', () => {
     expect((await send({ url: gateway.url, method: 'GET', path: '/health/live' })).status).toBe(200);
     expect(sockets.filter((socket) => !socket.destroyed).length).toBeLessThanOrEqual(most / 2);
     for (const socket of sockets) socket.destroy();
-    await gateway.stop();
   });
 
   test('of those who have shown credentials are not counted as strangers’, over HTTP and over sockets', async () => {
-    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const agents = Array.from({ length: most / 4 }, () => new Agent({ keepAlive: true }));
     const { authorization } = t.platform;
     for (const agent of agents) {
@@ -333,27 +335,22 @@ describe('connections', () => {
     const path = '/health/live';
     expect((await send({ url: gateway.url, method: 'GET', path })).status).toBe(200);
     for (const agent of agents) agent.destroy();
-    await gateway.stop();
   });
 
   test('of a trusted proxy have clients of their own: it is not one address', async () => {
-    const gateway = await startTestGateway(
-      { ROLE: 'serve', TRUSTED_PROXIES: [parseRange('127.0.0.1')] },
-      t.databaseUrl,
-      { pace: { connections: most } },
-    );
+    const gateway = await ownGateway({ ROLE: 'serve', TRUSTED_PROXIES: [parseRange('127.0.0.1')] }, t.databaseUrl, {
+      pace: { connections: most },
+    });
     const left = await idle(gateway.url, most - 5);
     expect(left).toHaveLength(most - 5);
     for (const socket of left) socket.destroy();
-    await gateway.stop();
   });
 
   test('that send nothing, or no whole request head, are closed', async () => {
-    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { headersMs: 200 } });
+    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { headersMs: 200 } });
     const silent = await openAt(gateway.url);
     const slow = await openAt(gateway.url);
     slow.write('POST /graphql HTTP/1.1\r\nhost: a\r\n');
     await Promise.all([once(silent, 'close'), once(slow, 'close')]);
-    await gateway.stop();
   });
 });

@@ -10,7 +10,7 @@ import { busyClient, keepAliveClient } from '../setup/keep-alive-client.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { ownReceiver } from '../webhooks/receiver.ts';
 
 /** How an instance that is told to stop treats its clients. */
 
@@ -193,7 +193,7 @@ test('what never ends does not hold a stop up for as long as Docker waits', asyn
     WEBHOOK_LOOPBACK: 'on',
     ALLOW_UNSAFE: 'loopback-webhooks',
   });
-  const receiver = await startReceiver(() => undefined);
+  const receiver = await ownReceiver(() => undefined);
   await createEndpoint(t.platform, { url: receiver.url });
   await receiver.until((received) => received.length > 0);
   const upload = await hangingUpload(child.url);
@@ -216,7 +216,6 @@ test('what never ends does not hold a stop up for as long as Docker waits', asyn
   await expect(nextOf(stream.events)).rejects.toThrow();
   for (const socket of [upload.socket, unread, deaf.socket])
     'terminate' in socket ? socket.terminate() : socket.destroy();
-  await receiver.stop();
 });
 
 describe('during the delay', () => {

@@ -9,7 +9,7 @@ import { quote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, sharedGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { ownReceiver } from '../webhooks/receiver.ts';
 
 // The log of an instance. What it has of a request is looked for in the lines themselves.
 
@@ -141,22 +141,13 @@ test('a webhook is found by the request that caused it, and the request by the w
     config,
     log: openLog('info', stream),
   });
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const client = connect(gateway.url ?? '', t.platform.platformId, t.platform.authorization);
   const scene = await makeScene(client);
   await createEndpoint(client, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const quoted = await quote(client, usdToEur(scene));
-  await fetch(`${gateway.url}/graphql`, {
-    method: 'POST',
-    headers: {
-      ...{ 'content-type': 'application/json', authorization: t.platform.authorization },
-      'x-request-id': 'the-execution',
-    },
-    body: JSON.stringify({
-      query: 'mutation ($input: ExecuteQuoteInput!) { executeQuote(input: $input) { __typename } }',
-      variables: { input: { quoteId: quoted.id } },
-    }),
-  });
+  const query = 'mutation ($input: ExecuteQuoteInput!) { executeQuote(input: $input) { __typename } }';
+  await client.post({ query, variables: { input: { quoteId: quoted.id } } }, { 'x-request-id': 'the-execution' });
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
   const lineOf = (requestId: string | undefined) => parsed().find((line) => line.requestId === requestId);
   const webhook = receiver.received.find(({ body }) => body.transaction?.status === 'COMPLETED');
@@ -172,7 +163,6 @@ test('a webhook is found by the request that caused it, and the request by the w
     made: [quoted.id],
   });
   await gateway.stop();
-  await receiver.stop();
 });
 
 test('no error brings personal data or secrets into the log', async () => {

@@ -2,35 +2,13 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, vi } from 'vitest';
-import type { GatewaySettings } from '../../src/config.ts';
-import { pay } from './acts.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
-import { makeScene } from './scene.ts';
 
 /** Instances whose subscribers follow the whole feed of one platform, at a steady rate of changes. */
-export interface FanOut {
+interface FanOut {
   readonly instances: number;
   readonly perSecond: number;
   readonly seconds: number;
-  /** What is written: rows with all that they show, or changes of a payment, which are completed from its row as they are read. */
-  readonly changes: 'whole' | 'payments';
-  readonly settings?: Partial<GatewaySettings>;
-  /** Another process whose CPU counts, by its name. */
-  readonly beside?: Readonly<Record<string, number>>;
-  /** Is awaited before anything is measured: until what carries the events is there. */
-  readonly warm?: (gateways: readonly TestGateway[]) => Promise<void>;
-}
-
-/** What it has cost, and how long it has taken. */
-export interface FanOutFigures {
-  readonly changes: number;
-  readonly commitToAnnouncementMs: { readonly p50: number; readonly p99: number };
-  readonly commitToSubscriberMs: { readonly p50: number; readonly p99: number };
-  /** Milliseconds of CPU a second of Postgres, by what its sessions are for; of this process; and of those beside. */
-  readonly cpuMsPerSecond: Readonly<Record<string, number>>;
-  readonly notifications: number;
-  /** How many events the instances have read for live subscribers, all together. */
-  readonly read: number;
 }
 
 /** What a whole change carries: as large as the row of a payment. */
@@ -42,20 +20,15 @@ const clockTickMs = 10;
 
 const writeWhole = `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
   select $1, id, 'TEST', now(), 1, $3::jsonb from unnest($2::uuid[]) id`;
-/** The last change of the payment, again. */
-const writePayment = `insert into outbox (platform_id, event_id, type, occurred_at, transaction_id, quote_id, customer_id, version,
-    previous_status, status, reason, terminal, snapshot)
-  select platform_id, made, type, now(), transaction_id, quote_id, customer_id, version,
-    previous_status, status, reason, terminal, snapshot
-  from unnest($2::uuid[]) made, (select * from stored_event where platform_id = $1 and transaction_id = $3::uuid
-    order by sequence desc limit 1) e`;
-
-/** Runs it on a database of its own, and expects that each instance gets each change once and in order. */
-export async function measureFanOut(options: FanOut): Promise<FanOutFigures> {
-  const first = await startTestGateway(options.settings);
+/**
+ * Runs it on a database of its own, and expects that each instance gets each change once and in order. Returns what it has cost, in
+ * milliseconds of processor time a second of Postgres, by what its sessions are for, and of this process; and how long it has taken.
+ */
+export async function measureFanOut(options: FanOut) {
+  const first = await startTestGateway();
   const gateways = [first];
   while (gateways.length < options.instances) {
-    gateways.push(await startTestGateway(options.settings, first.databaseUrl));
+    gateways.push(await startTestGateway({}, first.databaseUrl));
   }
   const writer = new pg.Client(first.databaseUrl);
   const listener = new pg.Client(first.databaseUrl);
@@ -66,16 +39,14 @@ export async function measureFanOut(options: FanOut): Promise<FanOutFigures> {
   } finally {
     await writer.end();
     await listener.end();
-    // The changes of the payment are copies of one that happened once.
-    const broken = options.changes === 'payments' ? [/^each change of a transaction has one event/] : [];
-    for (const gateway of gateways.reverse()) await gateway.stop(broken);
+    for (const gateway of gateways.reverse()) await gateway.stop();
   }
 }
 
 async function measure(options: FanOut, gateways: readonly TestGateway[], writer: pg.Client, listener: pg.Client) {
   const [first] = gateways;
   const { platformId } = first?.platform ?? expect.fail();
-  const write = await writerOf(options, first ?? expect.fail(), writer);
+  const write = writerOf(platformId, writer);
   const announcedAt: (readonly [sequence: bigint, time: number])[] = [];
   listener.on('notification', ({ payload = '' }) => {
     for (const head of payload.split(',')) {
@@ -92,17 +63,16 @@ async function measure(options: FanOut, gateways: readonly TestGateway[], writer
   const readers = channels.map(async (channel, number) => {
     for await (const { id, sequence } of channel) seen[number]?.push({ id, sequence, time: performance.now() });
   });
-  await options.warm?.(gateways);
   for (let second = 0; second < 3; second += 1) await writeSteadily({ ...options, seconds: 1 }, write);
   await settled(seen, writer, platformId);
   for (const events of seen) events.length = 0;
   const start = await headOf(writer, platformId);
-  const [cpuBefore, countsBefore] = [await cpuByUse(writer, options), countsOf(gateways)];
+  const [cpuBefore, readBefore] = [await cpuByUse(writer), readBy(gateways)];
   const committedAt = await writeSteadily(options, write);
   await vi.waitFor(() => expect(seen.map(({ length }) => length)).toEqual(seen.map(() => committedAt.size)), {
     timeout: 60_000,
   });
-  const [cpuAfter, counts] = [await cpuByUse(writer, options), countsOf(gateways)];
+  const [cpuAfter, read] = [await cpuByUse(writer), readBy(gateways)];
   for (const channel of channels) channel.end();
   await Promise.all(readers);
   for (const events of seen) {
@@ -118,23 +88,16 @@ async function measure(options: FanOut, gateways: readonly TestGateway[], writer
     ...timesOf(seen, committedAt, announcedAt),
     cpuMsPerSecond: Object.fromEntries(cpu),
     notifications: announcedAt.length,
-    read: counts.read - countsBefore.read,
+    /** How many events the instances have read for live subscribers, all together. */
+    read: read - readBefore,
   };
 }
 
-/** Returns what writes changes, and notes the time at which each was committed, by its id. */
-async function writerOf({ changes }: FanOut, { platform }: TestGateway, writer: pg.Client) {
-  const transaction = changes === 'payments' ? (await pay(platform, await makeScene(platform))).id : undefined;
-  const [text, last] = transaction ? [writePayment, transaction.slice('Transaction:'.length)] : [writeWhole, snapshot];
-  if (transaction) {
-    const count = 'select count(*)::int as count from stored_event where transaction_id = $1 and terminal';
-    await vi.waitFor(async () => expect((await writer.query(count, [last])).rows[0].count).toBe(1), {
-      timeout: 10_000,
-    });
-  }
+/** Returns what writes changes, and answers their ids. */
+function writerOf(platformId: string, writer: pg.Client) {
   return async (count: number): Promise<string[]> => {
     const ids = Array.from({ length: count }, () => crypto.randomUUID());
-    if (count > 0) await writer.query(text, [platform.platformId, ids, last]);
+    if (count > 0) await writer.query(writeWhole, [platformId, ids, snapshot]);
     return ids;
   };
 }
@@ -171,8 +134,8 @@ async function settled(seen: readonly { sequence: bigint }[][], writer: pg.Clien
   );
 }
 
-/** Returns the milliseconds of CPU that were taken: by the server's connections, by this process, and by those beside. */
-async function cpuByUse(writer: pg.Client, { beside = {} }: FanOut): Promise<Record<string, number>> {
+/** Returns the milliseconds of CPU that were taken: by the server's connections, and by this process. */
+async function cpuByUse(writer: pg.Client): Promise<Record<string, number>> {
   const { rows } = await writer.query<{ pid: number; name: string }>(
     `select pid, application_name as name from pg_stat_activity where datname = current_database()`,
   );
@@ -184,16 +147,11 @@ async function cpuByUse(writer: pg.Client, { beside = {} }: FanOut): Promise<Rec
   };
   for (const { pid, name } of rows) add(/feed-live|feed-replay|feed|sequencer/.exec(name)?.[0] ?? 'other', pid);
   add('instances and subscribers', process.pid);
-  for (const [use, pid] of Object.entries(beside)) add(use, pid);
   return byUse;
 }
 
-function countsOf(gateways: readonly TestGateway[]) {
-  const feeds = gateways.map(({ gateway }) => gateway.feed);
-  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-  return {
-    read: sum(feeds.map(({ eventsRead }) => eventsRead.live)),
-  };
+function readBy(gateways: readonly TestGateway[]): number {
+  return gateways.reduce((sum, { gateway }) => sum + gateway.feed.eventsRead.live, 0);
 }
 
 function timesOf(

@@ -2,22 +2,15 @@ import { vi } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 
-/** What a command line of operators printed, and its exit code. */
-export interface OpsResult {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 /**
  * Runs a command line of operators on a database, as `npm run ops --` does, in this process: a process of its own takes most of
- * a second. One at a time, since it takes the process' output meanwhile.
+ * a second. One at a time, since it takes the process' output meanwhile. Returns its exit code and what it printed.
  */
 export async function runOps(
   databaseUrl: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): Promise<OpsResult> {
+) {
   const settings = { NODE_ENV: 'test', DATABASE_URL: servingUrl(databaseUrl), ...environment };
   for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   const out: string[] = [];

@@ -18,11 +18,8 @@ async function leftBehind(acts: number, act: (turn: number) => Promise<void>): P
 }
 
 async function sendAsStranger(query: string): Promise<number> {
-  const response = await fetch(`${t.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-    body: JSON.stringify({ query }),
-  });
+  const stranger = connect(t.url, '', '');
+  const response = await stranger.post({ query }, { accept: 'application/graphql-response+json' });
   await response.arrayBuffer();
   return response.status;
 }

@@ -63,11 +63,7 @@ for (let payment = 0; payment < 60; payment += 1) {
   const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
   await succeed(stormy, 'transferOut', input);
 }
-const cost = await fetch(`${t.url}/graphql`, {
-  method: 'POST',
-  headers: { authorization: stormy.authorization, 'content-type': 'application/json' },
-  body: JSON.stringify({ query: expensive, extensions: { cost: true } }),
-});
+const cost = await stormy.post({ query: expensive, extensions: { cost: true } });
 /** How many requests the expensive document counts as. */
 const documentRequests = Math.ceil((await cost.json()).extensions.cost.cost / 500);
 const child = await startChildGateway({

@@ -5,9 +5,9 @@ import { dnsResolver, isPublicAddress, type Resolver } from '../../src/outside/a
 import { paceOf } from '../../src/webhooks/delivery/pace.ts';
 import { Sender } from '../../src/webhooks/delivery/sender.ts';
 import { parseEndpointUrl } from '../../src/webhooks/endpoints/endpoint-url.ts';
-import { sharedGateway, startTestGateway } from '../setup/gateway.ts';
+import { ownGateway, sharedGateway } from '../setup/gateway.ts';
 import { createEndpoint, endpointUntil, tryCreate } from './endpoint.ts';
-import { startReceiver } from './receiver.ts';
+import { ownReceiver } from './receiver.ts';
 
 /** Where any socket of this process tried to connect to, at the port of https. */
 let attempted: string[] = [];
@@ -66,7 +66,7 @@ const insideHosts = [
 
 test('no spelling of an inner address can be registered where it is not the sandbox’s loopback', async () => {
   expect(insideHosts.length).toBeGreaterThanOrEqual(60);
-  const strict = await startTestGateway({ WEBHOOK_LOOPBACK: false });
+  const strict = await ownGateway({ WEBHOOK_LOOPBACK: false });
   for (const host of insideHosts) {
     const refused = await tryCreate(strict.platform, { url: `https://${host}/hooks` });
     expect(refused, host).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'url'] });
@@ -75,7 +75,6 @@ test('no spelling of an inner address can be registered where it is not the sand
     }
   }
   expect(attempted).toEqual([]);
-  await strict.stop();
 });
 
 test('only https on the usual ports, without credentials, is taken; the sandbox may use its own loopback', () => {
@@ -195,7 +194,7 @@ test('a name that flips between check and connection gains nothing: what was che
 });
 
 test('a loopback URL of a production platform is not followed, even where one is stored', async () => {
-  const trap = await startReceiver();
+  const trap = await ownReceiver();
   const sender = new Sender(paceOf(1), resolve);
   const outcome = await sender.post({
     url: trap.url,
@@ -211,7 +210,6 @@ test('a loopback URL of a production platform is not followed, even where one is
   });
   expect(trap.connections).toBe(0);
   await sender.close();
-  await trap.stop();
 });
 
 test('the host name stays in the TLS greeting and proxy variables are ignored', async () => {

@@ -4,7 +4,7 @@ import { act, actOn, ended, transactionFields } from '../setup/acts.ts';
 import { type Data, sharedGateway, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
-import { type Answer, answer, type Received, type Receiver, startReceiver, verify } from './receiver.ts';
+import { type Answer, answer, ownReceiver, type Received, type Receiver, startReceiver, verify } from './receiver.ts';
 
 /** What a platform answers to an approval question decides the payment, from the announcement to the ledger. */
 
@@ -252,7 +252,7 @@ async function announceFromBank(): Promise<string> {
 }
 
 test('one endpoint is asked and the others are told; a payment over a bank’s rails is no question', async () => {
-  const told = await startReceiver(answer(403));
+  const told = await ownReceiver(answer(403));
   const { id } = await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
   expect((await decided(answer(200))).status).toBe('COMPLETED');
   await told.until((received) => received.some(isQuestion));
@@ -270,7 +270,6 @@ test('one endpoint is asked and the others are told; a payment over a bank’s r
   // A question is put once; this is an event like any other, and is tried again.
   await receiver.until((received) => received.filter(about(bank)).length === 2);
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
-  await told.stop();
 });
 
 test('a question that waits still asks when it is sent again, and one that was answered only tells', async () => {
