@@ -1,17 +1,10 @@
 import { hash } from 'node:crypto';
 import type { TypedDocumentNode } from '@urql/core';
 import { type DocumentNode, parse } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ended as endOf, mint, pay } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
-import {
-  connect,
-  type Data,
-  sharedGateway,
-  startTestGateway,
-  type TestGateway,
-  type TestPlatform,
-} from '../setup/gateway.ts';
+import { connect, type Data, sharedGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { type AutomaticClient, automaticClients, type SentForm, urqlClient } from '../setup/persisted-clients.ts';
 import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -243,13 +236,9 @@ test("urql's persisted exchange sends the hashes of a manifest, and never a text
   expect(error?.graphQLErrors).toMatchObject([{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' } }]);
 });
 
-describe('automatic persisted queries', () => {
-  let development: TestGateway;
-  beforeAll(async () => {
-    development = await startTestGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
-  });
-  afterAll(() => development.stop());
+const development = await sharedGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
 
+describe('automatic persisted queries', () => {
   /** Queries twice with a client, and returns what it has sent in place of the document. */
   async function sentBy({ sends }: AutomaticClient, { url, platform }: TestGateway) {
     const query = 'query Automatic { viewer { platformId } }';

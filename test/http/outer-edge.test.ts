@@ -4,20 +4,13 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { parseRange } from '../../src/http/client-address.ts';
 import type { Bundle } from '../../src/pages/assets.ts';
-import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
+import { startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
-import {
-  connect as connectAs,
-  ownGateway,
-  sharedGateway,
-  startTestGateway,
-  type TestGateway,
-} from '../setup/gateway.ts';
+import { connect as connectAs, ownGateway, sharedGateway, startTestGateway } from '../setup/gateway.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** Whoever shows no credentials costs a refusal, and no more: connections, files, first messages, documents. */
@@ -108,19 +101,15 @@ describe('without credentials, what is asked for makes no difference', () => {
   });
 });
 
-describe('a request that is wrong in two ways is refused for the earlier one: address, form, credentials, limits, content', () => {
-  /** An instance at which the platform may send nothing more. */
-  let full: TestGateway;
-  beforeAll(async () => {
-    // A clock that stands still: what is used up stays so.
-    const limits = { RATE_LIMIT_PLATFORM: { perSecond: 1, burst: 1 } };
-    full = await startTestGateway({ ROLE: 'serve', ...limits }, t.databaseUrl, { pace: { now: () => 0 } });
-    const used = connectAs(full.url, t.platform.platformId, t.platform.authorization);
-    expect((await used.send(good)).status).toBe(200);
-    expect((await used.send(good)).status).toBe(429);
-  });
-  afterAll(() => full.stop());
+// A clock that stands still: what is used up stays so.
+const limits = { RATE_LIMIT_PLATFORM: { perSecond: 1, burst: 1 } };
+/** An instance at which the platform may send nothing more. */
+const full = await sharedGateway({ ROLE: 'serve', ...limits }, t.databaseUrl, { pace: { now: () => 0 } });
+const used = connectAs(full.url, t.platform.platformId, t.platform.authorization);
+expect((await used.send(good)).status).toBe(200);
+expect((await used.send(good)).status).toBe(429);
 
+describe('a request that is wrong in two ways is refused for the earlier one: address, form, credentials, limits, content', () => {
   const long = 'x'.repeat(101 * 1024);
   const paths: readonly [string, string, string][] = [
     ['POST', '/graphql', posted(good)],
@@ -181,29 +170,25 @@ describe('a request that is wrong in two ways is refused for the earlier one: ad
   });
 });
 
-describe('a socket whose client breaks the protocol', () => {
-  let database: ThrowawayDatabase;
-  /** In a process of its own, so that what it prints is seen. */
-  let gateway: ChildGateway;
-  beforeAll(async () => {
-    database = await freshDatabase();
-    gateway = await startChildGateway({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
-  });
-  afterAll(async () => {
-    expect(await gateway.end('SIGTERM')).toBe(0);
-    await database.drop();
-  });
+const database = await freshDatabase();
+/** In a process of its own, so that what it prints is seen. */
+const child = await startChildGateway({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
+afterAll(async () => {
+  expect(await child.end('SIGTERM')).toBe(0);
+  await database.drop();
+});
 
+describe('a socket whose client breaks the protocol', () => {
   /** Sends messages on a socket without credentials. The service logs one line. Returns the code of its close. */
   async function closeAfter(messages: readonly (string | Buffer)[]) {
-    const before = gateway.output().length;
-    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const before = child.output().length;
+    const socket = new WebSocket(`${child.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     socket.on('error', () => undefined);
     await once(socket, 'open');
     for (const message of messages) socket.send(message);
     const [code] = await once(socket, 'close');
-    await vi.waitFor(() => expect(gateway.output().slice(before)).toContain('protocol of sockets'));
-    const lines = gateway.output().slice(before).trimEnd().split('\n');
+    await vi.waitFor(() => expect(child.output().slice(before)).toContain('protocol of sockets'));
+    const lines = child.output().slice(before).trimEnd().split('\n');
     expect(lines.filter((line) => /sockets|^\s+at |Internal error/.test(line))).toEqual([
       expect.stringContaining('a client has broken the protocol of sockets'),
     ]);
@@ -234,7 +219,7 @@ describe('a socket whose client breaks the protocol', () => {
     let closed = 0;
     const fifty = Promise.withResolvers<void>();
     const sockets = Array.from({ length: 200 }, () => {
-      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+      const socket = new WebSocket(`${child.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
       socket.on('error', () => undefined).on('open', () => socket.send('{"type":"next"}'));
       return socket.on('close', () => {
         closed += 1;
@@ -243,7 +228,7 @@ describe('a socket whose client breaks the protocol', () => {
     });
     await fifty.promise;
     // What was sent at once has arrived before the answer to a request that came after it.
-    expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
+    expect((await fetch(`${child.url}/health/live`)).status).toBe(200);
     expect(closed).toBeLessThan(sockets.length);
     for (const socket of sockets) socket.terminate();
   });

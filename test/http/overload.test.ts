@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { BodyReader, maxReads, maxStrangers } from '../../src/http/bodies.ts';
 import { InFlight } from '../../src/http/in-flight.ts';
 import { Turns } from '../../src/http/turns.ts';
@@ -267,15 +267,11 @@ test('requests that wait for a webhook’s receiver take nothing from others', a
   await Promise.all(waiting);
 });
 
+const few = await sharedGateway({ DATABASE_POOL: 3 }, undefined, { pace: patient });
+const other = await few.newPlatform('other');
+
 describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
-  let few: TestGateway;
-  let other: TestPlatform;
-  beforeAll(async () => {
-    few = await startTestGateway({ DATABASE_POOL: 3 }, undefined, { pace: patient });
-    other = await few.newPlatform('other');
-  });
-  afterAll(() => few.stop());
 
   /**
    * Lets a platform run six reads that wait for the customers, and expects that so many of them are in the database, and that

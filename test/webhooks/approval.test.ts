@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/ledger/commit.ts';
 import { act, actOn, ended, transactionFields } from '../setup/acts.ts';
-import { type Data, sharedGateway, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, sharedGateway, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
-import { type Answer, answer, ownReceiver, type Received, type Receiver, startReceiver, verify } from './receiver.ts';
+import { type Answer, answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
 
 /** What a platform answers to an approval question decides the payment, from the announcement to the ledger. */
 
@@ -169,21 +169,13 @@ test('any other answer, or a broken connection, fails the payment as a webhook e
   }
 });
 
-describe('when the time to decide is over, counted once, from the question on', () => {
-  let hasty: TestGateway;
-  let asked: Receiver;
-  let endpointId: string;
-  beforeAll(async () => {
-    hasty = await startTestGateway({ PAYMENT_APPROVAL_MS: 1_500 });
-    asked = await startReceiver();
-    const input = { url: asked.url, eventTypes: ['INCOMING_PAYMENT'] };
-    endpointId = (await createEndpoint(hasty.platform, input)).id;
-  });
-  afterAll(async () => {
-    await asked.stop();
-    await hasty.stop();
-  });
+const hasty = await sharedGateway({ PAYMENT_APPROVAL_MS: 1_500 });
+const asked = await startReceiver();
+const eventTypes = ['INCOMING_PAYMENT'];
+const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url, eventTypes });
+afterAll(() => asked.stop());
 
+describe('when the time to decide is over, counted once, from the question on', () => {
   /** Announces a payment whose question is answered so; answers its end, and the delivery of the question. */
   async function timedOut(how: Answer): Promise<{ transaction: Data; question: Data }> {
     asked.answer = (response, received, request) =>

@@ -115,7 +115,6 @@ export const accessBugs: Bugs = {
     'whatever the key of client tokens has signed is one': {
       file: 'src/access/tokens/client-tokens.ts',
       find: "if (!('iss' in claims) || claims.iss !== issuer) return undefined;",
-      put: '',
       test: 'a revoked or forged client token is like none',
     },
   },
@@ -198,7 +197,6 @@ export const accessBugs: Bugs = {
     'a socket goes on with what the token that renews it may not do': {
       file: 'src/access/tokens/sessions.ts',
       find: 'for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;',
-      put: '',
       test: 'ends when it is renewed by %s',
     },
     'a stream opens though its socket was renewed with a lesser token meanwhile': {
@@ -250,7 +248,6 @@ export const accessBugs: Bugs = {
     'a token that only manages reads events by a webhook endpoint': {
       file: 'src/access/operations.ts',
       find: "if ('reads' in operation) requirePermission(caller, 'VIEW');",
-      put: '',
       test: 'whoever lets events be read, or reads one by an endpoint, needs VIEW, on both APIs',
     },
   },
@@ -264,7 +261,6 @@ export const accessBugs: Bugs = {
     'a function that a later migration makes is open to every login of the server': {
       file: 'prisma/migrations',
       find: 'alter default privileges revoke execute on functions from public;',
-      put: '',
       test: 'calls no function that a later migration makes, which the two roles may call',
     },
   },

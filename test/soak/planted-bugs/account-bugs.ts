@@ -72,7 +72,6 @@ export const accountBugs: Bugs = {
     'the oracle is asked nothing that has a certain field': {
       file: 'test/oracle/scene.ts',
       find: "taxId: 'QQ123456C', ",
-      put: '',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the source
       test: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
     },

@@ -25,7 +25,6 @@ export const attackBugs: Bugs = {
     'a command needs no permission': {
       file: 'src/access/operations.ts',
       find: '  requirePermission(caller, operation.permission);\n',
-      put: '',
       test: 'over GraphQL, a token that may do less learns nothing of what it names',
     },
   },
@@ -90,7 +89,6 @@ export const attackBugs: Bugs = {
     'a body is read while the refusal of its request waits': {
       file: 'src/http/bodies.ts',
       find: 'if (!request.complete) request.socket.pause();',
-      put: '',
       test: 'a refusal that waits reads nothing of its request meanwhile; then the connection serves the next one',
     },
   },
@@ -98,13 +96,11 @@ export const attackBugs: Bugs = {
     'refusals that wait as long as one may come at one moment': {
       file: 'src/access/limits/refusal-pace.ts',
       find: ' - spreadMs * ((source.longest * goldenRatio) % 1)',
-      put: '',
       test: 'none waits for more than twelve seconds, and those that would are not sent together',
     },
     'refusals go on waiting in an instance that stops': {
       file: 'src/access/limits/refusal-pace.ts',
       find: 'this.#ended.abort();',
-      put: '',
       test: 'do not wait for an instance that stops',
     },
   },
@@ -130,7 +126,6 @@ export const attackBugs: Bugs = {
     'the metrics are answered whatever the Host is': {
       file: 'src/instruments/operator-server.ts',
       find: '  refuseWrongAddresses(server);\n',
-      put: '',
       test: 'the metrics',
     },
     'a target may name another host than its header': {

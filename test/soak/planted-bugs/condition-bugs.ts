@@ -164,7 +164,6 @@ export const conditionBugs: Bugs = {
     'a deleted external account is checked for ever': {
       file: 'src/payments/accounts/external-account-changes.ts',
       find: '        checks: [{ accountId: id, dueInMs: null }],\n',
-      put: '',
       test: 'a deleted account is checked no more',
     },
     'an account that its rail calls INACTIVE is registered': {
@@ -182,7 +181,6 @@ export const conditionBugs: Bugs = {
     'what a rail says of an account counts after a change of it': {
       file: 'src/payments/accounts/account-moves.ts',
       find: '    version: account.version,\n',
-      put: '',
       test: 'what the rail says of an account as it was before a change is forgotten, and the rail is asked again',
     },
     'an account of a time that has not come yet is new': {

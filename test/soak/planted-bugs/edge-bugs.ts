@@ -14,13 +14,11 @@ export const edgeBugs: Bugs = {
     'a change of an external account ignores the version that it was made for': {
       file: 'prisma/functions/check_accounts.sql',
       find: ' or v_account.version <> coalesce(v_move.version, v_account.version)',
-      put: '',
       test: 'a change of an external account that was made for an earlier version of it is refused',
     },
     'the end of a case of another amount closes other cases of the payment, too': {
       file: 'prisma/functions/apply_plans.sql',
       find: " and c.kind = 'OTHER_AMOUNT'",
-      put: '',
       test: 'is booked for the case of another amount, and leaves a case of another outcome open',
     },
     'a difference is booked for a closed case': {
@@ -32,13 +30,11 @@ export const edgeBugs: Bugs = {
     'a difference is booked for a case of another outcome': {
       file: 'prisma/functions/check_difference.sql',
       find: " and kind = 'OTHER_AMOUNT'",
-      put: '',
       test: 'is not booked for a case of another outcome',
     },
     'a difference closes two cases': {
       file: 'prisma/functions/check_difference.sql',
       find: " or jsonb_array_length(p_plan -> 'cases') <> 1",
-      put: '',
       test: 'is booked with no other case beside it',
     },
     'a deposit is credited beside any quote that was not paid': {
@@ -52,7 +48,6 @@ export const edgeBugs: Bugs = {
     'the streams of a client token outlive its expiry': {
       file: 'prisma/functions/find_token_rights.sql',
       find: '\n    and t.expires_at > clock_timestamp()',
-      put: '',
       test: 'streams of a client token end once it has %s, and those of a living one go on',
     },
     'the streams of a revoked client token go on': {
@@ -66,7 +61,6 @@ export const edgeBugs: Bugs = {
     'a deletion revokes the expired tokens of its customer': {
       file: 'prisma/functions/apply_owner_changes.sql',
       find: '\n          and expires_at > statement_timestamp()',
-      put: '',
       test: 'leaves no living client token, and those that had ended before stay as they ended',
     },
     'a deletion revokes the revoked tokens of its customer again': {
@@ -215,7 +209,6 @@ export const edgeBugs: Bugs = {
     'an adjustment is decided twice': {
       file: 'prisma/functions/guard_adjustment.sql',
       find: "old.status <> 'PROPOSED' or ",
-      put: '',
       test: 'an adjustment is decided once, and its decision is not taken back',
     },
     'the decision on an adjustment is taken back': {
@@ -233,7 +226,6 @@ export const edgeBugs: Bugs = {
     'the name at the other end of a payment can change': {
       file: 'prisma/functions/guard_transaction.sql',
       find: '    new.destination_name := old.destination_name;\n',
-      put: '',
       test: 'a name at the other end of a payment stays as it was, whatever an update says',
     },
     'a payment was settled when an update says so': {
@@ -245,7 +237,6 @@ export const edgeBugs: Bugs = {
     'a refund has begun when an update says so': {
       file: 'prisma/functions/guard_transaction.sql',
       find: '    new.refund_initiated_at := new.updated_at;\n',
-      put: '',
       test: 'when a payment was settled and its refund begun is what the clock of the database said',
     },
   },
@@ -324,19 +315,16 @@ export const edgeBugs: Bugs = {
     'a default deposit account that is not ACTIVE names the first currency of a lookup': {
       file: 'prisma/functions/find_receiver.sql',
       find: "\n    and d.status = 'ACTIVE'",
-      put: '',
       test: 'the currency of the default deposit account comes first in a lookup, while that account is ACTIVE',
     },
     'a payment to a receiver who may receive nothing any more waits for ever': {
       file: 'prisma/functions/lease_rail_orders.sql',
       find: "r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and ",
-      put: '',
       test: 'is rejected, and its money is back: it %s',
     },
     'a payment goes to the default deposit account, whatever its currency': {
       file: 'prisma/functions/lease_rail_orders.sql',
       find: ' and rd.currency = t.received_currency',
-      put: '',
       test: 'a default deposit account in another currency gets nothing: the money comes to the account in its own',
     },
   },
@@ -350,7 +338,6 @@ export const edgeBugs: Bugs = {
     'money that is coming counts once for each order that its payment had': {
       file: 'prisma/functions/check_capacity.sql',
       find: 'o.due_at is not null and ',
-      put: '',
       test: 'of a payment whose money was pulled first: the order that is done counts no more',
     },
   },

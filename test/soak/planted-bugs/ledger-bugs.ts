@@ -82,7 +82,6 @@ export const ledgerBugs: Bugs = {
     'a change writes the name of a customer again, whatever it has become': {
       file: 'src/payments/customers/customer-changes.ts',
       find: '...(columns.name === customer.name && { name: undefined }),',
-      put: '',
       test: 'a change that repeats the name of a customer undoes no new name, whose identity check is another',
     },
     'the journal of an adjustment is dated before its account is locked': {
@@ -112,7 +111,6 @@ export const ledgerBugs: Bugs = {
       find: `    perform from account where platform_id = v_platform and customer_id = p_id and kind = 'INTERNAL'
     order by platform_id, id for no key update;
 `,
-      put: '',
       test: 'of an account, or of a customer whose payment locks the account alone, is decided by its lock',
     },
   },
@@ -126,7 +124,6 @@ export const ledgerBugs: Bugs = {
     'an identity check is decided by its platform outside the sandbox': {
       file: 'src/payments/sandbox/set-kyc-status.ts',
       find: 'simulationOf(payments, caller);',
-      put: '',
       test: 'a platform decides in the sandbox whether a customer may move money',
     },
   },
@@ -199,7 +196,6 @@ export const ledgerBugs: Bugs = {
     'a quote that another process has expired is reported as one that cannot be expired': {
       file: 'src/payments/quotes/expiry.ts',
       find: " || refusal?.code === 'QUOTE_EXPIRED'",
-      put: '',
       test: 'quotes that expired in a commit whose answer was lost are expired, and nothing is wrong',
     },
   },
@@ -264,7 +260,6 @@ export const ledgerBugs: Bugs = {
       file: 'prisma/functions/conclude_plan.sql',
       find: `
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
-      put: '',
       test: 'is what decision 6 says, for every refusal by the database',
     },
   },
@@ -293,7 +288,6 @@ export const ledgerBugs: Bugs = {
     'a journal need not balance': {
       file: 'prisma/functions/check_journal.sql',
       find: ' or bool_or(c.sum <> 0)',
-      put: '',
       test: 'that does not balance in each currency is refused when it would commit',
     },
     'a sealed journal takes more legs': {
@@ -363,7 +357,6 @@ export const ledgerBugs: Bugs = {
     'an audit goes on from a checkpoint although the last one has found broken rules': {
       file: 'src/ledger/checkpoint.ts',
       find: "if (row.broken > 0) return 'the last audit found broken rules';",
-      put: '',
       test: 'does not make the ledger look sound after another audit has found a rule broken',
     },
   },

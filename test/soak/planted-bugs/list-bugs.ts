@@ -93,7 +93,6 @@ export const listBugs: Bugs = {
     'a count costs as much as a column': {
       file: 'src/graphql/schema/list.ts',
       find: "extensions: { costs: 'all' }, ",
-      put: '',
       test: 'is an expensive document, of which twenty are refused: %s',
     },
     'the same sum under two names is read twice': {

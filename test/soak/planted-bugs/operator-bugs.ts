@@ -66,7 +66,6 @@ export const operatorBugs: Bugs = {
     'the end of an order by hand is no act': {
       file: 'src/payments/settlement/fail-order.ts',
       find: "await recordAct(act, operator, { platformId, subject, before, after: { status: 'FAILED' } });",
-      put: '',
       test: 'a payment ends FAILED by command as when its rail refuses it: its money is back, and an act says who and why',
     },
   },
@@ -86,7 +85,6 @@ export const operatorBugs: Bugs = {
     'a token of the far future is believed': {
       file: 'src/database/replicas/replicas.ts',
       find: 'if (lsn > known.lsn) return undefined;',
-      put: '',
       test: 'a token of the far future, or of another history, neither waits nor reads less',
     },
     'two tokens of reads can be compared': {

@@ -48,7 +48,6 @@ export const outerEdgeBugs: Bugs = {
     'what a stranger sends to GraphQL is parsed before its credentials are asked for': {
       file: 'src/http/admission.ts',
       find: '    else if (late && refuseStranger) refuseStranger();\n',
-      put: '',
       test: 'to a POST that accepts %s, and to a GET',
     },
     'the form of a request counts for known callers only': {
@@ -79,7 +78,6 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/graphql/transports/socket-protocol.ts',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the source
       find: '  await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);\n',
-      put: '',
       test: 'is refused later where it goes on',
     },
     'one address may have all connections of strangers': {
@@ -97,7 +95,6 @@ export const outerEdgeBugs: Bugs = {
     'who has shown credentials is limited as a stranger': {
       file: 'src/http/admission.ts',
       find: '    if (late === undefined) connections.noteKnown(request.socket);\n',
-      put: '',
       also: [
         { file: 'src/http/admission.ts', find: '  if (caller) connections.noteKnown(request.socket);\n', put: '' },
       ],

@@ -10,7 +10,8 @@ export interface Change {
   readonly file: string;
   /** The text that is replaced. It occurs once. */
   readonly find: string;
-  readonly put: string;
+  /** What stands there instead; nothing, if left out. */
+  readonly put?: string;
 }
 
 /** Bugs by the file of the test that catches them, and by what the code then does wrong. */
@@ -45,7 +46,7 @@ const functions = 'prisma/functions/';
 export function planted(root: string, { file, find, put, also = [] }: Bug): Map<string, string> {
   const files = new Map<string, string>();
   const read = (path: string) => files.get(path) ?? readFileSync(join(root, path), 'utf8');
-  for (const change of [{ file, find, put }, ...also]) {
+  for (const change of [{ file, find, ...(put !== undefined && { put }) }, ...also]) {
     const path = change.file === migrations ? migrationWith(root, change.find) : change.file;
     const before = read(path);
     const after = replaceOnce(before, change, path);
@@ -69,7 +70,7 @@ function migrationWith(root: string, text: string): string {
   return found;
 }
 
-function replaceOnce(text: string, { find, put }: Pick<Change, 'find' | 'put'>, path: string): string {
+function replaceOnce(text: string, { find, put = '' }: Pick<Change, 'find' | 'put'>, path: string): string {
   const [before, after, ...more] = text.split(find);
   if (before === undefined || after === undefined || more.length > 0) {
     throw new Error(`${path} has this ${text.split(find).length - 1} times, and not once: ${find.slice(0, 200)}`);

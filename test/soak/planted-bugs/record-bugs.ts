@@ -24,7 +24,6 @@ export const recordBugs: Bugs = {
     'the metadata of an external account stays as it was': {
       file: 'prisma/functions/apply_owner_changes.sql',
       find: '      metadata = v_account.metadata,\n',
-      put: '',
       test: 'a change replaces all that was noted, an empty one takes it away, and it stays when left out',
     },
     'a key of metadata may have any characters': {
@@ -52,7 +51,6 @@ export const recordBugs: Bugs = {
     'an event of a payment shows that it failed later': {
       file: 'prisma/functions/transaction_as_of.sql',
       find: '"failure_reason": null, ',
-      put: '',
       test: 'each event of an outgoing payment shows the payment as it was, whatever may change later',
     },
     'an event of an account does not store since when it is frozen': {

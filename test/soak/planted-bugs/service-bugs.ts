@@ -60,7 +60,6 @@ export const serviceBugs: Bugs = {
     'a payment that has settled upstream is sent again when it is asked about once more': {
       file: 'src/rails/upstream/upstream-orders.ts',
       find: 'if (order.settled) return this.#lookAgain(order);',
-      put: '',
       test: 'what has settled is not sent again where upstream does not have it any more: a person must look',
     },
   },
@@ -166,7 +165,6 @@ export const serviceBugs: Bugs = {
          and b.id = (select o.id from webhook_endpoint o
                      where o.platform_id = b.platform_id and o.status <> 'DISABLED' and 'INCOMING_PAYMENT' = any(o.event_types)
                      order by o.id limit 1)`,
-      put: '',
       test: 'one endpoint is asked and the others are told; a payment over a bank’s rails is no question',
     },
   },
@@ -234,7 +232,6 @@ export const serviceBugs: Bugs = {
     'an ended request keeps its place': {
       file: 'src/http/in-flight.ts',
       find: '    this.#load.count -= 1;\n',
-      put: '',
       test: 'one request too many is refused with 503 and Retry-After; when there is room again it is answered',
     },
   },
@@ -256,7 +253,6 @@ export const serviceBugs: Bugs = {
     'the mutations of a client that has gone are carried out': {
       file: 'src/graphql/schema/mutation.ts',
       find: 'if (context.isAbandoned()) throw abandoned();',
-      put: '',
       test: 'a client that breaks its request off has no further mutation carried out',
     },
   },
@@ -280,7 +276,6 @@ export const serviceBugs: Bugs = {
     'webhook deliveries that wait are deleted when they are old': {
       file: 'src/work/housekeeping.ts',
       find: "w.status <> 'PENDING' and ",
-      put: '',
       test: 'webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay',
     },
   },

@@ -75,7 +75,6 @@ export const statusBugs: Bugs = {
     'a deposit for a quote that has expired is credited each time': {
       file: 'prisma/functions/check_expired.sql',
       find: '\n       or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = v_transaction)',
-      put: '',
       test: 'takes one deposit of those that have planned before the first was committed',
     },
   },
@@ -105,7 +104,6 @@ export const statusBugs: Bugs = {
     'a refund in suspense is released as often as somebody asks': {
       file: 'prisma/functions/check_transactions.sql',
       find: " or ((v_move ->> 'pays_refund')::boolean and not v_refund_waits)",
-      put: '',
       test: 'is not paid by a release that was planned before another one',
     },
   },
