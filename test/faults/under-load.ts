@@ -38,15 +38,8 @@ export interface Scenery {
   readonly settings?: (position: number) => Record<string, string>;
 }
 
-/** What came of a run. */
-export interface Outcome<Told> {
-  /** What the disturbance has told. */
-  readonly told: Told;
-  readonly evidence: Evidence;
-  readonly violations: Violation[];
-  /** How long the disturbance took. */
-  readonly seconds: number;
-}
+/** What came of a run, and what its disturbance has told. */
+export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
 /** When nothing more has come for so long, nothing more comes: what is missing then is missing. */
 const silenceMs = 30_000;
@@ -58,7 +51,7 @@ const silenceMs = 30_000;
 export async function underLoad<Told>(
   options: Scenery,
   disturb: (around: Surroundings, note: (name: string) => void) => Promise<Told>,
-): Promise<Outcome<Told>> {
+) {
   const { seed } = options;
   const ends: (() => Promise<unknown>)[] = [];
   try {
@@ -108,7 +101,7 @@ export async function underLoad<Told>(
     await load.stop();
     const asking = connect(instances[0]?.url ?? '', platformId, authorization);
     const evidence = await gather(asking, { load, followers, receiver, scenes, start, postgres });
-    const violations = check(evidence);
+    const violations: Violation[] = check(evidence);
     if (options.undisturbed)
       violations.push(...load.troubles.map((words) => ({ kind: 'disturbed' as const, during, words })));
     return { told, evidence, violations, seconds };

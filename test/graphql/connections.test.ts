@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { act, mint } from '../setup/acts.ts';
+import { act, mint, usdToEur } from '../setup/acts.ts';
 import { type Data, sharedGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { fund, makeScene } from '../setup/scene.ts';
@@ -27,14 +27,7 @@ for (let made = 0; made < 5; made++) {
   await act(t.platform, 'transferOut', out, 'replayed');
   const into = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 10 };
   await act(t.platform, 'transferIn', into, 'replayed');
-  const quote = {
-    source: { account: { accountId: scene.usd } },
-    destination: { account: { accountId: scene.outsideEur } },
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 1_000,
-    immediatelyExecute: made % 2 === 0,
-  };
-  await act(t.platform, 'createQuote', quote, 'replayed');
+  await act(t.platform, 'createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
 }
 await quiet();
 

@@ -1,6 +1,6 @@
 import { createClient as createSseClient } from 'graphql-sse';
 import { describe, expect, test } from 'vitest';
-import { act } from '../setup/acts.ts';
+import { act, usdToEur } from '../setup/acts.ts';
 import { type Data, sharedGateway, type TestGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { fund, makeScene } from '../setup/scene.ts';
@@ -10,14 +10,7 @@ const development = await sharedGateway({ NODE_ENV: 'development', SANDBOX_PACE_
 const production = await sharedGateway({ NODE_ENV: 'production' });
 const scene = await makeScene(development.platform, 1_000_000n);
 for (let made = 0; made < 5; made++) {
-  const quote = {
-    source: { account: { accountId: scene.usd } },
-    destination: { account: { accountId: scene.outsideEur } },
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 1_000,
-    immediatelyExecute: made % 2 === 0,
-  };
-  await act(development.platform, 'createQuote', quote, 'replayed');
+  await act(development.platform, 'createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
 }
 
 const money = 'amount decimal formatted currency { code name symbol decimals }';

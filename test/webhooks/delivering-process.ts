@@ -1,0 +1,12 @@
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.ts';
+import { startGateway } from '../../src/gateway.ts';
+
+/** A process that does nothing but background work, on the settings of its environment: to be killed. */
+const config = readConfig(process.env);
+await startGateway({
+  databaseUrl: config.DATABASE_URL ?? '',
+  config: { ...config, ROLE: 'work' },
+  log: pino({ level: 'error' }, pino.destination(2)),
+});
+console.log('working');
