@@ -1,8 +1,7 @@
 -- Leases up to p_limit due orders for p_lease_ms, each with all data that its outcome may need. Nobody else takes them
 -- in this time. Planned once per connection, in the written order of joins and by keys alone: an order needs some
 -- twenty rows among millions, and the search for the best order of these joins took far longer than the joins.
--- p_with_locks: also orders with a rate lock.
-create or replace function lease_rail_orders(p_limit int, p_lease_ms bigint, p_with_locks boolean) returns table (
+create or replace function lease_rail_orders(p_limit int, p_lease_ms bigint) returns table (
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
   leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
   sender_uma_address text, source json, destination json, funding_account_id uuid, platform_account_id uuid,
@@ -25,7 +24,7 @@ begin
   with leased as (
     update rail_order o set due_at = clock_ms() + p_lease_ms * interval '1 millisecond', attempts = o.attempts + 1
     where o.ctid = any (array(
-      select d.ctid from rail_order d where d.due_at <= v_now and (p_with_locks or d.rate_lock is null) order by d.due_at limit p_limit for update skip locked))
+      select d.ctid from rail_order d where d.due_at <= v_now order by d.due_at limit p_limit for update skip locked))
     returning o.*
   )
   select o.platform_id, o.id, o.kind, o.attempts, o.scenario, p.environment, uuid_v7(),

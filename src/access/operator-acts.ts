@@ -27,6 +27,16 @@ function lettersOf(name: string): string {
   return letters === '' ? name : letters;
 }
 
+/** What the command of an operator answers where it has done nothing: why, in words for the operator. */
+export interface RefusedByHand {
+  readonly kind: 'refused';
+  readonly reason: string;
+}
+
+export function refusedByHand(reason: string): RefusedByHand {
+  return { kind: 'refused', reason };
+}
+
 /** What an act was about. */
 export interface ActFacts {
   /** Null where it was about no platform. */

@@ -94,7 +94,10 @@ export const evmAddress: AccountField = {
   spellings: spellings.capitals,
 };
 
-/** The purposes that Nigerian accounts and some corridors require (specification 2.10). */
+/**
+ * The purposes of a payment (specification 2.10), for `PURPOSE_OF_PAYMENT`, and for Nigerian accounts and some corridors,
+ * which require one.
+ */
 export const purposesOfPayment = [
   'GIFT',
   'SELF',

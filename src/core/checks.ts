@@ -20,9 +20,9 @@ export const maxListLength = 100;
 export function checkText(text: string | null | undefined, path: FieldPath, maxLength = 500): void {
   if (text === null || text === undefined) return;
   if (text.length > maxLength)
-    throw new Refusal('INVALID_INPUT', `the text must have at most ${maxLength} characters`, { path });
+    throw new Refusal('INVALID_INPUT', `the text must have at most ${maxLength} characters`, path);
   if (!isPlainText(text)) {
-    throw new Refusal('INVALID_INPUT', 'the text must not have control characters or halves of characters', { path });
+    throw new Refusal('INVALID_INPUT', 'the text must not have control characters or halves of characters', path);
   }
 }
 
@@ -58,6 +58,6 @@ export function parseTimestamp(text: string): Date | undefined {
  * @throws Refusal INVALID_INPUT
  */
 export function checkRequiredText(text: string, path: FieldPath, maxLength = 200): void {
-  if (text.trim() === '') throw new Refusal('INVALID_INPUT', 'the text must not be empty', { path });
+  if (text.trim() === '') throw new Refusal('INVALID_INPUT', 'the text must not be empty', path);
   checkText(text, path, maxLength);
 }

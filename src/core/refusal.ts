@@ -68,6 +68,8 @@ export interface RefusalDetails {
   readonly [fact: string]: unknown;
 }
 
+const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.isArray(about);
+
 /** The message of a request that cannot be processed because of the database. Nothing has happened. */
 export const databaseAway = 'the database is out of reach or has too much to do; try again';
 
@@ -78,11 +80,7 @@ export const databaseAway = 'the database is out of reach or has too much to do;
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof OutcomeUnknown) return outcomeUnknown();
-  return isDatabaseFault(error)
-    ? new Refusal('SERVICE_UNAVAILABLE', databaseAway, {
-        retryAfter: 1,
-      })
-    : undefined;
+  return isDatabaseFault(error) ? new Refusal('SERVICE_UNAVAILABLE', databaseAway, { retryAfter: 1 }) : undefined;
 }
 
 /** Returns the refusal for a command that may have taken effect, but whose answer is lost. */
@@ -103,11 +101,12 @@ export class Refusal extends Error {
   /** Whether this repeats the answer to the first call with the idempotency key. */
   readonly replayed: boolean;
 
-  constructor(code: RefusalCode, message: string, details: RefusalDetails = {}, replayed = false) {
+  /** @param about the facts, or the path of the cause, where that is the only one */
+  constructor(code: RefusalCode, message: string, about: FieldPath | RefusalDetails = {}, replayed = false) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
-    this.details = details;
+    this.details = isPath(about) ? { path: about } : about;
     this.replayed = replayed;
   }
 }

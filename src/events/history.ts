@@ -1,46 +1,10 @@
 import type { Database } from '../database/database.ts';
 import type { Event } from '../database/generated/client/client.ts';
 import type { Feed } from './feed.ts';
-import { eventsOfNoun, type FollowedNoun, latestEventsOf } from './row-events.ts';
+import { type FollowedNoun, latestEventsOf } from './row-events.ts';
 
 /** How many milliseconds to wait for a committed change that is not yet sequenced: that usually takes a few. */
 const waitMs = 2_000;
-
-/** The version of a transaction that a caller has seen. */
-export interface SeenTransaction {
-  readonly platformId: string;
-  readonly id: string;
-  readonly version: number;
-}
-
-/**
- * Returns the events of each of these transactions, in order, read together. Each change of a transaction makes one event,
- * so a caller that has seen version 3 gets at least three: the read waits until committed changes are sequenced.
- */
-export async function eventsOfTransactions(
-  database: Database,
-  feed: Feed,
-  transactions: readonly SeenTransaction[],
-): Promise<Event[][]> {
-  const platforms = [...new Set(transactions.map(({ platformId }) => platformId))];
-  const ids = [...new Set(transactions.map(({ id }) => id))];
-  const eventsOf = (events: readonly Event[], { platformId, id }: SeenTransaction) =>
-    events.filter((event) => event.platformId === platformId && event.transactionId === id);
-  const events = await readUntil(
-    feed,
-    (found) => transactions.every((seen) => eventsOf(found, seen).some((event) => event.version >= seen.version)),
-    () =>
-      database.prisma.event.findMany({
-        where: {
-          platformId: { in: platforms },
-          transactionId: { in: ids },
-          type: { in: [...eventsOfNoun.Transaction.types] },
-        },
-        orderBy: { sequence: 'asc' },
-      }),
-  );
-  return transactions.map((seen) => eventsOf(events, seen));
-}
 
 /**
  * Returns the latest events of rows of the same time, by the ids under which the feed has them, and waits until each has

@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { DatabaseClient } from '../database/connections/hosts.ts';
 import type { Database } from '../database/database.ts';
+import { firstDue } from '../database/leases.ts';
 
 /** The most milliseconds that the figures may take; then the scrape goes without them. */
 const limitMs = 2_000;
@@ -17,7 +18,7 @@ const figures = `select
   ${ageOf('select occurred_at from outbox order by id limit 1')} as outbox_oldest_seconds,
   ${countOf('from rail_order where due_at is not null')} as orders_open,
   ${countOf("from rail_order where due_at < clock_timestamp() - interval '30 seconds'")} as orders_overdue,
-  ${ageOf('select due_at from rail_order where due_at is not null order by due_at limit 1')} as orders_oldest_overdue_seconds,
+  ${ageOf(firstDue({ table: 'rail_order' }))} as orders_oldest_overdue_seconds,
   ${countOf("from webhook_delivery where status = 'PENDING'")} as deliveries_pending,
   ${ageOf(`select min(uuid_v7_time(id)) from (select id from webhook_delivery where status = 'PENDING' limit ${maxCount}) as pending`)}
     as deliveries_oldest_seconds,
@@ -28,7 +29,7 @@ const figures = `select
   (select count(*)::int from feed_epoch where marked_at is null) as restores_unmarked,
   ${countOf('from reconciliation_difference where closed_at is null and gone_at is null')} as reconciliation_differences,
   ${countOf("from rail_deposit where status = 'UNATTRIBUTED'")} as deposits_unattributed,
-  ${ageOf('select due_at from rail_webhook where due_at is not null order by due_at limit 1')} as provider_webhooks_oldest_overdue_seconds,
+  ${ageOf(firstDue({ table: 'rail_webhook' }))} as provider_webhooks_oldest_overdue_seconds,
   (select coalesce(extract(epoch from max(finished_at)), 0)::float8 from reconciliation) as reconciliation_last_timestamp_seconds,
   (select coalesce(max(extract(epoch from finished_at)), 0)::float8 from ${lastAudit}) as audit_last_timestamp_seconds,
   (select coalesce(max(extract(epoch from finished_at)), 0)::float8 from (

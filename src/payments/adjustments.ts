@@ -1,4 +1,4 @@
-import { isSamePerson, type Operator, recordAct } from '../access/operator-acts.ts';
+import { isSamePerson, type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
 import { platformItself } from '../access/platform-itself.ts';
 import { maxAmount } from '../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../core/currencies.ts';
@@ -28,9 +28,7 @@ const withAccount = {
 export type Adjustment = Prisma.AdjustmentGetPayload<{ include: typeof withAccount }>;
 
 /** The outcome of a command about an adjustment. */
-export type Adjusted =
-  | { readonly kind: 'done'; readonly adjustment: Adjustment }
-  | { readonly kind: 'refused'; readonly reason: string };
+export type Adjusted = { readonly kind: 'done'; readonly adjustment: Adjustment } | RefusedByHand;
 
 /** What is proposed: `amount` in the smallest unit of the currency, positive for a credit, negative for a debit. */
 export interface Proposal {
@@ -50,13 +48,13 @@ export async function proposeAdjustment(
     name?.kind === 'INTERNAL'
       ? await database.prisma.account.findFirst({ where: { id: name.id, kind: 'INTERNAL' } })
       : undefined;
-  if (!account) return { kind: 'refused', reason: `there is no internal account ${accountId}` };
+  if (!account) return refusedByHand(`there is no internal account ${accountId}`);
   if (account.currency !== currency) {
-    return { kind: 'refused', reason: `${accountId} is in ${account.currency}, and not in ${currency}` };
+    return refusedByHand(`${accountId} is in ${account.currency}, and not in ${currency}`);
   }
   if (amount === 0n || amount > maxAmount || amount < -maxAmount) {
     const most = formatMajor(maxAmount, requiredCurrency(currency));
-    return { kind: 'refused', reason: `the amount must be more than nothing, and ${most} at most` };
+    return refusedByHand(`the amount must be more than nothing, and ${most} at most`);
   }
   const { platformId } = account;
   const adjustment = await inTransaction(database, async (act) => {
@@ -74,15 +72,14 @@ export async function proposeAdjustment(
 /** Moves the money of a proposal. Another person than its proposer approves it, once, before it expires. */
 export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjusted> {
   const found = await findAdjustment(database, id);
-  if (!found) return { kind: 'refused', reason: `there is no ${id}` };
+  if (!found) return refusedByHand(`there is no ${id}`);
   const { platformId, account } = found;
-  if (isSamePerson(found.proposedBy, operator.by))
-    return { kind: 'refused', reason: `${id} ${conflictWords('SAME_PERSON')}` };
+  if (isSamePerson(found.proposedBy, operator.by)) return refusedByHand(`${id} ${conflictWords('SAME_PERSON')}`);
   const refusal = await retryLostRaces(() => inTransaction(database, (act) => approve(act, found, operator)));
   if (!refusal) return { kind: 'done', adjustment: await requireOne(database.prisma, found) };
-  if (refusal.code === 'CONFLICT') return { kind: 'refused', reason: `${id} ${conflictWords(refusal.status)}` };
+  if (refusal.code === 'CONFLICT') return refusedByHand(`${id} ${conflictWords(refusal.status)}`);
   const owner = platformItself({ platformId, environment: account.platform.environment });
-  return { kind: 'refused', reason: `nothing done: ${planRefusal(refusal, {}, owner, false).message}` };
+  return refusedByHand(`nothing done: ${planRefusal(refusal, {}, owner, false).message}`);
 }
 
 /** Commits the journal, the approval and the act; a refusal by the database changes nothing. */
@@ -101,7 +98,7 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
 /** Ends a proposal without moving anything. Whoever proposed it may reject it, too. */
 export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjusted> {
   const found = await findAdjustment(database, id);
-  if (!found) return { kind: 'refused', reason: `there is no ${id}` };
+  if (!found) return refusedByHand(`there is no ${id}`);
   const where = { platformId: found.platformId, id: found.id };
   const isRejected = await inTransaction(database, async (act) => {
     const { now } = await readClock(act.client);
@@ -120,7 +117,7 @@ export async function rejectAdjustment(database: Database, id: string, operator:
   });
   const adjustment = await requireOne(database.prisma, where);
   if (isRejected) return { kind: 'done', adjustment };
-  return { kind: 'refused', reason: `${id} ${conflictWords(adjustment.status)}` };
+  return refusedByHand(`${id} ${conflictWords(adjustment.status)}`);
 }
 
 /** Lists adjustments, the latest first: those that wait for a decision, or all. */

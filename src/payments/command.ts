@@ -174,9 +174,7 @@ function toResult<Type extends ResultType>(
 ): CommandResult<SnapshotRows[Type]> {
   switch (outcome.kind) {
     case 'mismatch':
-      throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', {
-        path: keyPath,
-      });
+      throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', keyPath);
     case 'refused':
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':

@@ -1,3 +1,4 @@
+import { type RefusedByHand, refusedByHand } from '../access/operator-acts.ts';
 import { accountNameIn, uuidOf } from '../core/ids.ts';
 import type { Database } from '../database/database.ts';
 import { retryLostRaces } from '../database/retry.ts';
@@ -14,9 +15,7 @@ export interface Freezing {
 }
 
 /** The outcome: whether anything changed, and since when it is frozen, or was. */
-export type Frozen =
-  | { readonly kind: 'changed' | 'unchanged'; readonly since: Date | null }
-  | { readonly kind: 'refused'; readonly reason: string };
+export type Frozen = { readonly kind: 'changed' | 'unchanged'; readonly since: Date | null } | RefusedByHand;
 
 const frozenStatement = statement<{ found: { readonly since: string | null; readonly changed: boolean } | null }>(
   'set_frozen',
@@ -27,7 +26,7 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const uuid = uuidOf(id, 'Customer');
   return uuid === undefined
-    ? { kind: 'refused', reason: `${id} is no customer id: Customer:…` }
+    ? refusedByHand(`${id} is no customer id: Customer:…`)
     : setFrozen(database, id, { noun: 'CUSTOMER', uuid }, freezing);
 }
 
@@ -35,7 +34,7 @@ export async function freezeCustomer(database: Database, id: string, freezing: F
 export async function freezeAccount(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const name = accountNameIn(id);
   return name === undefined
-    ? { kind: 'refused', reason: `${id} is no account id: InternalAccount:… or ExternalAccount:…` }
+    ? refusedByHand(`${id} is no account id: InternalAccount:… or ExternalAccount:…`)
     : setFrozen(database, id, { noun: name.kind, uuid: name.id }, freezing);
 }
 
@@ -48,7 +47,7 @@ async function setFrozen(
   const [row] = await retryLostRaces(() =>
     runCommitting(database, (client) => frozenStatement(client, noun, uuid, frozen, by, reason)),
   );
-  if (!row?.found) return { kind: 'refused', reason: `there is no ${id}` };
+  if (!row?.found) return refusedByHand(`there is no ${id}`);
   database.commits.emit('committed');
   const { changed, since } = row.found;
   return { kind: changed ? 'changed' : 'unchanged', since: since === null ? null : new Date(since) };

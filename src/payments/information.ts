@@ -1,3 +1,4 @@
+import { purposesOfPayment } from '../core/account-fields.ts';
 import { checkAll } from '../core/check-all.ts';
 import { isDay, isPlainText } from '../core/checks.ts';
 import type { FieldPath } from '../core/path.ts';
@@ -12,22 +13,6 @@ export interface InformationField {
 
 /** Facts, by name. */
 export type Information = Readonly<Record<string, string>>;
-
-/** The purposes of a payment (specification 2.10), for `PURPOSE_OF_PAYMENT`. */
-export const purposes = [
-  'GIFT',
-  'SELF',
-  'GOODS_OR_SERVICES',
-  'EDUCATION',
-  'HEALTH_OR_MEDICAL',
-  'REAL_ESTATE_PURCHASE',
-  'TAX_PAYMENT',
-  'LOAN_PAYMENT',
-  'UTILITY_BILL',
-  'DONATION',
-  'TRAVEL',
-  'OTHER',
-] as const;
 
 const maxFields = 30;
 
@@ -57,7 +42,10 @@ const forms: ReadonlyMap<string, Form> = new Map([
   ['FI_ADDRESS', anyText],
   [
     'PURPOSE_OF_PAYMENT',
-    { words: `one of ${purposes.join(', ')}`, fits: (value) => purposes.some((purpose) => purpose === value) },
+    {
+      words: `one of ${purposesOfPayment.join(', ')}`,
+      fits: (value) => purposesOfPayment.some((purpose) => purpose === value),
+    },
   ],
   ['ULTIMATE_INSTITUTION_COUNTRY', country],
   ['IDENTIFIER', anyText],
@@ -70,12 +58,12 @@ const forms: ReadonlyMap<string, Form> = new Map([
  */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath): Information {
   const fields = given ?? [];
-  if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, { path });
+  if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, path);
   checkAll(
     ...fields.map((field, position) => () => {
       const isRepeated = fields.findIndex(({ name }) => name === field.name) < position;
       const reason = factFault(field, isRepeated);
-      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, { path: [...path, position] });
+      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, [...path, position]);
     }),
   );
   return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
@@ -116,7 +104,7 @@ export function checkApplicable(
   checkAll(
     ...(given ?? []).map(({ name }, position) => () => {
       const reason = faultOf(name);
-      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, { path: [...path, position] });
+      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, [...path, position]);
     }),
   );
 }

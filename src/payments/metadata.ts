@@ -24,11 +24,11 @@ export function checkMetadata(
 ): { [key: string]: string } | null | undefined {
   if (!given) return undefined;
   if (caller.kind === 'CLIENT') {
-    throw new Refusal('FORBIDDEN', 'metadata is for platforms to set, not for client tokens', { path });
+    throw new Refusal('FORBIDDEN', 'metadata is for platforms to set, not for client tokens', path);
   }
   const entries = Object.entries(given);
   if (entries.length > maxEntries) {
-    throw new Refusal('INVALID_INPUT', `metadata has at most ${maxEntries} entries`, { path });
+    throw new Refusal('INVALID_INPUT', `metadata has at most ${maxEntries} entries`, path);
   }
   checkAll(
     ...entries.map(
@@ -45,14 +45,14 @@ function checkEntry(key: string, value: string, path: FieldPath): void {
     throw new Refusal(
       'INVALID_INPUT',
       `a key has 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begins with a letter or digit`,
-      { path },
+      path,
     );
   }
   if (value.length > maxValueLength || !isPlainText(value)) {
     throw new Refusal(
       'INVALID_INPUT',
       `a value has at most ${maxValueLength} characters, none of them a control character or half a character`,
-      { path },
+      path,
     );
   }
 }

@@ -1,4 +1,6 @@
+import type { Transaction } from '../database/rows.ts';
 import type { Journal, Leg } from '../ledger/plan.ts';
+import type { RateLock } from '../rails/rate-lock.ts';
 
 /**
  * The amounts and accounts of one outgoing payment, in smallest units. For a same-currency transfer both amounts are
@@ -12,13 +14,40 @@ export interface Flow {
   readonly fees: bigint;
   /** The part of the fees that the platform earns, and the account of the platform for it. */
   readonly platformFee: bigint;
-  readonly platformAccountId: string | undefined;
+  readonly platformAccountId?: string | undefined;
   readonly receivingCurrency: string;
   readonly received: bigint;
   /** The internal account that receives; undefined when the money leaves. */
-  readonly destinationAccountId: string | undefined;
+  readonly destinationAccountId?: string | undefined;
   /** What the rail takes in the sending currency, where it converts the money itself (decision 83). */
   readonly lockedSent?: bigint | undefined;
+}
+
+/**
+ * Returns the amounts and accounts of an outgoing payment, without the platform's part of the fees.
+ * @param sourceAccountId the internal account that it is paid from
+ * @param lock what the rail has locked for it
+ */
+export function flowOf(
+  transaction: Transaction,
+  sourceAccountId: string | undefined,
+  lock: RateLock | undefined,
+): Flow {
+  const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
+  if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === undefined) {
+    throw new Error(`outgoing transaction ${id} lacks one of its sides`);
+  }
+  return {
+    transactionId: id,
+    sourceAccountId,
+    sendingCurrency: sentCurrency,
+    sent: sentAmount,
+    fees: transaction.fees ?? 0n,
+    platformFee: 0n,
+    receivingCurrency: transaction.receivedCurrency,
+    received: receivedAmount,
+    lockedSent: lock?.sent,
+  };
 }
 
 /** Debits the source: fees are earned, the rest is converted, and the amount to deliver waits in CLEARING. */
@@ -120,14 +149,12 @@ export function suspension(flow: Flow): Journal {
 
 /** Reverses a suspension, so that a refund can follow: the rail has given the money back after all. */
 export function resumption(flow: Flow): Journal {
-  const reversed = suspension(flow);
-  return { ...reversed, kind: 'resumption', legs: reversed.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
+  return reversed(suspension(flow), 'resumption');
 }
 
 /** Reverses a delivery that the bank returned, so that a refund can follow. */
 export function bankReturn(flow: Flow): Journal {
-  const reversed = delivery(flow);
-  return { ...reversed, kind: 'return', legs: reversed.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
+  return reversed(delivery(flow), 'return');
 }
 
 /** Corrects the balance of an account by an approved adjustment: positive is a credit (decision 81). */
@@ -168,24 +195,14 @@ export function difference(transactionId: string, promised: Moves, moved: Moves)
 
 /** Passes money from outside on to an external account: in, and out again. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
-  return [
-    {
-      kind: 'arrival',
-      transactionId,
-      legs: [
-        { system: 'OUTSIDE', currency, amount: -amount },
-        { system: 'CLEARING', currency, amount },
-      ],
-    },
-    {
-      kind: 'delivery',
-      transactionId,
-      legs: [
-        { system: 'CLEARING', currency, amount: -amount },
-        { system: 'OUTSIDE', currency, amount },
-      ],
-    },
-  ];
+  const come = { system: 'OUTSIDE', currency, amount: -amount } as const;
+  const arrival: Journal = { kind: 'arrival', transactionId, legs: [come, { system: 'CLEARING', currency, amount }] };
+  const { legs } = reversed(arrival, 'delivery');
+  return [arrival, { kind: 'delivery', transactionId, legs: legs.toReversed() }];
+}
+
+function reversed(journal: Journal, kind: Journal['kind']): Journal {
+  return { ...journal, kind, legs: journal.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
 }
 
 /** Returns what waits in CLEARING until the rail has moved it: the money as the rail takes it. */

@@ -148,7 +148,7 @@ export function accountName(id: string, path: FieldPath): AccountName {
  * @throws Refusal ACCOUNT_NOT_FOUND
  */
 export function accountNotFound(path: FieldPath): never {
-  throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', { path });
+  throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', path);
 }
 
 /**
@@ -164,7 +164,7 @@ export function customerUuid(id: string, path: FieldPath): string {
  * @throws Refusal USER_NOT_FOUND
  */
 export function customerNotFound(path: FieldPath): never {
-  throw new Refusal('USER_NOT_FOUND', 'no such customer', { path });
+  throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
 }
 
 /** An account that takes part in a payment, with the fields that its outcome needs. */

@@ -8,6 +8,8 @@ import type { PlanRefusal } from '../ledger/commit.ts';
 
 /** How a command presents a refusal of its plan by the database. */
 export interface RefusalOptions {
+  /** The path of the cause in the input, where `paths` has none for the code. */
+  readonly path?: FieldPath;
   /**
    * The path of the cause in the input; a function of the id that the refusal is about, where several paths are
    * possible.
@@ -24,7 +26,9 @@ export interface RefusalOptions {
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   // A frozen customer is named where one who may not move money is.
   const pathOf =
-    options.paths?.[refusal.code] ?? (refusal.code === 'CUSTOMER_FROZEN' ? options.paths?.USER_NOT_READY : undefined);
+    options.paths?.[refusal.code] ??
+    (refusal.code === 'CUSTOMER_FROZEN' ? options.paths?.USER_NOT_READY : undefined) ??
+    options.path;
   const path = typeof pathOf === 'function' ? pathOf(refusal.id ?? '') : pathOf;
   const { code, message, facts } = limitedRefusal(refusal, caller) ?? fullRefusal(refusal, options);
   return new Refusal(code, message, { path, ...facts }, replayed);

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { type RailHost, type RailModule, railPort } from './port.ts';
 import type { Rail } from './rail.ts';
 import type { EnvironmentRails, RailEntry, RailSettings } from './rail-settings.ts';
-import { withSpans } from './with-spans.ts';
+import { askingParts, withSpans } from './with-spans.ts';
 
 /** The rails of all environments, opened. */
 export interface LoadedRails {
@@ -155,23 +155,8 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
 
 /** The parts of a rail that are functions. */
 const parts: readonly string[] = [
-  ...['rate', 'paymentInstructions', 'lookUp', 'payOut', 'collect', 'giveBack', 'collectionAmount', 'expectedMs'],
-  ...[
-    'firstAskMs',
-    'lockRate',
-    'checkAccount',
-    'checkIdentity',
-    'findOrder',
-    'movements',
-    'balances',
-    'receiveWebhook',
-    'readWebhook',
-    'deposits',
-    'takeDeposit',
-    'forPlatform',
-    'checkConnection',
-    'close',
-  ],
+  ...askingParts,
+  ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
 ];
 
 /** The parts of which a rail has both or neither. */

@@ -2,7 +2,7 @@ import { inSpan, makesSpans } from '../instruments/spans.ts';
 import type { Rail } from './rail.ts';
 
 /** The parts of a rail that ask its provider. */
-const asking = [
+export const askingParts = [
   'rate',
   'lockRate',
   'paymentInstructions',
@@ -21,7 +21,7 @@ const asking = [
   'receiveWebhook',
   'readWebhook',
 ] as const satisfies readonly (keyof Rail)[];
-const isAsking = new Set<PropertyKey>(asking);
+const isAsking = new Set<PropertyKey>(askingParts);
 
 /** Makes each call to a rail's provider a span of its own, where there are spans. */
 export function withSpans(rail: Rail): Rail {

@@ -2,69 +2,23 @@ import { accountPublicId, publicId } from '../core/ids.ts';
 import type { Account } from '../database/rows.ts';
 import { trustedJson } from '../database/trusted-json.ts';
 import type { Beneficiary } from '../payments/accounts/external-accounts.ts';
-import type { Metadata } from '../payments/metadata.ts';
-import { frozenRecord } from './frozen-record.ts';
-import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
-import { metadataRecord } from './metadata-record.ts';
-import { type AmountRecord, amountRecord, withoutNulls } from './numbers.ts';
-import { type AddressRecord, addressRecord } from './people-record.ts';
-
-/** An internal account (specification 2.11, decision 52). `balance` is what can be spent. */
-export interface InternalAccountRecord {
-  readonly id: string;
-  readonly customerId?: string;
-  readonly balance: AmountRecord;
-  readonly fundingPaymentInstructions: InstructionRecord[];
-  readonly frozenAt?: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-/** The owner of a bank account (specification 2.9). */
-export type BeneficiaryRecord =
-  | {
-      readonly beneficiaryType: 'INDIVIDUAL';
-      readonly fullName: string;
-      readonly birthDate?: string;
-      readonly nationality?: string;
-      readonly address?: AddressRecord;
-    }
-  | {
-      readonly beneficiaryType: 'BUSINESS';
-      readonly legalName: string;
-      readonly registrationNumber?: string;
-      readonly taxId?: string;
-      readonly address?: AddressRecord;
-    };
-
-/** An external bank account or wallet (specification 2.9). */
-export interface ExternalAccountRecord {
-  readonly id: string;
-  readonly status: NonNullable<Account['status']>;
-  readonly currency: string;
-  readonly accountInfo: AccountInfoRecord;
-  readonly customerId: string | null;
-  readonly platformAccountId?: string;
-  readonly defaultUmaDepositAccount: boolean;
-  readonly beneficiaryVerificationStatus?: NonNullable<Account['beneficiaryVerificationStatus']>;
-  readonly beneficiaryVerifiedData?: { readonly fullName: string };
-  readonly frozenAt?: string;
-  readonly metadata?: Metadata;
-}
+import { addressRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
+import { instructionRecords } from './instruction-record.ts';
+import { amountRecord } from './numbers.ts';
 
 /** The type of an account, its details under their names, and for bank accounts their owner. */
 export interface AccountInfoRecord {
   readonly accountType: NonNullable<Account['accountType']>;
-  readonly beneficiary?: BeneficiaryRecord;
+  readonly beneficiary?: ReturnType<typeof beneficiaryRecord>;
   readonly [detail: string]: unknown;
 }
 
 /**
- * Converts a row to the record of an internal account.
+ * Converts a row to the record of an internal account (specification 2.11, decision 52). `balance` is what can be spent.
  * @throws UnrepresentableAmount beyond 2^53, which a balance reaches only by money that is owed to it
  *   (check_balance.sql)
  */
-export function internalAccountRecord(row: Account): InternalAccountRecord {
+export function internalAccountRecord(row: Account) {
   const id = accountPublicId('INTERNAL', row.id);
   return {
     id,
@@ -78,10 +32,10 @@ export function internalAccountRecord(row: Account): InternalAccountRecord {
 }
 
 /**
- * Converts a row to the record of an external account. The constraints of the table guarantee its status, type and
+ * Converts a row to the record of an external account (specification 2.9). The constraints of the table guarantee its status, type and
  * details.
  */
-export function externalAccountRecord(row: Account): ExternalAccountRecord {
+export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
   // createExternalAccount has stored these forms.
   const info = trustedJson<Readonly<Record<string, string>>>(row.accountInfo);
@@ -108,7 +62,6 @@ export function externalAccountRecord(row: Account): ExternalAccountRecord {
 }
 
 /** A beneficiary was checked when it was stored: it has the fields of a person or those of a company. */
-function beneficiaryRecord(owner: Beneficiary): BeneficiaryRecord {
-  const { address, ...rest } = owner;
-  return { ...withoutNulls(rest), ...(address && { address: addressRecord(address) }) } as BeneficiaryRecord;
+function beneficiaryRecord({ address, ...owner }: Beneficiary) {
+  return { ...withoutNulls(owner), ...(address && { address: addressRecord(address) }) };
 }

@@ -1,5 +1,5 @@
 import { publicId } from '../core/ids.ts';
-import type { EventType, Prisma, WebhookDeliveryStatus } from '../database/generated/client/client.ts';
+import type { Prisma } from '../database/generated/client/client.ts';
 
 /** What a record of a delivery needs beside its row. */
 export const deliveryParts = {
@@ -9,24 +9,8 @@ export const deliveryParts = {
 
 type Row = Prisma.WebhookDeliveryGetPayload<{ include: typeof deliveryParts }>;
 
-/** A webhook on its way to an endpoint (decision 71). */
-export interface DeliveryRecord {
-  readonly id: string;
-  readonly endpointId: string;
-  readonly webhookId: string;
-  readonly type: EventType;
-  readonly status: WebhookDeliveryStatus;
-  readonly attempts: {
-    readonly at: string;
-    readonly durationMs: number;
-    readonly responseStatus?: number;
-    readonly error?: string;
-  }[];
-  readonly nextAttemptAt?: string;
-}
-
-/** Converts a row to the record of a delivery. */
-export function deliveryRecord(row: Row): DeliveryRecord {
+/** Converts a row to the record of a webhook on its way to an endpoint (decision 71). */
+export function deliveryRecord(row: Row) {
   return {
     id: publicId('WebhookDelivery', row.id),
     endpointId: publicId('WebhookEndpoint', row.endpointId),

@@ -1,6 +1,6 @@
 import type { ExternalAccountType } from '../database/generated/client/client.ts';
 import { trustedJson } from '../database/trusted-json.ts';
-import { withoutNulls } from './numbers.ts';
+import { withoutNulls } from './fields.ts';
 
 /**
  * A way to pay in. One element has both forms (decision 10): flat fields where the interface shows them flat

@@ -1,39 +1,14 @@
 import { publicId } from '../core/ids.ts';
 import type { Lookup } from '../database/rows.ts';
 import { lookupCurrencies, lookupFields } from '../payments/receivers/lookups.ts';
-import {
-  type AmountRecord,
-  amountRecord,
-  type CurrencyRecord,
-  currencyRecord,
-  jsonInteger,
-  jsonNumber,
-} from './numbers.ts';
-
-/** A currency that a receiver accepts. `min` and `max` are in its smallest unit. */
-export interface ReceiverCurrencyRecord extends CurrencyRecord {
-  readonly estimatedExchangeRate?: number;
-  readonly min: number;
-  readonly max: number;
-}
-
-/** A lookup of what a receiver can be paid: the fields of specification 2.10, and those that decision 11 adds. */
-export interface LookupRecord {
-  readonly id: string;
-  readonly lookupId: string;
-  readonly receiverUmaAddress: string;
-  readonly receiver: { readonly handle: string; readonly vaspName?: string; readonly network?: string };
-  readonly supportedCurrencies: ReceiverCurrencyRecord[];
-  readonly requiredPayerFields: string[];
-  readonly constraints?: { readonly minAmount: AmountRecord; readonly maxAmount: AmountRecord };
-  readonly createdAt: string;
-}
+import { amountRecord, currencyRecord, jsonInteger, jsonNumber } from './numbers.ts';
 
 /**
- * Converts a row to the record of a lookup. The constraints are those of the preferred currency.
+ * Converts a row to the record of a lookup: the fields of specification 2.10, and those that decision 11 adds. The
+ * constraints are those of the preferred currency, `min` and `max` are in the smallest unit of theirs.
  * @throws UnrepresentableAmount beyond 2^53
  */
-export function lookupRecord(row: Lookup): LookupRecord {
+export function lookupRecord(row: Lookup) {
   const currencies = lookupCurrencies(row);
   const [preferred] = currencies;
   const id = publicId('Lookup', row.id);

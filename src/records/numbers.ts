@@ -1,4 +1,4 @@
-import { type Currency, currencyOf } from '../core/currencies.ts';
+import { currencyOf } from '../core/currencies.ts';
 
 /** The error for an amount that a JSON number cannot represent exactly: amounts are never rounded. */
 export class UnrepresentableAmount extends RangeError {
@@ -11,20 +11,6 @@ export class UnrepresentableAmount extends RangeError {
     this.name = 'UnrepresentableAmount';
     this.of = of;
   }
-}
-
-/** A currency with all four fields (specification 2.1, decision 14). */
-export interface CurrencyRecord {
-  readonly code: string;
-  readonly name: string;
-  readonly symbol: string;
-  readonly decimals: number;
-}
-
-/** An amount in the smallest unit of its currency (specification 2.2). */
-export interface AmountRecord {
-  readonly amount: number;
-  readonly currency: CurrencyRecord;
 }
 
 /**
@@ -46,21 +32,17 @@ export function jsonNumber(decimal: string): number {
   return Number(decimal);
 }
 
-/** Returns the currency of a stored code. The tables accept only known codes. */
-export function currencyRecord(code: string): CurrencyRecord {
-  const currency: Currency | undefined = currencyOf(code);
+/** Returns the currency of a stored code, with all four fields (specification 2.1, decision 14). The tables accept only known codes. */
+export function currencyRecord(code: string) {
+  const currency = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);
   return { code: currency.code, name: currency.name, symbol: currency.symbol, decimals: currency.decimals };
 }
 
-/** @throws UnrepresentableAmount beyond 2^53 */
-export function amountRecord(amount: bigint, currency: string, of?: string): AmountRecord {
+/**
+ * Returns an amount in the smallest unit of its currency (specification 2.2).
+ * @throws UnrepresentableAmount beyond 2^53
+ */
+export function amountRecord(amount: bigint, currency: string, of?: string) {
   return { amount: jsonInteger(amount, of), currency: currencyRecord(currency) };
-}
-
-/** Returns an object without its null fields: optional fields are left out (decision 13). */
-export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], null> } {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null && value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], null>;
-  };
 }

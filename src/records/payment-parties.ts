@@ -43,49 +43,33 @@ export async function readPaymentParties(on: Queryable, payment: PartyColumns): 
   return row;
 }
 
-/** The source of a payment (specification 2.7). */
-export type SourceRecord =
-  | {
-      readonly sourceType: 'ACCOUNT';
-      readonly accountId: string;
-      readonly customerId?: string;
-      readonly currency: string;
-    }
-  | { readonly sourceType: 'REALTIME_FUNDING'; readonly customerId?: string; readonly currency: string }
-  | { readonly sourceType: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency: string };
-
-/** The destination of a payment (specification 2.7). */
-export type DestinationRecord =
-  | { readonly destinationType: 'ACCOUNT'; readonly accountId: string; readonly currency: string }
-  | { readonly destinationType: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency: string };
-
 type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'customerId'>;
 
 /**
- * Returns the source of a payment, or undefined where it is not known. `withCustomer` adds the paying customer of an
- * account, as quotes have it. An account has its own currency; `currency` is that of any other source.
+ * Returns the source of a payment (specification 2.7), or undefined where it is not known. `withCustomer` adds the paying
+ * customer of an account, as quotes have it. An account has its own currency; `currency` is that of any other source.
  */
 export function sourceRecord(
   payment: SourceColumns,
   parties: PaymentParties,
   options: { readonly currency: string; readonly umaAddress: string | null; readonly withCustomer: boolean },
-): SourceRecord | undefined {
+) {
   const { currency, umaAddress } = options;
   const customer = payment.customerId === null ? {} : { customerId: publicId('Customer', payment.customerId) };
   switch (payment.sourceKind) {
     case 'ACCOUNT':
       if (payment.sourceAccountId === null || !parties.sourceAccount) return undefined;
       return {
-        sourceType: 'ACCOUNT',
+        sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
         // What arrives from an account here may arrive in another currency, and only the sender has the sent amount.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':
-      return { sourceType: 'REALTIME_FUNDING', ...customer, currency };
+      return { sourceType: 'REALTIME_FUNDING' as const, ...customer, currency };
     case 'UMA_ADDRESS':
-      return umaAddress === null ? undefined : { sourceType: 'UMA_ADDRESS', umaAddress, currency };
+      return umaAddress === null ? undefined : { sourceType: 'UMA_ADDRESS' as const, umaAddress, currency };
     case null:
       return undefined;
   }
@@ -93,17 +77,13 @@ export function sourceRecord(
 
 type DestinationColumns = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
 
-/** Returns the destination of a payment. The constraints of the tables guarantee that it has one. */
-export function destinationRecord(
-  payment: DestinationColumns,
-  parties: PaymentParties,
-  currency: string,
-): DestinationRecord {
+/** Returns the destination of a payment (specification 2.7). The constraints of the tables guarantee that it has one. */
+export function destinationRecord(payment: DestinationColumns, parties: PaymentParties, currency: string) {
   const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
-  if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS', umaAddress, currency };
+  if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS' as const, umaAddress, currency };
   if (destinationAccountId === null || !parties.destinationAccount) {
     throw new Error('a payment goes to an account or to a UMA address');
   }
   const accountId = accountPublicId(parties.destinationAccount.kind, destinationAccountId);
-  return { destinationType: 'ACCOUNT', accountId, currency };
+  return { destinationType: 'ACCOUNT' as const, accountId, currency };
 }

@@ -1,45 +1,17 @@
 import { publicId } from '../core/ids.ts';
 import type { Quote } from '../database/rows.ts';
 import { trustedJson } from '../database/trusted-json.ts';
-import type { Metadata } from '../payments/metadata.ts';
-import { type InstructionRecord, instructionRecords } from './instruction-record.ts';
-import { metadataRecord } from './metadata-record.ts';
-import { type CurrencyRecord, currencyRecord, jsonInteger, jsonNumber } from './numbers.ts';
-import {
-  type DestinationRecord,
-  destinationRecord,
-  type PaymentParties,
-  type SourceRecord,
-  sourceRecord,
-} from './payment-parties.ts';
-import { type RateDetailsRecord, rateDetailsRecord } from './rate-details-record.ts';
-
-/** A quote (specification 2.3). */
-export interface QuoteRecord {
-  readonly quoteId: string;
-  readonly status: Quote['status'];
-  readonly createdAt: string;
-  readonly expiresAt: string;
-  readonly source: SourceRecord;
-  readonly destination: DestinationRecord;
-  readonly sendingCurrency: CurrencyRecord;
-  readonly receivingCurrency: CurrencyRecord;
-  readonly totalSendingAmount: number;
-  readonly totalReceivingAmount: number;
-  readonly exchangeRate: number;
-  readonly feesIncluded: number;
-  readonly transactionId: string;
-  readonly paymentInstructions?: InstructionRecord[];
-  readonly rateDetails?: RateDetailsRecord;
-  readonly description?: string;
-  readonly metadata?: Metadata;
-}
+import { metadataRecord } from './fields.ts';
+import { instructionRecords } from './instruction-record.ts';
+import { currencyRecord, jsonInteger, jsonNumber } from './numbers.ts';
+import { destinationRecord, type PaymentParties, sourceRecord } from './payment-parties.ts';
+import { rateDetailsRecord } from './rate-details-record.ts';
 
 /**
- * Converts a row to the record of a quote. Quotes that are paid from outside have `paymentInstructions`.
+ * Converts a row to the record of a quote (specification 2.3). Quotes that are paid from outside have `paymentInstructions`.
  * @throws UnrepresentableAmount beyond 2^53
  */
-export function quoteRecord(row: Quote, parties: PaymentParties): QuoteRecord {
+export function quoteRecord(row: Quote, parties: PaymentParties) {
   const source = sourceRecord(row, parties, { currency: row.sendingCurrency, umaAddress: null, withCustomer: true });
   if (!source) throw new Error(`quote ${row.id} has no source`);
   const rateDetails = rateDetailsRecord(trustedJson<{ readonly rateDetails?: unknown }>(row.pricing).rateDetails);

@@ -1,53 +1,17 @@
 import { publicId } from '../core/ids.ts';
 import type { Transaction } from '../database/rows.ts';
 import { trustedJson } from '../database/trusted-json.ts';
-import type { Metadata } from '../payments/metadata.ts';
-import type { InstructionRecord } from './instruction-record.ts';
-import { metadataRecord } from './metadata-record.ts';
-import { type AmountRecord, amountRecord, jsonInteger, jsonNumber } from './numbers.ts';
-import {
-  type DestinationRecord,
-  destinationRecord,
-  type PaymentParties,
-  type SourceRecord,
-  sourceRecord,
-} from './payment-parties.ts';
-import { type RateDetailsRecord, rateDetailsRecord } from './rate-details-record.ts';
-
-/** A payment (specification 2.6): in REST's answers and in the bodies of webhooks. */
-export interface TransactionRecord {
-  readonly id: string;
-  readonly status: Transaction['status'];
-  readonly type: Transaction['type'];
-  readonly sentAmount?: AmountRecord;
-  readonly receivedAmount?: AmountRecord;
-  readonly source?: SourceRecord;
-  readonly destination: DestinationRecord;
-  readonly customerId: string | null;
-  readonly platformCustomerId: string | null;
-  readonly quoteId?: string;
-  readonly exchangeRate?: number;
-  readonly fees?: number;
-  readonly rateDetails?: RateDetailsRecord;
-  readonly reconciliationInstructions?: { readonly reference: string };
-  readonly failureReason?: NonNullable<Transaction['failureReason']>;
-  readonly refund?: { readonly reference: string; readonly initiatedAt: string; readonly settledAt?: string };
-  readonly counterpartyInformation?: Record<string, string>;
-  readonly description?: string;
-  readonly metadata?: Metadata;
-  readonly settledAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  /** Only in the answer of sandbox/send (specification 4.7). */
-  readonly paymentInstructions?: InstructionRecord[];
-}
+import { metadataRecord } from './fields.ts';
+import { amountRecord, jsonInteger, jsonNumber } from './numbers.ts';
+import { destinationRecord, type PaymentParties, sourceRecord } from './payment-parties.ts';
+import { rateDetailsRecord } from './rate-details-record.ts';
 
 /**
- * Converts a row to the record of a transaction (decisions 3, 13). Unknown fields are left out, except `settledAt` and
- * the two ids of a platform's own payment, which are null.
+ * Converts a row to the record of a payment, in REST's answers and in the bodies of webhooks (specification 2.6, decisions 3
+ * and 13). Unknown fields are left out, except `settledAt` and the two ids of a platform's own payment, which are null.
  * @throws UnrepresentableAmount beyond 2^53
  */
-export function transactionRecord(row: Transaction, parties: PaymentParties): TransactionRecord {
+export function transactionRecord(row: Transaction, parties: PaymentParties) {
   const source = sourceRecord(row, parties, {
     currency: row.sentCurrency ?? row.receivedCurrency,
     umaAddress: row.sourceUmaAddress,
@@ -82,11 +46,7 @@ export function transactionRecord(row: Transaction, parties: PaymentParties): Tr
   };
 }
 
-function refundOf({
-  refundReference,
-  refundInitiatedAt,
-  refundSettledAt,
-}: Transaction): Pick<TransactionRecord, 'refund'> {
+function refundOf({ refundReference, refundInitiatedAt, refundSettledAt }: Transaction) {
   if (refundReference === null || refundInitiatedAt === null) return {};
   return {
     refund: {

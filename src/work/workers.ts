@@ -3,12 +3,13 @@ import type { Sequencer } from '../events/sequencer.ts';
 import { checkDueAccounts, nextAccountCheck } from '../payments/accounts/account-moves.ts';
 import type { Payments } from '../payments/command.ts';
 import { checkDueIdentities } from '../payments/customers/identity-checks.ts';
+import { nextOrderDue } from '../payments/orders/orders.ts';
 import { creditDeposits } from '../payments/providers/credit-deposits.ts';
 import { findDeposits } from '../payments/providers/find-deposits.ts';
 import { webhookIdleMs, workOnWebhooks } from '../payments/providers/work-on-webhooks.ts';
 import { expireQuotes, nextQuoteExpiry } from '../payments/quotes/expiry.ts';
 import { reconcileDueDays } from '../payments/reconciliation/daily.ts';
-import { nextOrderDue, settleDueOrders } from '../payments/settlement/settlement.ts';
+import { settleDueOrders } from '../payments/settlement/settlement.ts';
 import { Deliverer } from '../webhooks/delivery/deliverer.ts';
 import { fanOut } from '../webhooks/delivery/fan-out.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
@@ -166,7 +167,7 @@ function startSettlement(payments: Payments, log: Logger): Loop {
   const settle = async () => {
     const count = await settleDueOrders(payments, batchSize);
     if (count === batchSize) return 0;
-    return Math.max(settlementRestMs, Math.min(idleMs, (await nextOrderDue(payments)) ?? idleMs));
+    return Math.max(settlementRestMs, Math.min(idleMs, (await nextOrderDue(payments.database.pool)) ?? idleMs));
   };
   return startLoop('settlement', log, settle, settlementRestMs);
 }
@@ -200,6 +201,6 @@ function startExpiry(payments: Payments, log: Logger): Loop {
 function startAccountChecks(payments: Payments, log: Logger): Loop {
   return startLoop('account checks', log, async () => {
     const count = await checkDueAccounts(payments, batchSize);
-    return count === batchSize ? 0 : Math.min(idleMs, (await nextAccountCheck(payments)) ?? idleMs);
+    return count === batchSize ? 0 : Math.min(idleMs, (await nextAccountCheck(payments.database.pool)) ?? idleMs);
   });
 }

@@ -76,17 +76,6 @@ async function settleAll(work: Payments): Promise<void> {
 
 const settled = async (): Promise<RailOutcome> => ({ kind: 'settled' });
 
-test('an order is leased to one worker at a time', async () => {
-  const { pool } = payments.database;
-  const id = await transfer();
-  const [leased, ...more] = await leaseOrders(pool, 10);
-  expect(more).toEqual([]);
-  expect(leased).toMatchObject({ transaction: { id: id.replace('Transaction:', '') }, attempts: 1 });
-  expect(await leaseOrders(pool, 10)).toEqual([]);
-  // For the next test, it is as if nobody had ever had it.
-  await pool.query('update rail_order set due_at = null where id = $1', [leased?.id]);
-});
-
 test('the orders of a worker that died are taken up after about two seconds', { timeout: 15_000 }, async () => {
   const id = await transfer();
   // As a worker would that dies right after.

@@ -11,7 +11,7 @@ const points: readonly { readonly of: string; readonly after: string }[] = [
   { of: 'lock_plans(jsonb)', after: 'locked' },
   { of: 'check_group(jsonb)', after: 'checked' },
   { of: 'apply_plans(jsonb)', after: 'applied' },
-  { of: 'lease_rail_orders(integer, bigint, boolean)', after: 'leased' },
+  { of: 'lease_rail_orders(integer, bigint)', after: 'leased' },
   { of: 'sequence_outbox(integer)', after: 'sequenced' },
 ];
 

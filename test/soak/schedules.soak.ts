@@ -89,7 +89,7 @@ describe('a planted bug is caught by a schedule', () => {
       race: 'a lease against a lease',
       plants: [
         {
-          signature: 'lease_rail_orders(integer, bigint, boolean)',
+          signature: 'lease_rail_orders(integer, bigint)',
           find: 'p_lease_ms * interval',
           put: '0 * interval',
         },

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loopFailures, loopSuccess } from '../../src/instruments/instruments.ts';
+import { nextOrderDue } from '../../src/payments/orders/orders.ts';
 import { nextQuoteExpiry } from '../../src/payments/quotes/expiry.ts';
-import { nextOrderDue } from '../../src/payments/settlement/settlement.ts';
 import { startLoop } from '../../src/work/loop.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -17,12 +17,12 @@ afterAll(() => t.stop());
 test('settlement and expiry have nothing to wait for until there is an order or a quote, and then as long as it takes', async () => {
   const { payments } = t.gateway;
   // Zero would mean "now": a gateway with nothing to do would ask the database without end.
-  expect([await nextOrderDue(payments), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
+  expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
 
   const scene = await makeScene(t.platform, 10_000n);
   await pay(t.platform, scene);
   await quote(t.platform, usdToEur(scene));
-  await expect.poll(() => nextOrderDue(payments), { timeout: 10_000 }).toBeGreaterThan(30_000);
+  await expect.poll(() => nextOrderDue(payments.database.pool), { timeout: 10_000 }).toBeGreaterThan(30_000);
   expect(await nextQuoteExpiry(payments)).toBeGreaterThan(60_000);
 });
 

@@ -42,19 +42,8 @@ function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiToke
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 
-/** An API token as REST returns it (decision 27), without its secret. */
-export interface ApiTokenRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly permissions: Permission[];
-  readonly clientId: string;
-  readonly createdById?: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-/** Converts a row to the record of its token. */
-export function apiTokenRecord(row: ApiToken): ApiTokenRecord {
+/** Converts a row to the record of its token (decision 27), without its secret. */
+export function apiTokenRecord(row: ApiToken) {
   return {
     id: publicId('ApiToken', row.id),
     name: row.name,

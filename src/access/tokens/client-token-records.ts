@@ -1,6 +1,6 @@
 import { byId, type Given } from '../../core/conditions.ts';
 import { publicId } from '../../core/ids.ts';
-import type { ClientGrant, ClientToken, Permission, Prisma } from '../../database/generated/client/client.ts';
+import type { ClientToken, Prisma } from '../../database/generated/client/client.ts';
 
 /** A filter of client tokens. Its fields combine with AND. */
 export interface ClientTokenFilter {
@@ -25,23 +25,8 @@ export function whereClientTokens(filter: ClientTokenFilter): Prisma.ClientToken
   };
 }
 
-/** A client token as REST returns it, without the token itself. It has one of the three ids. */
-export interface ClientTokenRecord {
-  readonly id: string;
-  readonly customerId?: string;
-  readonly quoteId?: string;
-  readonly transactionId?: string;
-  readonly permissions: Permission[];
-  readonly grants: ClientGrant[];
-  readonly trustedDocumentsOnly: boolean;
-  readonly createdById?: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-  readonly revokedAt?: string;
-}
-
-/** Converts a row to the record of its token. */
-export function clientTokenRecord(row: ClientToken): ClientTokenRecord {
+/** Converts a row to the record of its token, without the token itself. It has one of the three ids. */
+export function clientTokenRecord(row: ClientToken) {
   const { customerId, quoteId, transactionId, createdById, revokedAt } = row;
   return {
     id: publicId('ClientToken', row.id),

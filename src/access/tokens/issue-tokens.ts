@@ -87,20 +87,16 @@ export async function createClientToken(
   const target = targetOf(input);
   checkPermissions(caller, input.permissions);
   if (!input.permissions.includes('VIEW')) {
-    throw new Refusal('INVALID_INPUT', 'a client token has VIEW, and TRANSACT if it may also pay', {
-      path: at('permissions'),
-    });
+    throw new Refusal('INVALID_INPUT', 'a client token has VIEW, and TRANSACT if it may also pay', at('permissions'));
   }
   if (input.permissions.includes('MANAGE')) {
-    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', { path: at('permissions') });
+    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', at('permissions'));
   }
   if (input.grants?.length && target.name !== 'customerId') {
-    throw new Refusal('INVALID_INPUT', 'only the token of a customer has grants', { path: at('grants') });
+    throw new Refusal('INVALID_INPUT', 'only the token of a customer has grants', at('grants'));
   }
   if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
-    throw new Refusal('INVALID_INPUT', `a client token lives 1 to ${maxClientSeconds} seconds`, {
-      path: at('expiresInSeconds'),
-    });
+    throw new Refusal('INVALID_INPUT', `a client token lives 1 to ${maxClientSeconds} seconds`, at('expiresInSeconds'));
   }
   const { row, replayed } = await issueOnce(
     database,
@@ -125,13 +121,15 @@ function targetOf(input: NewClientToken): Target {
   const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
   const [name] = given;
   if (name === undefined || given.length > 1) {
-    throw new Refusal('INVALID_INPUT', 'a client token is bound to exactly one customer, quote or transaction', {
-      path: at(given[1] ?? 'customerId'),
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      'a client token is bound to exactly one customer, quote or transaction',
+      at(given[1] ?? 'customerId'),
+    );
   }
   const { type, code } = targets[name];
   const uuid = uuidOf(input[name] ?? '', type);
-  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
+  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, at(name));
   return { name, uuid };
 }
 
@@ -144,7 +142,7 @@ async function storeClientToken(
   const { type, code, find } = targets[name];
   const createdById = await lockMaker(client, caller);
   const found = await find(prisma, caller, uuid);
-  if (!found) throw new Refusal(code, `no such ${type.toLowerCase()}`, { path: at(name) });
+  if (!found) throw new Refusal(code, `no such ${type.toLowerCase()}`, at(name));
   const ownerId = found.customerId;
   if (ownerId !== null && (await isDeletedOwner(client, caller, ownerId))) {
     throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have ended', {
@@ -207,13 +205,15 @@ function issueOnce<Row extends { readonly id: string }>(
  */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
   if (permissions.length === 0) {
-    throw new Refusal('INVALID_INPUT', 'a token needs a permission', { path: at('permissions') });
+    throw new Refusal('INVALID_INPUT', 'a token needs a permission', at('permissions'));
   }
   const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {
-    throw new Refusal('FORBIDDEN', `this token lacks the permission ${missing}, so it cannot give it`, {
-      path: at('permissions'),
-    });
+    throw new Refusal(
+      'FORBIDDEN',
+      `this token lacks the permission ${missing}, so it cannot give it`,
+      at('permissions'),
+    );
   }
 }
 
@@ -229,7 +229,7 @@ export async function issueApiToken(
   idempotencyKey?: string | null,
 ): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
   checkText(input.name, ['name']);
-  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', { path: ['name'] });
+  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', ['name']);
   checkPermissions(caller, input.permissions);
   const credentials = newCredentials();
   const { row, replayed } = await issueOnce(

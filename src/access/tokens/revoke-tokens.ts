@@ -105,7 +105,7 @@ async function revokeFamily(on: Queryable, caller: Caller, id: string, revokeDes
       revokeDescendants && endedApiTokens > 0
         ? 'the platform would have no token with MANAGE left: make another first, or keep the tokens that this one made'
         : 'this is the last token with MANAGE that the platform has: make another first',
-      { path: ['tokenId'] },
+      ['tokenId'],
     );
   }
   for (const endpointId of endpoints) await dropPending(on, caller.platformId, endpointId);
@@ -159,5 +159,5 @@ function tokenUuid(tokenId: string, type: 'ApiToken' | 'ClientToken'): string {
 }
 
 function tokenNotFound(): Refusal {
-  return new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
+  return new Refusal('TOKEN_NOT_FOUND', 'no such token', ['tokenId']);
 }

@@ -42,7 +42,7 @@ function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: 
   throw new Refusal(
     'INVALID_CURRENCY',
     `an account of the type ${type} is in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
-    { path: at('currency') },
+    at('currency'),
   );
 }
 
@@ -58,7 +58,7 @@ function checkDetail(
   const path = at('details', name);
   if (value === undefined) {
     if (!rule?.optional)
-      throw new Refusal('INVALID_BANK_ACCOUNT', `an account of the type ${type} must have this`, { path });
+      throw new Refusal('INVALID_BANK_ACCOUNT', `an account of the type ${type} must have this`, path);
     return [];
   }
   if ((rule?.pattern && !rule.pattern.test(value)) || (rule?.values && !rule.values.includes(value))) {

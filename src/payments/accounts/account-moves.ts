@@ -1,8 +1,16 @@
-import type { Environment, ExternalAccountStatus } from '../../database/generated/client/client.ts';
+import type { ExternalAccountStatus } from '../../database/generated/client/client.ts';
+import {
+  type Lease,
+  type LeasedTable,
+  leasing,
+  postponing,
+  retryMs,
+  untilNext,
+  workOnDue,
+} from '../../database/leases.ts';
 import type { Account } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
-import { commitGroups } from '../../ledger/commit.ts';
+import { commitPlan } from '../../ledger/commit.ts';
 import type { AccountMove, Plan } from '../../ledger/plan.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
 import type { RailAccount } from '../../rails/rail-account.ts';
@@ -30,81 +38,53 @@ export const statusSources: Readonly<Record<ExternalAccountStatus, readonly Exte
   INACTIVE: ['PENDING', 'ACTIVE', 'UNDER_REVIEW'],
 };
 
-const dueChecksStatement = statement<{
-  platformId: string;
-  environment: Environment;
-  account: Account;
-  ageMs: number;
-  attempts: number;
-}>(
-  'lease_account_checks',
-  `with due as (
-     select platform_id, account_id from account_check where due_at <= clock_timestamp() order by due_at limit $1
-     for update skip locked
-   ), leased as (
-     update account_check c set due_at = clock_ms() + interval '30 seconds', attempts = c.attempts + 1
-     from due where c.platform_id = due.platform_id and c.account_id = due.account_id
-     returning c.*
-   )
-   select l.platform_id, p.environment, l.attempts, account_snapshot(a) as account,
+/** A check that is due. */
+interface DueCheck extends Lease {
+  readonly account: Account;
+  readonly ageMs: number;
+  readonly attempts: number;
+}
+
+const checks: LeasedTable = { table: 'account_check', rows: 'account_checks', key: ['account_id', 'uuid'] };
+
+export const leaseAccountChecks = leasing<DueCheck>(
+  checks,
+  {
+    reads: `l.account_id, l.attempts, account_snapshot(a) as account,
      -- An account created in the future was created before the clock was set back: its age is unknown.
      case when a.created_at > clock_timestamp() + interval '1 second' then 86400000
-       else (extract(epoch from clock_timestamp() - a.created_at) * 1000)::float8 end as age_ms
-   from leased l
-   join platform p on p.id = l.platform_id
-   join account a on a.platform_id = l.platform_id and a.id = l.account_id`,
+       else (extract(epoch from clock_timestamp() - a.created_at) * 1000)::float8 end as age_ms`,
+    joins: 'join account a on a.platform_id = l.platform_id and a.id = l.account_id',
+  },
   { account: 'Account' },
 );
 
-const nextCheckStatement = statement<{ waitMs: number }>(
-  'next_account_check',
-  `select greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as wait_ms
-   from account_check order by due_at limit 1`,
-);
+const postpone = postponing(checks);
 
 /** Returns the milliseconds until the next account must be checked, or undefined when none waits. */
-export async function nextAccountCheck(payments: Payments): Promise<number | undefined> {
-  const [row] = await nextCheckStatement(payments.database.pool);
-  return row?.waitMs;
-}
+export const nextAccountCheck = untilNext(checks);
 
 /**
  * Checks up to `limit` due accounts with the rails, and commits the result of each. A check that fails is repeated
  * later, and so is one whose account has changed meanwhile.
  * @returns the number of accounts taken
  */
-export async function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
-  const due = await dueChecksStatement(payments.database.pool, limit);
-  const groups = await Promise.all(
-    due.map(async ({ platformId, environment, account, ageMs, attempts }) => {
-      const railAccount = toRailAccount(account);
-      const planAccountCheck = async (): Promise<Plan> => {
-        const rail = connectedRail(payments, { platformId, environment });
-        if (!rail?.checkAccount || !railAccount) throw new Error(`no rail checks accounts for ${environment}`);
-        return planCheck(
-          account,
-          await railAnswer(rail.checkAccount(accountToCheck(account, railAccount), ownerOf(account), ageMs)),
-        );
-      };
-      const plan = await planAccountCheck().catch((error: unknown) => {
-        payments.log.error({ err: error, account: account.id }, 'an account could not be checked; it is tried again');
-        return planRecheck(account.id, attempts);
-      });
-      return [{ platformId, plan }];
-    }),
-  );
-  const logFailure = (error: unknown, position: number) =>
-    payments.log.error(
-      { err: error, account: due[position]?.account.id },
-      'a check could not be written; it is made again',
-    );
-  const refusals = await commitGroups(payments.database, groups, logFailure);
-  const outdated = due.filter((_check, position) => refusals[position]);
-  const rechecks = outdated.map(({ platformId, account, attempts }) => [
-    { platformId, plan: planRecheck(account.id, attempts) },
-  ]);
-  await commitGroups(payments.database, rechecks, logFailure);
-  return due.length;
+export function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
+  return workOnDue(payments, limit, {
+    ...{ lease: leaseAccountChecks, postpone, failure: 'an account could not be checked' },
+    about: ({ account }) => ({ account: account.id }),
+    work: (due) => check(payments, due),
+  });
+}
+
+async function check({ database, rails }: Payments, due: DueCheck): Promise<void> {
+  const { platformId, environment, account, ageMs, attempts } = due;
+  const railAccount = toRailAccount(account);
+  const rail = connectedRail({ rails }, due);
+  if (!rail?.checkAccount || !railAccount) throw new Error(`no rail checks accounts for ${environment}`);
+  const asked = rail.checkAccount(accountToCheck(account, railAccount), ownerOf(account), ageMs);
+  const outcome = await commitPlan(database, platformId, planCheck(account, await railAnswer(asked)));
+  if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
 }
 
 /** Returns an account as the rail checks it. createExternalAccount has stored this form. */
@@ -115,11 +95,6 @@ function accountToCheck(account: Account, railAccount: RailAccount): AccountToCh
     currency: account.currency,
     beneficiary: trustedJson<Readonly<Record<string, unknown>> | null>(account.beneficiary),
   };
-}
-
-/** Plans to check an account again, later each time, at most an hour apart. */
-function planRecheck(accountId: string, attempts: number): Plan {
-  return { checks: [{ accountId, dueInMs: Math.min(3_600_000, 500 * 2 ** attempts) }] };
 }
 
 /** Plans the changes that follow from a check by the rail. */

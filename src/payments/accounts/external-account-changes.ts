@@ -49,9 +49,11 @@ export function updateExternalAccount(
       );
       const account = await readExternal(payments, caller, input.accountId, at('accountId'));
       if (defaultUmaDepositAccount && account.customerId === null) {
-        throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
-          path: at('defaultUmaDepositAccount'),
-        });
+        throw new Refusal(
+          'INVALID_INPUT',
+          "a platform's own account receives no UMA payments",
+          at('defaultUmaDepositAccount'),
+        );
       }
       const set: AccountMove['set'] = {
         ...(platformAccountId !== undefined && { platformAccountId }),
@@ -60,7 +62,7 @@ export function updateExternalAccount(
       };
       return { accounts: [{ id: account.id, from: anyStatus, set }], result: account.id };
     },
-    paths: { CONFLICT: at('accountId'), ACCOUNT_FROZEN: at('accountId') },
+    path: at('accountId'),
     conflict,
   });
 }
@@ -91,7 +93,7 @@ export function deleteExternalAccount(
         result: id,
       };
     },
-    paths: { CONFLICT: at('accountId'), ACCOUNT_FROZEN: at('accountId') },
+    path: at('accountId'),
     conflict,
   });
 }

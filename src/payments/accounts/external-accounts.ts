@@ -134,9 +134,11 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
   });
   if (customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
   if (defaultUmaDepositAccount && !parties.customer) {
-    throw new Refusal('INVALID_INPUT', "a platform's own account receives no UMA payments", {
-      path: at('defaultUmaDepositAccount'),
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      "a platform's own account receives no UMA payments",
+      at('defaultUmaDepositAccount'),
+    );
   }
   return parties;
 }
@@ -149,9 +151,11 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
 function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
   if (bound.kind !== 'CUSTOMER') return input;
   if (input.defaultUmaDepositAccount) {
-    throw new Refusal('FORBIDDEN', 'where incoming payments go is for platforms to decide, not for client tokens', {
-      path: at('defaultUmaDepositAccount'),
-    });
+    throw new Refusal(
+      'FORBIDDEN',
+      'where incoming payments go is for platforms to decide, not for client tokens',
+      at('defaultUmaDepositAccount'),
+    );
   }
   return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };
 }
@@ -176,7 +180,7 @@ async function checkWithRail(
   const check = await neededOf(payments, rail.checkAccount(account, name, 0));
   if (!check.accepted || check.status === 'INACTIVE') {
     const reason = check.explanation ?? 'the account cannot be used';
-    throw new Refusal('INVALID_BANK_ACCOUNT', reason, { path: at('details') });
+    throw new Refusal('INVALID_BANK_ACCOUNT', reason, at('details'));
   }
   return check;
 }
@@ -192,15 +196,15 @@ function checkBeneficiary(input: CreateExternalAccount) {
   const { beneficiary, accountType } = input;
   if (!accountTypes[accountType].beneficiary) {
     if (beneficiary)
-      throw new Refusal('INVALID_INPUT', `an account of the type ${accountType} has no beneficiary`, {
-        path: at('beneficiary'),
-      });
+      throw new Refusal('INVALID_INPUT', `an account of the type ${accountType} has no beneficiary`, at('beneficiary'));
     return null;
   }
   if (!beneficiary)
-    throw new Refusal('INVALID_INPUT', `an account of the type ${accountType} needs its beneficiary`, {
-      path: at('beneficiary'),
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      `an account of the type ${accountType} needs its beneficiary`,
+      at('beneficiary'),
+    );
   checkOwner(beneficiary);
   return { ...beneficiary, address: beneficiary.address ? { ...beneficiary.address } : null };
 }

@@ -12,6 +12,6 @@ export function checkPullable(account: Account, path: FieldPath): void {
   throw new Refusal(
     'INVALID_INPUT',
     'money cannot be pulled from a wallet: send it from there, by a payment instruction of the account or of a quote with real-time funding',
-    { path },
+    path,
   );
 }

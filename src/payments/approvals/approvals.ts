@@ -135,7 +135,7 @@ async function decide(
     ...call,
     type: 'Transaction',
     plan: () => planDecision(payments, caller, id, decision),
-    paths: { CONFLICT: at('transactionId') },
+    path: at('transactionId'),
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
   if (!result.replayed) wakeOrder(payments, caller, result.row.id);
@@ -159,7 +159,7 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   if (decision.kind === 'reject') checkText(decision.reason, at('reason'));
   const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
   const path = at('transactionId');
-  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path });
+  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', path);
   const { transaction } = found;
   if (!transaction.approvalDueAt) {
     throw new Refusal(

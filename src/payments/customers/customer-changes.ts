@@ -46,9 +46,11 @@ export function updateCustomer(
       const { customer, umaDomain } = await readCustomer(payments, caller, input.customerId);
       const details = input.details ?? undefined;
       if (details && details.customerType !== customer.customerType) {
-        throw new Refusal('INVALID_INPUT', `the customer is a ${customer.customerType}: its type cannot change`, {
-          path: at('details'),
-        });
+        throw new Refusal(
+          'INVALID_INPUT',
+          `the customer is a ${customer.customerType}: its type cannot change`,
+          at('details'),
+        );
       }
       const [columns, umaAddress, metadata] = checkAll(
         () => (details ? detailColumns(details) : {}),
@@ -108,11 +110,7 @@ export function deleteCustomer(
       const { id } = (await readCustomer(payments, caller, customerId)).customer;
       return { customers: [{ id, set: { isDeleted: true } }], result: id };
     },
-    paths: {
-      CUSTOMER_DELETED: at('customerId'),
-      CUSTOMER_IN_USE: at('customerId'),
-      CUSTOMER_FROZEN: at('customerId'),
-    },
+    path: at('customerId'),
   });
 }
 

@@ -210,13 +210,13 @@ function checkOwner(owner: BeneficialOwner, path: FieldPath): void {
 
 function checkPhoneNumber(phoneNumber: string | null | undefined, path: FieldPath): void {
   if (phoneNumber && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
-    throw new Refusal('INVALID_INPUT', 'a phone number has E.164 form, such as +14155550123', { path });
+    throw new Refusal('INVALID_INPUT', 'a phone number has E.164 form, such as +14155550123', path);
   }
 }
 
 function checkShare(share: number | null | undefined, path: FieldPath): void {
   if (share !== null && share !== undefined && (share < 0 || share > 100)) {
-    throw new Refusal('INVALID_INPUT', 'a share must lie between 0 and 100 percent', { path });
+    throw new Refusal('INVALID_INPUT', 'a share must lie between 0 and 100 percent', path);
   }
 }
 

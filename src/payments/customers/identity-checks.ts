@@ -1,9 +1,9 @@
-import type { Environment } from '../../database/generated/client/client.ts';
+import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../database/leases.ts';
 import { retryLostRaces } from '../../database/retry.ts';
 import type { Customer } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { commitGroupsOn } from '../../ledger/commit.ts';
+import { commitPlanOn } from '../../ledger/commit.ts';
 import type { IdentityCheck } from '../../rails/identity-request.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { wholeMs } from '../orders/orders.ts';
@@ -12,39 +12,28 @@ import { checkOf } from './customers.ts';
 
 /** Identity checks that were not final: the rail is asked again, at the time that it named or when its webhook says so. */
 
-interface DueCheck {
-  readonly platformId: string;
-  readonly environment: Environment;
+interface DueCheck extends Lease {
   readonly customer: Customer;
   readonly attempts: number;
-  /** The end of its lease, as the database writes it. */
-  readonly leasedUntil: string;
 }
 
-const leaseStatement = statement<DueCheck>(
-  'lease_identity_checks',
-  `with due as (
-     select platform_id, customer_id from identity_check where due_at <= clock_timestamp() order by due_at limit $1
-     for update skip locked
-   )
-   update identity_check i set due_at = clock_ms() + interval '30 seconds', attempts = i.attempts + 1
-   from due join platform p on p.id = due.platform_id
-   join customer c on c.platform_id = due.platform_id and c.id = due.customer_id
-   where i.platform_id = due.platform_id and i.customer_id = due.customer_id
-   returning i.platform_id, p.environment, to_jsonb(c) as customer, i.attempts, i.due_at::text as leased_until`,
+const checks: LeasedTable = { table: 'identity_check', rows: 'identity_checks', key: ['customer_id', 'uuid'] };
+
+export const leaseIdentityChecks = leasing<DueCheck>(
+  checks,
+  {
+    reads: 'l.customer_id, l.attempts, to_jsonb(c) as customer',
+    joins: 'join customer c on c.platform_id = l.platform_id and c.id = l.customer_id',
+  },
   { customer: 'Customer' },
 );
+
+const postpone = postponing(checks);
 
 /** Locks the customer, as commands do that change its name: they decide its check anew. */
 const lockStatement = statement<{ isDeleted: boolean }>(
   'lock_checked_customer',
   'select is_deleted from customer where platform_id = $1 and id = $2 for no key update',
-);
-
-const nextStatement = statement<{ customerId: string }>(
-  'next_identity_check',
-  `update identity_check set due_at = clock_ms() + $4::bigint * interval '1 millisecond'
-   where platform_id = $1 and customer_id = $2 and due_at = $3::timestamptz returning customer_id`,
 );
 
 const endStatement = statement<{ customerId: string }>(
@@ -64,22 +53,12 @@ const wakeStatement = statement<object>(
  * name has changed meanwhile, or that a webhook has made due, is checked anew.
  * @returns how many there were
  */
-export async function checkDueIdentities(payments: Payments, limit: number): Promise<number> {
-  const due = await leaseStatement(payments.database.pool, limit);
-  await Promise.all(
-    due.map((one) =>
-      check(payments, one).catch(async (error: unknown) => {
-        const { platformId, customer, leasedUntil, attempts } = one;
-        const dueInMs = Math.min(3_600_000, 500 * 2 ** Math.min(attempts, 20));
-        payments.log.error(
-          { err: error, customer: customer.id },
-          'an identity could not be checked; it is tried again',
-        );
-        await nextStatement(payments.database.pool, platformId, customer.id, leasedUntil, dueInMs);
-      }),
-    ),
-  );
-  return due.length;
+export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {
+  return workOnDue(payments, limit, {
+    ...{ lease: leaseIdentityChecks, postpone, failure: 'an identity could not be checked' },
+    about: ({ customer }) => ({ customer: customer.id }),
+    work: (due) => check(payments, due),
+  });
 }
 
 async function check(payments: Payments, due: DueCheck): Promise<void> {
@@ -101,17 +80,15 @@ async function check(payments: Payments, due: DueCheck): Promise<void> {
 /** Ends the lease: with the time of the next check, or without one. Returns false where somebody else has it meanwhile. */
 async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | undefined): Promise<boolean> {
   const { platformId, customer, leasedUntil } = due;
-  const ended =
-    checkInMs === undefined
-      ? await endStatement(client, platformId, customer.id, leasedUntil)
-      : await nextStatement(client, platformId, customer.id, leasedUntil, wholeMs(checkInMs));
-  return ended.length > 0;
+  if (checkInMs === undefined) return (await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;
+  const [dueAt] = await postpone(client, [{ lease: due, dueInMs: wholeMs(checkInMs) }]);
+  return dueAt !== undefined;
 }
 
 async function commitStatus(client: Queryable, { platformId, customer }: DueCheck, { status }: IdentityCheck) {
   const plan = { customers: [{ id: customer.id, set: { kycStatus: status } }] };
-  const [outcome] = await commitGroupsOn(client, [[{ platformId, plan }]]);
-  if (outcome?.kind !== 'done') throw new Error(`the identity of customer ${customer.id} could not be written`);
+  const outcome = await commitPlanOn(client, platformId, plan);
+  if (outcome.kind !== 'done') throw new Error(`the identity of customer ${customer.id} could not be written`);
 }
 
 /** Makes the check of a customer due now, also of one whose last answer was final: its provider has news of it. */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { Environment, Prisma, RailOrderKind } from '../../database/generated/client/client.ts';
+import type { Prisma, RailOrderKind } from '../../database/generated/client/client.ts';
+import { type Lease, type LeasedTable, postponing, untilNext } from '../../database/leases.ts';
 import type { Transaction } from '../../database/rows.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import type { Rail, RailRequest } from '../../rails/rail.ts';
@@ -8,16 +9,12 @@ import type { Party } from '../parties.ts';
 import { lockOf } from '../rate-locks.ts';
 
 /** A due order with all data that its outcome may need, as it was read with the lease. */
-export interface DueOrder {
-  readonly platformId: string;
+export interface DueOrder extends Lease {
   readonly id: string;
   readonly kind: RailOrderKind;
   readonly attempts: number;
   readonly ageMs: number;
-  /** The end of its lease, as the database writes it. Later after each renewal. */
-  leasedUntil: string;
   readonly scenario: Prisma.JsonValue;
-  readonly environment: Environment;
   readonly transaction: Transaction;
   readonly source: Party | undefined;
   readonly destination: Party | undefined;
@@ -70,25 +67,19 @@ export interface Incoming {
 const leaseMs = 2_000;
 const renewMs = 600;
 
-type SharedFields =
-  | 'platformId'
-  | 'id'
-  | 'kind'
-  | 'attempts'
-  | 'ageMs'
-  | 'leasedUntil'
-  | 'scenario'
-  | 'environment'
-  | 'newId'
-  | 'transaction'
-  | 'approvalDeferred';
-
-/** A row of the function `lease_rail_orders`: flat, with null for what is absent. */
-interface LeasedRow extends Pick<DueOrder, SharedFields> {
+/** What a row has with null where it is absent. */
+interface Nullable {
   readonly source: Party | null;
   readonly destination: Party | null;
   readonly fundingAccountId: string | null;
   readonly platformFee: bigint | null;
+  readonly incoming: Transaction | null;
+}
+
+/** A row of the function `lease_rail_orders`: flat. */
+interface LeasedRow
+  extends Omit<DueOrder, keyof Nullable | 'lock' | 'platformAccount' | 'sender' | 'receiver'>,
+    Nullable {
   readonly platformAccountId: string | null;
   readonly canReturnFee: boolean | null;
   readonly senderInformation: Record<string, string> | null;
@@ -97,15 +88,17 @@ interface LeasedRow extends Pick<DueOrder, SharedFields> {
   readonly receiverCustomerId: string | null;
   readonly receiverIsActive: boolean | null;
   readonly depositAccountId: string | null;
-  readonly incoming: Transaction | null;
   readonly incomingDestination: Party | null;
   readonly approvalLeftMs: number | null;
   readonly rateLock: Prisma.JsonValue;
 }
 
+const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
+
+/** Leases as the builder does, in a function that is planned once: what an order needs is in some twenty rows. */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
-  'select * from lease_rail_orders($1::int, $2::bigint, true)',
+  'select * from lease_rail_orders($1::int, $2::bigint)',
   {
     transaction: 'Transaction',
     incoming: 'Transaction',
@@ -113,17 +106,15 @@ const leaseOrdersStatement = statement<LeasedRow>(
 );
 
 /** Leases up to `limit` due orders: no other process takes them until the lease ends. */
-export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {
-  return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
+export async function leaseOrders(on: Queryable, limit: number, ms = leaseMs): Promise<DueOrder[]> {
+  return (await leaseOrdersStatement(on, limit, ms)).map(dueOrder);
 }
 
-const renewStatement = statement<{ platformId: string; id: string; leasedUntil: string }>(
-  'renew_orders',
-  `update rail_order o set due_at = clock_ms() + $4::bigint * interval '1 millisecond'
-   from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as l(platform_id, id, leased_until)
-   where o.platform_id = l.platform_id and o.id = l.id and o.due_at = l.leased_until
-   returning o.platform_id, o.id, o.due_at::text as leased_until`,
-);
+/**
+ * Gives orders back without an outcome. One whose lease has changed was woken in the meantime and stays due, or has its
+ * outcome.
+ */
+export const postponeOrders = postponing(orders);
 
 /**
  * Renews the leases of orders until `end` is called, which resolves after the last renewal. A lease that has changed
@@ -132,15 +123,11 @@ const renewStatement = statement<{ platformId: string; id: string; leasedUntil: 
 export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
   let renewing: Promise<void> | undefined;
   const renew = async () => {
-    const rows = await renewStatement(
+    const ends = await postponeOrders(
       on,
-      orders.map(({ platformId }) => platformId),
-      orders.map(({ id }) => id),
-      orders.map(({ leasedUntil }) => leasedUntil),
-      leaseMs,
+      orders.map((lease) => ({ lease, dueInMs: leaseMs })),
     );
-    const renewed = new Map(rows.map((row) => [`${row.platformId} ${row.id}`, row.leasedUntil]));
-    for (const order of orders) order.leasedUntil = renewed.get(`${order.platformId} ${order.id}`) ?? order.leasedUntil;
+    for (const [at, order] of orders.entries()) order.leasedUntil = ends[at] ?? order.leasedUntil;
   };
   const timer = setInterval(() => {
     renewing ??= renew()
@@ -227,45 +214,8 @@ function incomingOf(row: LeasedRow): Incoming | undefined {
     : undefined;
 }
 
-/** The postponement of an order without a new outcome: it is asked about again after so long, or when it is woken. */
-export interface Postponement {
-  readonly order: Pick<DueOrder, 'platformId' | 'id' | 'leasedUntil'>;
-  readonly dueInMs: number;
-}
-
-const postponeStatement = statement<object>(
-  'postpone_orders',
-  `update rail_order o set due_at = clock_ms() + p.due_in_ms * interval '1 millisecond'
-   from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::bigint[]) as p(platform_id, id, leased_until, due_in_ms)
-   where o.platform_id = p.platform_id and o.id = p.id and o.due_at = p.leased_until`,
-);
-
-/**
- * Postpones orders in one statement. An order whose lease has changed was woken in the meantime and stays due, or has
- * its outcome.
- */
-export async function postponeOrders(on: Queryable, postponements: readonly Postponement[]): Promise<void> {
-  if (postponements.length === 0) return;
-  await postponeStatement(
-    on,
-    postponements.map(({ order }) => order.platformId),
-    postponements.map(({ order }) => order.id),
-    postponements.map(({ order }) => order.leasedUntil),
-    postponements.map(({ dueInMs }) => Math.ceil(dueInMs)),
-  );
-}
-
-const nextDueStatement = statement<{ waitMs: number }>(
-  'next_order_due',
-  `select greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as wait_ms
-   from rail_order where due_at is not null order by due_at limit 1`,
-);
-
 /** Returns the milliseconds until the next order is due, or undefined when none waits. */
-export async function nextOrderDue(on: Queryable): Promise<number | undefined> {
-  const [row] = await nextDueStatement(on);
-  return row?.waitMs;
-}
+export const nextOrderDue = untilNext(orders);
 
 const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
@@ -275,6 +225,33 @@ const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $
  */
 export async function wakeOrders(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await wakeStatement(on, platformId, transactionId);
+}
+
+const lockOrderStatement = statement<object>(
+  'lock_order',
+  'select from rail_order where platform_id = $1 and id = $2 and due_at > clock_timestamp() for update',
+);
+
+/** What the lock waited for is read by this statement, and not by the one that locks. */
+const wakeOrderStatement = statement<object>(
+  'wake_order',
+  `update rail_order o set due_at = clock_ms() from transaction t
+   where o.platform_id = $1 and o.id = $2 and o.due_at > clock_timestamp()
+     and t.platform_id = o.platform_id and t.id = o.transaction_id and ($3 or t.status <> 'COMPLETED')`,
+);
+
+/**
+ * Makes an order due now that waits for its rail. One that has its outcome, or that nobody knows, stays as it is. So does one
+ * that has settled and is asked about once more, unless `alsoSettled` says that it may have come back: the question about it
+ * is asked once, and too early it would be answered before the money can have come back.
+ * @param on a transaction
+ */
+export async function wakeOrder(
+  on: Queryable,
+  { platformId, orderId, alsoSettled }: { platformId: string; orderId: string; alsoSettled: boolean },
+): Promise<void> {
+  const locked = await lockOrderStatement(on, platformId, orderId);
+  if (locked.length > 0) await wakeOrderStatement(on, platformId, orderId, alsoSettled);
 }
 
 const deferStatement = statement<object>(

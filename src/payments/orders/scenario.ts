@@ -37,22 +37,28 @@ export function checkScenario(
   ) as Scenario;
   const fault = simulation.scenarioFault(requested);
   if (fault) {
-    throw new Refusal('INVALID_INPUT', fault.reason, { path: at('sandboxScenario', fault.field) });
+    throw new Refusal('INVALID_INPUT', fault.reason, at('sandboxScenario', fault.field));
   }
   if (requested.deposit !== undefined && !deposit) {
-    throw new Refusal('INVALID_INPUT', 'there is no deposit here: it is for real-time funded quotes', {
-      path: at('sandboxScenario', 'deposit'),
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      'there is no deposit here: it is for real-time funded quotes',
+      at('sandboxScenario', 'deposit'),
+    );
   }
   if (requested.approval !== undefined && !approval) {
-    throw new Refusal('INVALID_INPUT', 'no platform decides here: it is for incoming payments from UMA addresses', {
-      path: at('sandboxScenario', 'approval'),
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      'no platform decides here: it is for incoming payments from UMA addresses',
+      at('sandboxScenario', 'approval'),
+    );
   }
   if (deposit && requested.failureReason && !depositFailures.includes(requested.failureReason)) {
-    throw new Refusal('INVALID_INPUT', `a payment that a deposit funds fails with ${depositFailures.join(' or ')}`, {
-      path: at('sandboxScenario', 'failureReason'),
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      `a payment that a deposit funds fails with ${depositFailures.join(' or ')}`,
+      at('sandboxScenario', 'failureReason'),
+    );
   }
   checkStep(requested, step);
   return requested;
@@ -65,7 +71,5 @@ export function checkScenario(
  */
 export function checkStep(scenario: Scenario | null, step?: RailStep): void {
   if (!scenario?.step || scenario.step === 'SETTLEMENT' || scenario.step === step) return;
-  throw new Refusal('INVALID_INPUT', `this payment has no step ${scenario.step}`, {
-    path: at('sandboxScenario', 'step'),
-  });
+  throw new Refusal('INVALID_INPUT', `this payment has no step ${scenario.step}`, at('sandboxScenario', 'step'));
 }

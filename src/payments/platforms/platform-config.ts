@@ -89,7 +89,7 @@ export async function updatePlatform<Besides = undefined>(
     });
   } catch (error) {
     if (sqlState(error) !== '23505') throw error;
-    throw new Refusal('CONFLICT', 'this UMA domain is taken', { path: at('umaDomain') });
+    throw new Refusal('CONFLICT', 'this UMA domain is taken', at('umaDomain'));
   }
 }
 
@@ -130,15 +130,15 @@ async function changeSettings(
 
 function checkCurrencies(currencies: readonly string[]): void {
   if (currencies.length === 0) {
-    throw new Refusal('INVALID_INPUT', 'name at least one currency', { path: at('currencies') });
+    throw new Refusal('INVALID_INPUT', 'name at least one currency', at('currencies'));
   }
   currencies.forEach((code, position) => {
     const path = at('currencies', position);
     if (!currencyOf(code)) {
-      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { path });
+      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
     }
     if (currencies.indexOf(code) !== position) {
-      throw new Refusal('INVALID_INPUT', `${code} is given twice`, { path });
+      throw new Refusal('INVALID_INPUT', `${code} is given twice`, path);
     }
   });
 }

@@ -46,11 +46,11 @@ export async function createPlatform(
     throw new Refusal(
       'INVALID_INPUT',
       'a platform name has 1 to 63 letters, digits, spaces, dots, dashes or underscores',
-      { path: ['name'] },
+      ['name'],
     );
   }
   if (await findPlatform(database, name)) {
-    throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} exists already`, { path: ['name'] });
+    throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} exists already`, ['name']);
   }
   const settings = { umaDomain: umaDomainOf(name), currencies: currencies.map(({ code }) => code) };
   return inTransaction(database, async (transaction) => {

@@ -92,4 +92,4 @@ export async function giveUmaDomain(
   });
 }
 
-const taken = () => new Refusal('CONFLICT', 'another platform has this UMA domain', { path: ['domain'] });
+const taken = () => new Refusal('CONFLICT', 'another platform has this UMA domain', ['domain']);

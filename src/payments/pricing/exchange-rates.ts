@@ -76,7 +76,7 @@ export async function readExchangeRates(
       });
       if ('code' in price) {
         if (!query.destinations) return [];
-        throw new Refusal(price.code, price.reason, { path: at('sendingAmount') });
+        throw new Refusal(price.code, price.reason, at('sendingAmount'));
       }
       return [
         {
@@ -100,6 +100,6 @@ export async function readExchangeRates(
 
 function requireCurrency(code: string, path: FieldPath): Currency {
   const currency = currencyOf(code);
-  if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, { path });
+  if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
   return currency;
 }

@@ -1,10 +1,11 @@
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { paymentReference, publicId } from '../../core/ids.ts';
-import type { Environment, RailDeposit } from '../../database/generated/client/client.ts';
+import type { RailDeposit } from '../../database/generated/client/client.ts';
+import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../database/leases.ts';
 import { retryLostRaces } from '../../database/retry.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { commitGroupsOn } from '../../ledger/commit.ts';
+import { commitPlanOn } from '../../ledger/commit.ts';
 import type { Plan } from '../../ledger/plan.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { deposit as depositJournal } from '../movements.ts';
@@ -12,29 +13,22 @@ import { railAnswer } from '../orders/rail-answer.ts';
 
 /** A deposit that is to be credited, with the account that it is for. */
 interface DueDeposit
-  extends Pick<
-    RailDeposit,
-    'platformId' | 'id' | 'reference' | 'heldAt' | 'amount' | 'currency' | 'payer' | 'memo' | 'attempts'
-  > {
-  readonly environment: Environment;
+  extends Lease,
+    Pick<RailDeposit, 'id' | 'reference' | 'heldAt' | 'amount' | 'currency' | 'payer' | 'memo' | 'attempts'> {
   readonly accountId: string;
   readonly customerId: string | null;
   /** The id for its payment. */
   readonly newId: string;
 }
 
-const leaseStatement = statement<DueDeposit>(
-  'lease_deposits',
-  `with due as (
-     select platform_id, id from rail_deposit where status = 'RECEIVED' and due_at <= clock_timestamp() order by due_at limit $1
-     for update skip locked
-   )
-   update rail_deposit d set due_at = clock_ms() + interval '30 seconds', attempts = d.attempts + 1
-   from due join platform p on p.id = due.platform_id, account a
-   where d.platform_id = due.platform_id and d.id = due.id and a.platform_id = d.platform_id and a.id = d.account_id
-   returning d.platform_id, d.id, d.reference, d.held_at, d.amount, d.currency, d.payer, d.memo, d.attempts, p.environment,
-     d.account_id, a.customer_id, uuid_v7() as new_id`,
-);
+const deposits: LeasedTable = { table: 'rail_deposit', rows: 'deposits', key: ['id', 'uuid'] };
+
+export const leaseDeposits = leasing<DueDeposit>(deposits, {
+  where: "status = 'RECEIVED'",
+  reads: `l.id, l.reference, l.held_at, l.amount, l.currency, l.payer, l.memo, l.attempts, l.account_id, a.customer_id,
+     uuid_v7() as new_id`,
+  joins: 'join account a on a.platform_id = l.platform_id and a.id = l.account_id',
+});
 
 const lockStatement = statement<object>(
   'lock_deposit',
@@ -52,11 +46,7 @@ const unattributedStatement = statement<object>(
    where platform_id = $1 and id = $2 and status = 'RECEIVED'`,
 );
 
-const postponeStatement = statement<object>(
-  'postpone_deposit',
-  `update rail_deposit set due_at = clock_ms() + $3::bigint * interval '1 millisecond'
-   where platform_id = $1 and id = $2 and status = 'RECEIVED'`,
-);
+const postpone = postponing(deposits);
 
 /**
  * Credits up to `limit` deposits: the provider makes the money available, and then one transaction has the payment, its journal
@@ -64,22 +54,12 @@ const postponeStatement = statement<object>(
  * credited is left to a person.
  * @returns how many there were
  */
-export async function creditDeposits(payments: Payments, limit: number): Promise<number> {
-  const due = await leaseStatement(payments.database.pool, limit);
-  await Promise.all(
-    due.map((deposit) =>
-      credit(payments, deposit).catch(async (error: unknown) => {
-        const { platformId, id, attempts } = deposit;
-        const dueInMs = Math.min(3_600_000, 500 * 2 ** Math.min(attempts, 20));
-        payments.log.error(
-          { err: error, platformId, deposit: id },
-          'a deposit could not be credited; it is tried again',
-        );
-        await postponeStatement(payments.database.pool, platformId, id, dueInMs);
-      }),
-    ),
-  );
-  return due.length;
+export function creditDeposits(payments: Payments, limit: number): Promise<number> {
+  return workOnDue(payments, limit, {
+    ...{ lease: leaseDeposits, postpone, failure: 'a deposit could not be credited' },
+    about: ({ id }) => ({ deposit: id }),
+    work: (due) => credit(payments, due),
+  });
 }
 
 async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
@@ -93,15 +73,12 @@ async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
       const locked = await lockStatement(client, platformId, id);
       // Another process has credited it, or a person has it.
       if (locked.length === 0) return;
-      const [outcome] = await commitGroupsOn(client, [[{ platformId, plan: planCredit(deposit) }]]);
-      if (outcome?.kind === 'done') await creditedStatement(client, platformId, id, deposit.newId);
-      else await leaveToPerson(payments, client, deposit, `the account cannot take it: ${codeOf(outcome)}`);
+      const outcome = await commitPlanOn(client, platformId, planCredit(deposit));
+      if (outcome.kind === 'done') return void (await creditedStatement(client, platformId, id, deposit.newId));
+      const code = outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind;
+      await leaveToPerson(payments, client, deposit, `the account cannot take it: ${code}`);
     }),
   );
-}
-
-function codeOf(outcome: Awaited<ReturnType<typeof commitGroupsOn>>[number] | undefined): string {
-  return outcome?.kind === 'refused' ? outcome.refusal.code : 'unknown';
 }
 
 /** Leaves a deposit to a person, who says whose it is (docs/rails.md). */

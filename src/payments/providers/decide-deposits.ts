@@ -1,4 +1,4 @@
-import { type Operator, recordAct } from '../../access/operator-acts.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../../access/operator-acts.ts';
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
 import { readClock } from '../../database/clock.ts';
 import type { Database } from '../../database/database.ts';
@@ -13,7 +13,7 @@ const withPlatform = { platform: { select: { name: true } } } as const satisfies
 export type Deposit = Prisma.RailDepositGetPayload<{ include: typeof withPlatform }>;
 
 /** The outcome of a decision on a deposit. */
-export type DecidedDeposit = { readonly kind: 'done' } | { readonly kind: 'refused'; readonly reason: string };
+export type DecidedDeposit = { readonly kind: 'done' } | RefusedByHand;
 
 /** Lists the deposits that wait for a person, of all platforms, the oldest first. */
 export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Deposit[]> {
@@ -79,19 +79,19 @@ async function decide(
   change: (transaction: Transaction, deposit: { platformId: string; currency: string }) => Promise<Change>,
 ): Promise<DecidedDeposit> {
   const uuid = uuidOf(id, 'Deposit');
-  if (uuid === undefined) return { kind: 'refused', reason: `${id} is no id of a deposit: Deposit:…` };
+  if (uuid === undefined) return refusedByHand(`${id} is no id of a deposit: Deposit:…`);
   return inTransaction(database, async (transaction): Promise<DecidedDeposit> => {
     const { prisma } = transaction;
     const deposit = await prisma.railDeposit.findFirst({ where: { id: uuid } });
-    if (!deposit) return { kind: 'refused', reason: `there is no ${id}` };
+    if (!deposit) return refusedByHand(`there is no ${id}`);
     const made = await change(transaction, deposit);
-    if ('refused' in made) return { kind: 'refused', reason: made.refused };
+    if ('refused' in made) return refusedByHand(made.refused);
     const { platformId } = deposit;
     const { count } = await prisma.railDeposit.updateMany({
       where: { platformId, id: uuid, status: 'UNATTRIBUTED' },
       data: made.data,
     });
-    if (count === 0) return { kind: 'refused', reason: `${id} waits for nobody: it is ${deposit.status}` };
+    if (count === 0) return refusedByHand(`${id} waits for nobody: it is ${deposit.status}`);
     const before = { status: deposit.status, reason: deposit.reason };
     const subject = publicId('Deposit', uuid);
     await recordAct(transaction, operator, { platformId, subject, before, after: made.after });

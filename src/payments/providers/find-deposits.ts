@@ -1,44 +1,30 @@
 import { maxAmount } from '../../core/checks.ts';
-import type { Environment } from '../../database/generated/client/client.ts';
+import { type Lease, type LeasedTable, leasing, postponing } from '../../database/leases.ts';
 import { type Queryable, statement } from '../../database/statement.ts';
 import type { RailDeposit } from '../../rails/rail-deposits.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { depositId } from '../orders/order-ids.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
-/** How often a provider is asked for deposits that no webhook has reported, in milliseconds, and after a failure. */
+/** How often a provider is asked for deposits that no webhook has reported, in milliseconds: the lease of a question, too. */
 const askMs = 60_000;
 /** How much before the last known deposit a question begins, in milliseconds: the provider may show one later than another. */
 const overlapMs = 120_000;
 /** The longest time for which a deposit under way is looked for, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;
 
-interface DueConnection {
-  readonly platformId: string;
-  readonly environment: Environment;
+interface DueConnection extends Lease {
   readonly depositsFrom: Date;
-  /** The end of its lease, as the database writes it. */
-  readonly leasedUntil: string;
 }
 
-const leaseStatement = statement<DueConnection>(
-  'lease_deposit_questions',
-  `with due as (
-     select platform_id from rail_connection where deposits_due_at <= clock_timestamp() order by deposits_due_at limit $1
-     for update skip locked
-   )
-   update rail_connection c set deposits_due_at = clock_ms() + interval '60 seconds'
-   from due join platform p on p.id = due.platform_id where c.platform_id = due.platform_id
-   returning c.platform_id, p.environment, c.deposits_from, c.deposits_due_at::text as leased_until`,
-);
+const questions: LeasedTable = { table: 'rail_connection', rows: 'deposit_questions', dueAt: 'deposits_due_at' };
+export const leaseDepositQuestions = leasing<DueConnection>(questions, { counter: null, reads: 'l.deposits_from' });
+/** A question that a webhook has made due meanwhile stays due. */
+const postpone = postponing(questions);
 
 const askedStatement = statement<object>(
   'deposits_asked',
-  `update rail_connection set deposits_from = greatest(deposits_from, $3),
-     -- A webhook that came meanwhile has made it due again.
-     deposits_due_at = case when deposits_due_at = $2::timestamptz then clock_ms() + $4::bigint * interval '1 millisecond'
-       else deposits_due_at end
-   where platform_id = $1`,
+  'update rail_connection set deposits_from = greatest(deposits_from, $2) where platform_id = $1',
 );
 
 /** A deposit is for the customer's account in its currency. Of a customer who is gone it is for nobody. */
@@ -68,15 +54,16 @@ const storeStatement = statement<object>(
  */
 export async function findDeposits(payments: Payments, limit: number): Promise<number> {
   const { pool } = payments.database;
-  const due = await leaseStatement(pool, limit);
+  const due = await leaseDepositQuestions(pool, limit, askMs);
   await Promise.all(
     due.map(async (connection) => {
-      const { platformId, depositsFrom, leasedUntil } = connection;
-      const from = await ask(payments, connection).catch((error: unknown) => {
+      const { platformId } = connection;
+      try {
+        await askedStatement(pool, platformId, await ask(payments, connection));
+      } catch (error) {
         payments.log.error({ err: error, platformId }, 'a provider could not be asked for deposits; it is asked again');
-        return depositsFrom;
-      });
-      await askedStatement(pool, platformId, leasedUntil, from, askMs);
+      }
+      await postpone(pool, [{ lease: connection, dueInMs: askMs }]);
     }),
   );
   return due.length;

@@ -1,46 +1,32 @@
-import type { Environment } from '../../database/generated/client/client.ts';
+import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../database/leases.ts';
 import { statement } from '../../database/statement.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { inSpan } from '../../instruments/spans.ts';
 import type { OrderNews, RailNews } from '../../rails/rail-webhooks.ts';
 import { connectedRail, type Payments } from '../command.ts';
 import { wakeIdentityCheck } from '../customers/identity-checks.ts';
+import { wakeOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { wakeOrder } from '../orders/wake-order.ts';
 import { wakeDeposits } from './find-deposits.ts';
 
 /** How long the work pauses when no webhook waits, in milliseconds. One that this process has stored ends the pause. */
 export const webhookIdleMs = 1_000;
 
-interface StoredWebhook {
-  readonly platformId: string;
+interface StoredWebhook extends Lease {
   readonly webhookId: string;
-  readonly environment: Environment;
   readonly body: Buffer;
   readonly attempts: number;
 }
 
-const leaseStatement = statement<StoredWebhook>(
-  'lease_rail_webhooks',
-  `with due as (
-     select platform_id, webhook_id from rail_webhook where due_at <= clock_timestamp() order by due_at limit $1
-     for update skip locked
-   )
-   update rail_webhook w set due_at = clock_ms() + interval '30 seconds', attempts = w.attempts + 1
-   from due join platform p on p.id = due.platform_id
-   where w.platform_id = due.platform_id and w.webhook_id = due.webhook_id
-   returning w.platform_id, w.webhook_id, p.environment, w.body, w.attempts`,
-);
+const webhooks: LeasedTable = { table: 'rail_webhook', rows: 'rail_webhooks', key: ['webhook_id', 'text'] };
+
+export const leaseRailWebhooks = leasing<StoredWebhook>(webhooks, { reads: 'l.webhook_id, l.body, l.attempts' });
+
+const postpone = postponing(webhooks);
 
 const doneStatement = statement<object>(
   'rail_webhook_done',
   'update rail_webhook set due_at = null where platform_id = $1 and webhook_id = $2',
-);
-
-const postponeStatement = statement<object>(
-  'postpone_rail_webhook',
-  `update rail_webhook set due_at = clock_ms() + $3::bigint * interval '1 millisecond'
-   where platform_id = $1 and webhook_id = $2 and due_at is not null`,
 );
 
 /**
@@ -48,16 +34,15 @@ const postponeStatement = statement<object>(
  * one takes it. What it says is done in the transaction that marks it as done; a second time changes nothing.
  * @returns how many there were
  */
-export async function workOnWebhooks(payments: Payments, limit: number): Promise<number> {
-  const due = await leaseStatement(payments.database.pool, limit);
-  await Promise.all(
-    due.map((webhook) =>
-      inSpan('provider webhook', { isRoot: true, attributes: { 'payments.platform.id': webhook.platformId } }, () =>
-        workOn(payments, webhook),
-      ).catch((error: unknown) => postpone(payments, webhook, error)),
-    ),
-  );
-  return due.length;
+export function workOnWebhooks(payments: Payments, limit: number): Promise<number> {
+  return workOnDue(payments, limit, {
+    ...{ lease: leaseRailWebhooks, postpone, failure: "a provider's webhook could not be worked on" },
+    about: ({ webhookId }) => ({ webhookId }),
+    work: (due) =>
+      inSpan('provider webhook', { isRoot: true, attributes: { 'payments.platform.id': due.platformId } }, () =>
+        workOn(payments, due),
+      ),
+  });
 }
 
 async function workOn(payments: Payments, { platformId, webhookId, environment, body }: StoredWebhook): Promise<void> {
@@ -78,15 +63,4 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
 function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
   const orders = news.filter((one) => one.kind === 'order');
   return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));
-}
-
-/** Lets a webhook that could not be worked on wait, longer each time, at most an hour. */
-async function postpone(payments: Payments, webhook: StoredWebhook, error: unknown): Promise<void> {
-  const { platformId, webhookId, attempts } = webhook;
-  const dueInMs = Math.min(3_600_000, 500 * 2 ** Math.min(attempts, 20));
-  payments.log.error(
-    { err: error, platformId, webhookId },
-    "a provider's webhook could not be worked on; it is tried again",
-  );
-  await postponeStatement(payments.database.pool, platformId, webhookId, dueInMs);
 }

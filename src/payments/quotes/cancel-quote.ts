@@ -38,10 +38,10 @@ export function cancelQuote(
     plan: async () => {
       const uuid = uuidOf(quoteId, 'Quote');
       const [quote] = uuid ? await cancellableStatement(payments.database.pool, caller, uuid) : [];
-      if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: at('quoteId') });
+      if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
       return { ...quoteEnd(quote, 'cancelled before it was executed or funded', 'before'), result: quote.id };
     },
-    paths: { QUOTE_EXPIRED: at('quoteId'), CONFLICT: at('quoteId') },
+    path: at('quoteId'),
     conflict: { reason: 'only a quote that is PENDING can be cancelled' },
   });
 }

@@ -35,15 +35,7 @@ export function executeQuote(
     input: { quoteId, sandboxScenario },
     idempotencyKey,
     plan: () => planExecution(payments, caller, quoteId, sandboxScenario),
-    paths: {
-      QUOTE_EXPIRED: at('quoteId'),
-      CONFLICT: at('quoteId'),
-      INSUFFICIENT_BALANCE: at('quoteId'),
-      USER_NOT_READY: at('quoteId'),
-      INVALID_BANK_ACCOUNT: at('quoteId'),
-      ACCOUNT_FROZEN: at('quoteId'),
-      AMOUNT_OUT_OF_RANGE: at('quoteId'),
-    },
+    path: at('quoteId'),
   });
 }
 
@@ -67,13 +59,13 @@ async function planExecution(
   const scenario = checkScenario(payments, caller, sandboxScenario, { step: 'PULL' });
   const uuid = uuidOf(id, 'Quote');
   const [found] = uuid ? await executableStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: at('quoteId') });
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
   const { quote, source } = found;
   if (!source) {
     throw new Refusal(
       'INVALID_INPUT',
       'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference',
-      { path: at('quoteId') },
+      at('quoteId'),
     );
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);

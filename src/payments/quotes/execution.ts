@@ -62,10 +62,8 @@ export function execution(quote: Executable, options: ExecutionOptions): Plan {
     sent: quote.totalSendingAmount,
     fees: quote.feesIncluded,
     platformFee: quote.platformFee,
-    platformAccountId: undefined,
     receivingCurrency: quote.receivingCurrency,
     received: quote.totalReceivingAmount,
-    destinationAccountId: undefined,
     lockedSent: lockOf(quote.rateLock)?.sent,
   };
   return {

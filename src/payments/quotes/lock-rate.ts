@@ -65,13 +65,13 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
       case 'AMOUNT':
         throw new Refusal('AMOUNT_OUT_OF_RANGE', answer.explanation, { path, value });
       case 'ACCOUNT':
-        throw new Refusal('INVALID_BANK_ACCOUNT', answer.explanation, { path: at('destination', 'accountId') });
+        throw new Refusal('INVALID_BANK_ACCOUNT', answer.explanation, at('destination', 'accountId'));
       case 'PAIR':
-        throw new Refusal('INVALID_CURRENCY', answer.explanation, { path: to.path });
+        throw new Refusal('INVALID_CURRENCY', answer.explanation, to.path);
       case 'RECEIVER':
-        throw new Refusal('INVALID_UMA_ADDRESS', answer.explanation, { path: at('destination', 'umaAddress') });
+        throw new Refusal('INVALID_UMA_ADDRESS', answer.explanation, at('destination', 'umaAddress'));
       case 'SENDER':
-        throw new Refusal('INVALID_INPUT', answer.explanation, { path: at('senderCustomerInfo') });
+        throw new Refusal('INVALID_INPUT', answer.explanation, at('senderCustomerInfo'));
     }
   }
   const price = priceByLock(request, listed, answer.lock);
@@ -90,7 +90,7 @@ function isLockable({ request, parties, to }: ToLock): boolean {
     return isFromHere && to.columns.destinationKind === 'ACCOUNT' && request.sending.code !== request.receiving.code;
   }
   if (isFromHere) return true;
-  throw new Refusal('INVALID_INPUT', 'this UMA address is paid from an account here', { path: at('source') });
+  throw new Refusal('INVALID_INPUT', 'this UMA address is paid from an account here', at('source'));
 }
 
 /** Returns the payment to a UMA address that the rail is to lock. */

@@ -1,6 +1,6 @@
 import type { FailureReason, Prisma } from '../../database/generated/client/client.ts';
 import type { Transaction } from '../../database/rows.ts';
-import type { Plan } from '../../ledger/plan.ts';
+import type { Plan, QuoteMove } from '../../ledger/plan.ts';
 import { debit, deposit, type Flow } from '../movements.ts';
 import { nextOrderId } from '../orders/order-ids.ts';
 import type { Executable } from './execution.ts';
@@ -80,11 +80,15 @@ export function planPullFailure(
   failure: { readonly explanation: string; readonly failureReason?: FailureReason | undefined },
 ): Plan {
   const reason = `the money could not be pulled: ${failure.explanation}`;
-  const { id, quoteId } = transaction;
   const failureReason = failure.failureReason ?? 'QUOTE_EXECUTION_FAILED';
   return {
     orders: [{ id: orderId, dueInMs: null }],
-    transactions: [{ id, from: ['PROCESSING'], to: 'FAILED', reason, set: { failureReason } }],
-    quotes: quoteId ? [{ id: quoteId, from: ['PROCESSING'], to: 'FAILED', reason }] : [],
+    transactions: [{ id: transaction.id, from: ['PROCESSING'], to: 'FAILED', reason, set: { failureReason } }],
+    quotes: quoteEnd(transaction, 'FAILED', reason),
   };
+}
+
+/** Plans the end of the quote of a payment, where it has one. */
+export function quoteEnd({ quoteId }: Transaction, to: 'COMPLETED' | 'FAILED', reason: string): QuoteMove[] {
+  return quoteId === null ? [] : [{ id: quoteId, from: ['PROCESSING'], to, reason }];
 }

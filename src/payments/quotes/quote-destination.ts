@@ -62,7 +62,7 @@ export function accountDestination(
   const path = at('destination', 'accountId');
   const account = parties.destination ?? accountNotFound(path);
   if (account.id === parties.source?.id) {
-    throw new Refusal('SELF_PAYMENT', 'source and destination are the same account', { path });
+    throw new Refusal('SELF_PAYMENT', 'source and destination are the same account', path);
   }
   const isInternal = account.kind === 'INTERNAL';
   checkApplicable(given, at('senderCustomerInfo'), { requested: undefined, isInternal });
@@ -120,10 +120,10 @@ export async function umaDestination(
   const lookup = await readLookup(payments, caller, request.lookupId, umaAddress);
   const { customer } = request.parties;
   if (!customer) {
-    throw new Refusal('INVALID_INPUT', 'a payment to a UMA address is sent by a customer', { path: at('source') });
+    throw new Refusal('INVALID_INPUT', 'a payment to a UMA address is sent by a customer', at('source'));
   }
   if (lookup.receiverPlatformId === caller.platformId && lookup.receiverCustomerId === customer.id) {
-    throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", { path: at('destination', 'umaAddress') });
+    throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", at('destination', 'umaAddress'));
   }
   const requested = lookupFields(lookup);
   checkApplicable(request.senderCustomerInfo, at('senderCustomerInfo'), { requested, isInternal: false });

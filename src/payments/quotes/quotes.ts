@@ -124,9 +124,11 @@ async function planQuote(
 /** Refuses to execute a quote at creation that is executed by its deposit. */
 function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
   if (!immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
-  throw new Refusal('INVALID_INPUT', 'a real-time funded quote is executed by its deposit, not at creation', {
-    path: at('immediatelyExecute'),
-  });
+  throw new Refusal(
+    'INVALID_INPUT',
+    'a real-time funded quote is executed by its deposit, not at creation',
+    at('immediatelyExecute'),
+  );
 }
 
 /**
@@ -169,9 +171,7 @@ async function quotePrice(
 ): Promise<{ readonly price: Pricing; readonly lock?: LockedPrice }> {
   const rate = await neededOf(payments, railOf(payments, caller, 'rate').rate(sending, to.receiving));
   if (!rate) {
-    throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, {
-      path: to.path,
-    });
+    throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, to.path);
   }
   const locked = input.lockedCurrencySide === 'SENDING' ? sending : to.receiving;
   const path = at('lockedCurrencyAmount');
@@ -222,9 +222,11 @@ async function instructions(payments: Payments, caller: Caller, quote: NewRow<Qu
       )
     : [];
   if (ways.length > 0) return jsonOf(ways);
-  throw new Refusal('INVALID_CURRENCY', `there is no way to pay in ${quote.sendingCurrency} from outside`, {
-    path: at('source', 'currency'),
-  });
+  throw new Refusal(
+    'INVALID_CURRENCY',
+    `there is no way to pay in ${quote.sendingCurrency} from outside`,
+    at('source', 'currency'),
+  );
 }
 
 function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
@@ -233,9 +235,11 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
     if (!parties.customer) customerNotFound(at('source', 'customerId'));
     const currency = currencyOf(source.currency);
     if (!currency) {
-      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(source.currency)}`, {
-        path: at('source', 'currency'),
-      });
+      throw new Refusal(
+        'INVALID_CURRENCY',
+        `unknown currency ${JSON.stringify(source.currency)}`,
+        at('source', 'currency'),
+      );
     }
     return currency;
   }

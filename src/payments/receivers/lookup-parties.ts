@@ -31,14 +31,16 @@ export async function partiesOfLookup(
       where: { AND: [visibleLookups(caller), { id: uuid }] },
       select: { umaAddress: true, senderCustomerId: true, sender: { select: { accounts } } },
     }));
-  if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path: at('lookupId') });
+  if (!lookup) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', at('lookupId'));
   const { umaAddress, senderCustomerId: senderId } = lookup;
   if (currency === undefined) return { umaAddress, accountId: undefined };
   const accountId = lookup.sender?.accounts[0]?.id;
   if (senderId === null) {
-    throw new Refusal('INVALID_INPUT', 'the lookup named no customer who would send, so the quote names its source', {
-      path: at('source'),
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      'the lookup named no customer who would send, so the quote names its source',
+      at('source'),
+    );
   }
   if (accountId === undefined) {
     throw new Refusal(

@@ -2,6 +2,7 @@ import type { Caller } from '../../access/caller.ts';
 import { authorize } from '../../access/operations.ts';
 import { runIdempotent } from '../../access/run-idempotent.ts';
 import { forCaller, seesLookups, visibleLookups, visibleRow } from '../../access/visible.ts';
+import { maxAmount } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
@@ -17,7 +18,6 @@ import { customerNotFound, customerUuid } from '../parties.ts';
 import { lookupExpired } from '../plan-refusals.ts';
 import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
 import { checkUmaAddress } from '../uma-addresses.ts';
-import { ownReceiver } from './own-receiver.ts';
 
 /** The input of lookUpReceiver. */
 export interface LookUpReceiver {
@@ -239,16 +239,16 @@ export async function readLookup(
 ): Promise<Lookup> {
   const path: FieldPath = ['lookupId'];
   if (!lookupId) {
-    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookup of its receiver', { path });
+    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookup of its receiver', path);
   }
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', { path });
+  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
   // The database decides it once the quote has its locks. This keeps the rail from being asked in vain.
-  if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, { path });
+  if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
-    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, { path });
+    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, path);
   }
   return lookup;
 }
@@ -261,4 +261,24 @@ export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly L
 /** Returns the required fields of a lookup, as lookUpReceiver stored them. */
 export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
   return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
+}
+
+/** The fields that every receiver of this installation requires of a sender. */
+const payerFields: readonly RequiredField[] = [
+  { name: 'FULL_NAME', mandatory: true },
+  { name: 'BIRTH_DATE', mandatory: false },
+  { name: 'NATIONALITY', mandatory: false },
+];
+
+/** Describes a receiver of this installation, with the currency of its default deposit account first. */
+function ownReceiver(umaDomain: string, currencies: readonly string[], depositCurrency: string | null): UmaReceiver {
+  const codes = [
+    ...new Set([...(depositCurrency && currencies.includes(depositCurrency) ? [depositCurrency] : []), ...currencies]),
+  ];
+  return {
+    vaspName: umaDomain,
+    currencies: codes.map((code) => ({ code, minAmount: 1n, maxAmount })),
+    requiredFields: payerFields,
+    information: {},
+  };
 }

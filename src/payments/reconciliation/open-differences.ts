@@ -1,4 +1,4 @@
-import { type Operator, recordAct } from '../../access/operator-acts.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../../access/operator-acts.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { readClock } from '../../database/clock.ts';
 import type { Database } from '../../database/database.ts';
@@ -26,7 +26,7 @@ export function listDifferences(
 }
 
 /** The outcome of closing a difference. */
-export type ClosedDifference = { readonly kind: 'closed' } | { readonly kind: 'refused'; readonly reason: string };
+export type ClosedDifference = { readonly kind: 'closed' } | RefusedByHand;
 
 /**
  * Closes a difference: somebody has found out what is true. It moves no money. Of a balance, what the provider holds beyond the
@@ -40,7 +40,7 @@ export async function closeDifference(
 ): Promise<ClosedDifference> {
   const uuid = uuidOf(id, 'ReconciliationDifference');
   const found = uuid && (await database.prisma.reconciliationDifference.findFirst({ where: { id: uuid } }));
-  if (!found) return { kind: 'refused', reason: `there is no ${id}` };
+  if (!found) return refusedByHand(`there is no ${id}`);
   const { platformId, fault, here, there } = found;
   const isClosed = await inTransaction(database, async (act) => {
     const { now } = await readClock(act.client);
@@ -56,5 +56,5 @@ export async function closeDifference(
     });
     return true;
   });
-  return isClosed ? { kind: 'closed' } : { kind: 'refused', reason: `${id} is not open any more` };
+  return isClosed ? { kind: 'closed' } : refusedByHand(`${id} is not open any more`);
 }

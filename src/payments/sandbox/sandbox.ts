@@ -8,7 +8,7 @@ import { Refusal } from '../../core/refusal.ts';
 import type { Account, Quote, Transaction } from '../../database/rows.ts';
 import { statement } from '../../database/statement.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
-import type { Plan } from '../../ledger/plan.ts';
+import type { Alternative, Journal, Plan } from '../../ledger/plan.ts';
 import { type CommandResult, type Payments, railOf, runCommand, simulationOf } from '../command.ts';
 import { deposit } from '../movements.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
@@ -17,7 +17,6 @@ import { accountName, accountNotFound, currencyOfAccount, readTransferParties } 
 import { execution } from '../quotes/execution.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
 import { internalOf } from '../quotes/start.ts';
-import { planLateDeposit } from './late-deposit.ts';
 
 /** The largest amount that one call may credit to a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;
@@ -54,9 +53,7 @@ export function fundAccount(
       });
       if (!source) accountNotFound(fundingPath('accountId'));
       if (source.kind !== 'INTERNAL')
-        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', {
-          path: fundingPath('accountId'),
-        });
+        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', fundingPath('accountId'));
       const currency = currencyOfAccount(source);
       const amount = smallestUnits(input.amount, currency, fundingPath('amount'));
       if (amount > maxFunding) {
@@ -123,17 +120,8 @@ export function sandboxSend(
     input,
     idempotencyKey,
     plan: () => planDeposit(payments, caller, input),
-    paths: {
-      CONFLICT: depositPath('quoteId'),
-      USER_NOT_READY: depositPath('quoteId'),
-      CUSTOMER_DELETED: depositPath('quoteId'),
-      INVALID_BANK_ACCOUNT: depositPath('quoteId'),
-      ACCOUNT_FROZEN: depositPath('quoteId'),
-      AMOUNT_OUT_OF_RANGE:
-        input.currencyAmount === undefined || input.currencyAmount === null
-          ? depositPath('quoteId')
-          : depositPath('currencyAmount'),
-    },
+    path: depositPath('quoteId'),
+    paths: { AMOUNT_OUT_OF_RANGE: depositPath(input.currencyAmount == null ? 'quoteId' : 'currencyAmount') },
     conflict: { reason: 'a deposit for this quote has arrived before' },
   });
 }
@@ -183,18 +171,42 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
 }
 
 /**
+ * Plans what happens with a deposit after its quote's expiry. Nothing is converted: the money goes to the customer's
+ * account in the sending currency, under the payment that it was meant for. A payment that is not marked EXPIRED yet
+ * fails with QUOTE_EXPIRED. One that is marked stays EXPIRED, because that is terminal and its streams have ended; it
+ * takes one deposit. Any further deposit is refused with CONFLICT.
+ * @param arrived the journal of the deposit, to the customer's account
+ * @param amount all that arrived, in smallest units of the sending currency
+ */
+function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
+  const reason = `${amount} arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`;
+  return {
+    // The clock has refused the plan before this one, so this one checks only the status: setting the clock back
+    // changes nothing.
+    quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', reason }],
+    transactions: [
+      { id: quote.transactionId, from: ['PENDING'], to: 'FAILED', reason, set: { failureReason: 'QUOTE_EXPIRED' } },
+    ],
+    journals: [arrived],
+    otherwise: { expired: [{ id: quote.id }], journals: [arrived] },
+  };
+}
+
+/**
  * Reads the quote of a deposit, and the customer's account for the money.
  * @throws Refusal QUOTE_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY
  */
 async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {
   const uuid = uuidOf(input.quoteId, 'Quote');
   const [found] = uuid ? await fundableStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: depositPath('quoteId') });
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', depositPath('quoteId'));
   const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
-    throw new Refusal('INVALID_INPUT', 'this quote is paid from an account: execute it instead', {
-      path: depositPath('quoteId'),
-    });
+    throw new Refusal(
+      'INVALID_INPUT',
+      'this quote is paid from an account: execute it instead',
+      depositPath('quoteId'),
+    );
   }
   const currency = currencyOf(input.currencyCode);
   if (currency?.code !== quote.sendingCurrency) {

@@ -1,4 +1,4 @@
-import { type Operator, recordAct } from '../../access/operator-acts.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../../access/operator-acts.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { readClock } from '../../database/clock.ts';
@@ -126,7 +126,7 @@ export function listCases(
 }
 
 /** The outcome of closing a case. */
-export type ClosedCase = { readonly kind: 'closed' } | { readonly kind: 'refused'; readonly reason: string };
+export type ClosedCase = { readonly kind: 'closed' } | RefusedByHand;
 
 /**
  * Closes a case: somebody has found out what is true. It moves no money.
@@ -134,7 +134,7 @@ export type ClosedCase = { readonly kind: 'closed' } | { readonly kind: 'refused
  */
 export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<ClosedCase> {
   const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) return { kind: 'refused', reason: `${transactionId} is no transaction id: Transaction:…` };
+  if (uuid === undefined) return refusedByHand(`${transactionId} is no transaction id: Transaction:…`);
   const closed = await inTransaction(database, async (transaction) => {
     const { client, prisma } = transaction;
     const open = await prisma.railCase.findMany({ where: { transactionId: uuid, closedAt: null } });
@@ -151,5 +151,5 @@ export async function closeCases(database: Database, transactionId: string, oper
     return true;
   });
   if (closed) return { kind: 'closed' };
-  return { kind: 'refused', reason: `${publicId('Transaction', uuid)} has no open case` };
+  return refusedByHand(`${publicId('Transaction', uuid)} has no open case`);
 }

@@ -1,13 +1,12 @@
-import { type Operator, recordAct } from '../../access/operator-acts.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../../access/operator-acts.ts';
 import { publicId } from '../../core/ids.ts';
 import { retryLostRaces } from '../../database/retry.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { commitGroupsOn, type PlanRefusal } from '../../ledger/commit.ts';
 import type { PlanGroup } from '../../ledger/plan.ts';
-import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
-import { askWithoutSending, withOrder } from './order-by-hand.ts';
+import { askWithoutSending, endedMeanwhile, withOrder } from './order-by-hand.ts';
 import { planFailure } from './outcomes.ts';
 import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
@@ -19,7 +18,7 @@ import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 /** The outcome. `said`: what the rail answered; undefined where it was not asked. */
 export type FailedOrder =
   | { readonly kind: 'failed'; readonly orderId: string; readonly said: string | undefined }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | RefusedByHand;
 
 /** What an operator decides. */
 export interface ByHand {
@@ -39,19 +38,16 @@ export async function failOrder(payments: Payments, id: string, byHand: ByHand):
 async function failLeased(payments: Payments, order: DueOrder, byHand: ByHand): Promise<FailedOrder> {
   const id = publicId('Transaction', order.transaction.id);
   if (!isPull(order) && waitsForPlatform(order)) {
-    return { kind: 'refused', reason: `${id} is not with a rail: the platform of its receiver decides on it` };
+    return refusedByHand(`${id} is not with a rail: the platform of its receiver decides on it`);
   }
   const open = await payments.database.prisma.railCase.findFirst({
     where: { platformId: order.platformId, orderId: order.id, closedAt: null },
   });
   if (open) {
-    return {
-      kind: 'refused',
-      reason: `the rail has said: ${open.said}. Find out what is true and close the case of ${id} first`,
-    };
+    return refusedByHand(`the rail has said: ${open.said}. Find out what is true and close the case of ${id} first`);
   }
   const answer = byHand.withoutAsking ? undefined : await askOnceMore(payments, order);
-  if (answer?.refused !== undefined) return { kind: 'refused', reason: answer.refused };
+  if (answer && 'reason' in answer) return answer;
   return end(payments, order, { ...byHand, said: answer?.said });
 }
 
@@ -60,34 +56,29 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
   return incoming.transaction.approvalDueAt !== null && incoming.transaction.status === 'PENDING';
 }
 
-type Answer = { readonly said: string; readonly refused?: undefined } | { readonly refused: string };
-
 /**
  * Asks the rail once more, by the part that sends nothing where it has one.
  * @returns what it said, where it does not know the outcome; else why the order is not ended by hand
  */
-async function askOnceMore(payments: Payments, order: DueOrder): Promise<Answer> {
-  let outcome: RailOutcome | undefined;
-  try {
-    outcome = await askWithoutSending(payments, order);
-  } catch (error) {
-    payments.log.error({ err: error, order: order.id }, 'the rail could not be asked once more');
-    const words = error instanceof Error ? error.message : String(error);
-    return { refused: `the rail cannot be asked: ${words}. --without-asking ends the order nevertheless` };
+async function askOnceMore(payments: Payments, order: DueOrder): Promise<{ readonly said: string } | RefusedByHand> {
+  const answer = await askWithoutSending(payments, order);
+  if (answer.kind === 'refused') {
+    return refusedByHand(`${answer.reason}. --without-asking ends the order nevertheless`);
   }
+  const { outcome } = answer;
   if (!outcome) return { said: 'the provider has no such payment' };
   const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
   switch (outcome.kind) {
     case 'pending':
       return { said: 'pending' };
     case 'settled':
-      return { refused: 'the rail says that it has settled: the workers book it now' };
+      return refusedByHand('the rail says that it has settled: the workers book it now');
     case 'contradiction':
-      return { refused: `the rail contradicts itself${explanation}: find out what is true` };
+      return refusedByHand(`the rail contradicts itself${explanation}: find out what is true`);
     case 'failed':
     case 'rejected':
     case 'returned':
-      return { refused: `the rail says ${outcome.kind}${explanation}: the workers end the payment now` };
+      return refusedByHand(`the rail says ${outcome.kind}${explanation}: the workers end the payment now`);
   }
 }
 
@@ -125,6 +116,5 @@ async function end(
     );
   }
   if (!refused) return { kind: 'failed', orderId: order.id, said };
-  const status = refused.code === 'CONFLICT' ? refused.status : refused.code;
-  return { kind: 'refused', reason: `nothing done: another has ended the order meanwhile (${status})` };
+  return endedMeanwhile(refused);
 }

@@ -1,6 +1,8 @@
+import { type RefusedByHand, refusedByHand } from '../../access/operator-acts.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { statement } from '../../database/statement.ts';
 import { inTransaction } from '../../database/transaction.ts';
+import type { PlanRefusal } from '../../ledger/commit.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { type DueOrder, leaseOrders, postponeOrders, renewLeases } from '../orders/orders.ts';
@@ -8,12 +10,6 @@ import { railAnswer } from '../orders/rail-answer.ts';
 import { findOrder } from './perform.ts';
 
 /** What commands of operators do with the order of a payment that waits for its rail. */
-
-/** Why nothing was done, in words for the operator. */
-export interface RefusedByHand {
-  readonly kind: 'refused';
-  readonly reason: string;
-}
 
 /**
  * Works on the order of a payment under its lease, so that no worker does meanwhile. It is due again afterwards, unless it
@@ -26,25 +22,38 @@ export async function withOrder<Done>(
   work: (order: DueOrder) => Promise<Done | RefusedByHand>,
 ): Promise<Done | RefusedByHand> {
   const uuid = uuidOf(id, 'Transaction');
-  if (uuid === undefined) return { kind: 'refused', reason: `${id} is no transaction id: Transaction:…` };
+  if (uuid === undefined) return refusedByHand(`${id} is no transaction id: Transaction:…`);
   const order = await takeOrder(payments, uuid);
-  if (!order) return { kind: 'refused', reason: await whyNone(payments, id, uuid) };
+  if (!order) return refusedByHand(await whyNone(payments, id, uuid));
   const leases = renewLeases(payments.database.pool, [order], payments.log);
   try {
     return await work(order);
   } finally {
     await leases.end();
-    await postponeOrders(payments.database.pool, [{ order, dueInMs: 0 }]);
+    await postponeOrders(payments.database.pool, [{ lease: order, dueInMs: 0 }]);
   }
 }
 
 /**
- * Asks the rail once more, by the part that sends nothing where it has one.
- * @returns undefined where the provider has no such payment
- * @throws whatever keeps it from being asked
+ * Asks the rail once more, by the part that sends nothing where it has one. Its outcome is undefined where the provider has
+ * no such payment.
  */
-export function askWithoutSending(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
-  return railAnswer(findOrder(payments, order));
+export async function askWithoutSending(
+  payments: Payments,
+  order: DueOrder,
+): Promise<{ readonly kind: 'answered'; readonly outcome: RailOutcome | undefined } | RefusedByHand> {
+  try {
+    return { kind: 'answered', outcome: await railAnswer(findOrder(payments, order)) };
+  } catch (error) {
+    payments.log.error({ err: error, order: order.id }, 'the rail could not be asked once more');
+    return refusedByHand(`the rail cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The answer where the database refuses what an operator has decided. */
+export function endedMeanwhile(refusal: PlanRefusal): RefusedByHand {
+  const status = refusal.code === 'CONFLICT' ? refusal.status : refusal.code;
+  return refusedByHand(`nothing done: another has ended the order meanwhile (${status})`);
 }
 
 const firstStatement = statement<object>(

@@ -4,10 +4,18 @@ import { trustedJson } from '../../database/trusted-json.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Journal, Plan, PlanGroup, TransactionMove } from '../../ledger/plan.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { arrivalJournals, directArrival, receiverMove } from '../approvals/incoming.ts';
-import { bankReturn, delivery, deposit, type Flow, refund, suspension } from '../movements.ts';
-import { type DueOrder, isPull } from '../orders/orders.ts';
-import { planPayout, planPullFailure } from '../quotes/pull.ts';
+import {
+  announcedTransaction,
+  arrivalJournals,
+  directArrival,
+  receivedAmount,
+  receiverFields,
+  receiverMove,
+} from '../approvals/incoming.ts';
+import type { Payments } from '../command.ts';
+import { bankReturn, delivery, deposit, type Flow, flowOf, refund, suspension } from '../movements.ts';
+import { type DueOrder, isPull, type Receiver } from '../orders/orders.ts';
+import { planPayout, planPullFailure, quoteEnd } from '../quotes/pull.ts';
 
 /** The plans for the outcomes of an order: statuses and money of both sides of its payment, in one commit. */
 
@@ -20,7 +28,7 @@ type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'info
  * Plans the end of a delivered payment.
  */
 export function planDelivery(order: DueOrder, { watchMs, information }: Settled): PlanGroup {
-  if (isPull(order)) return groupOf(order, planPayout(flowOf(order), order));
+  if (isPull(order)) return groupOf(order, planPayout(flowOfOrder(order), order));
   const { transaction, incoming } = order;
   const reason = 'delivered';
   const move: TransactionMove = {
@@ -35,10 +43,8 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
   if (order.kind === 'COLLECTION') {
     return groupOf(order, { orders, transactions: [move], journals: collectionJournals(order) });
   }
-  const flow = flowOf(order);
-  const quotes = transaction.quoteId
-    ? [{ id: transaction.quoteId, from: ['PROCESSING'] as const, to: 'COMPLETED' as const, reason }]
-    : [];
+  const flow = flowOfOrder(order);
+  const quotes = quoteEnd(transaction, 'COMPLETED', reason);
   if (incoming) {
     const facts = {
       ...readFacts(transaction.counterpartyInformation),
@@ -99,7 +105,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
       ? [receiverMove(incoming.transaction, to, reason, failure.incomingReason ?? defaultReason(order))]
       : [];
   if (order.kind === 'COLLECTION') return groupOf(order, { orders, transactions: receiving });
-  const flow = flowOf(order);
+  const flow = flowOfOrder(order);
   const stuck = failure.moneyStuck === true;
   const move: TransactionMove = {
     id: transaction.id,
@@ -112,9 +118,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
       ...refundOf(order),
     },
   };
-  const quotes = transaction.quoteId
-    ? [{ id: transaction.quoteId, from: ['PROCESSING'] as const, to: 'FAILED' as const, reason }]
-    : [];
+  const quotes = quoteEnd(transaction, 'FAILED', reason);
   const sending: Plan = { orders, quotes, transactions: [move], journals: [stuck ? suspension(flow) : refund(flow)] };
   if (!incoming || receiving.length === 0) return groupOf(order, sending);
   return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });
@@ -128,12 +132,59 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccount } = order;
   // The part of the fees of the platform is taken back where its account still holds it; otherwise the service bears
   // it.
-  const flow = { ...flowOf(order), platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined };
+  const flow = {
+    ...flowOfOrder(order),
+    platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined,
+  };
   return groupOf(order, {
     orders: [{ id: order.id, dueInMs: null }],
     transactions: [{ id: transaction.id, from: ['COMPLETED'], to: 'REFUNDED', reason, set: refundOf(order) }],
     journals: [bankReturn(flow), refund(flow)],
   });
+}
+
+/**
+ * Plans the announcement of a payment to the receiver's platform, when the receiver is a customer of this installation.
+ * The sender's order waits for the decision of that platform.
+ */
+export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
+  const { transaction, sender } = order;
+  const { depositAccountId } = receiver;
+  if (!receiver.isReceiverActive || depositAccountId === undefined || sender.umaAddress === undefined) {
+    return planFailure(order, { to: 'REJECTED', reason: 'the receiver cannot take this payment' });
+  }
+  const incoming = announcedTransaction(
+    {
+      platformId: receiver.platformId,
+      id: order.newId,
+      customerId: receiver.customerId,
+      senderUmaAddress: sender.umaAddress,
+      information: sender.information,
+      requested: receiverFields,
+      depositAccountId,
+      currency: transaction.receivedCurrency,
+      amount: receivedAmount(transaction),
+      description: transaction.description,
+    },
+    payments.approvalMs,
+  );
+  const arrival = {
+    platformId: receiver.platformId,
+    transactionId: incoming.id,
+    senderPlatformId: order.platformId,
+    senderTransactionId: transaction.id,
+  };
+  return [
+    {
+      platformId: receiver.platformId,
+      plan: {
+        // It may have been deleted or frozen since the order was read.
+        requireActive: { customers: [receiver.customerId], unfrozen: [depositAccountId] },
+        insert: { transaction: [incoming], arrival: [arrival] },
+      },
+    },
+    { platformId: order.platformId, plan: { orders: [{ id: order.id, dueInMs: payments.approvalMs }] } },
+  ];
 }
 
 /** Closes an order that has its outcome, or needs none any more. */
@@ -162,26 +213,9 @@ function refundOf({ transaction }: DueOrder) {
   return { refundReference: `REFUND-${paymentReference(transaction.id)}`, refundAmount: transaction.sentAmount };
 }
 
-/** Returns the amounts and accounts of an outgoing payment. */
-export function flowOf(order: DueOrder): Flow {
-  const { transaction, fundingAccountId } = order;
-  const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
-  if (sentAmount === null || sentCurrency === null || receivedAmount === null || fundingAccountId === undefined) {
-    throw new Error(`outgoing transaction ${id} lacks one of its sides`);
-  }
-  return {
-    transactionId: id,
-    sourceAccountId: fundingAccountId,
-    sendingCurrency: sentCurrency,
-    sent: sentAmount,
-    fees: transaction.fees ?? 0n,
-    platformFee: order.platformFee,
-    platformAccountId: order.platformAccount?.id,
-    receivingCurrency: transaction.receivedCurrency,
-    received: receivedAmount,
-    destinationAccountId: undefined,
-    lockedSent: order.lock?.sent,
-  };
+/** Returns the amounts and accounts of the outgoing payment of an order. */
+export function flowOfOrder({ transaction, fundingAccountId, platformFee, platformAccount, lock }: DueOrder): Flow {
+  return { ...flowOf(transaction, fundingAccountId, lock), platformFee, platformAccountId: platformAccount?.id };
 }
 
 /** Reads information that is stored as a map of names and values. */

@@ -1,6 +1,7 @@
+import type { Postponement } from '../../database/leases.ts';
 import type { PlanGroup, TransactionMove } from '../../ledger/plan.ts';
 import type { Payments } from '../command.ts';
-import { type DueOrder, type Postponement, wholeMs } from '../orders/orders.ts';
+import { type DueOrder, wholeMs } from '../orders/orders.ts';
 import type { CredibleOutcome } from './cases.ts';
 import { simulatedDecision } from './simulated-approval.ts';
 
@@ -37,7 +38,7 @@ export function concludePayRequest(
 ): PlanGroup | Postponement {
   switch (outcome.kind) {
     case 'pending':
-      return { order, dueInMs: Math.min(wholeMs(outcome.checkInMs), leftMs(payments, order)) };
+      return { lease: order, dueInMs: Math.min(wholeMs(outcome.checkInMs), leftMs(payments, order)) };
     case 'settled':
       return planMove(order, simulatedDecision(payments, order) ? 0 : payments.approvalMs, {
         to: 'PENDING',

@@ -7,7 +7,7 @@ import type { DueOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { inMajor } from '../plan-refusals.ts';
-import { flowOf, planDelivery, planFailure } from './outcomes.ts';
+import { flowOfOrder, planDelivery, planFailure } from './outcomes.ts';
 
 /** The conclusion of an order: the answer of its rail, if it was asked, and the plans that follow. */
 export interface Conclusion {
@@ -75,7 +75,7 @@ function suspendRefund(order: DueOrder, group: PlanGroup): PlanGroup {
 function suspendPlanRefund(order: DueOrder, plan: Plan): Plan {
   return {
     ...plan,
-    journals: plan.journals?.map((journal) => (isRefund(journal) ? suspension(flowOf(order)) : journal)) ?? [],
+    journals: plan.journals?.map((journal) => (isRefund(journal) ? suspension(flowOfOrder(order)) : journal)) ?? [],
     transactions:
       plan.transactions?.map((move) =>
         move.set?.refundReference

@@ -1,4 +1,4 @@
-import { type Operator, recordAct } from '../../access/operator-acts.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../../access/operator-acts.ts';
 import { maxAmount } from '../../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
@@ -13,7 +13,7 @@ import { difference, type Moves } from '../movements.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { otherAmount } from './cases.ts';
-import { askWithoutSending, type RefusedByHand, withOrder } from './order-by-hand.ts';
+import { askWithoutSending, endedMeanwhile, withOrder } from './order-by-hand.ts';
 import { planDelivery } from './outcomes.ts';
 
 /**
@@ -55,9 +55,9 @@ export function settleCase(
     const open = await payments.database.prisma.railCase.findFirst({
       where: { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null },
     });
-    if (!open) return refused(`${id} has no open case of another amount`);
+    if (!open) return refusedByHand(`${id} has no open case of another amount`);
     const answer = await askOnceMore(payments, order);
-    if ('reason' in answer) return refused(answer.reason);
+    if ('reason' in answer) return answer;
     return settle(payments, { order, open, ...answer }, operator);
   });
 }
@@ -77,22 +77,18 @@ interface ToSettle {
 async function askOnceMore(
   payments: Payments,
   order: DueOrder,
-): Promise<Omit<ToSettle, 'order' | 'open'> | { readonly reason: string }> {
-  let outcome: RailOutcome | undefined;
-  try {
-    outcome = await askWithoutSending(payments, order);
-  } catch (error) {
-    payments.log.error({ err: error, order: order.id }, 'the rail could not be asked once more');
-    return { reason: `the rail cannot be asked: ${error instanceof Error ? error.message : String(error)}` };
-  }
+): Promise<Omit<ToSettle, 'order' | 'open'> | RefusedByHand> {
+  const answer = await askWithoutSending(payments, order);
+  if (answer.kind === 'refused') return answer;
+  const { outcome } = answer;
   if (outcome?.kind !== 'settled') {
-    return { reason: `the rail says ${outcome?.kind ?? 'that it has no such payment'}: find out what is true` };
+    return refusedByHand(`the rail says ${outcome?.kind ?? 'that it has no such payment'}: find out what is true`);
   }
   const contradiction = otherAmount(outcome, railRequest(order, false), order.transaction.sentCurrency);
-  if (!contradiction) return { reason: 'the rail says now what was promised: the workers book it' };
+  if (!contradiction) return refusedByHand('the rail says now what was promised: the workers book it');
   const { said, stands } = contradiction;
   const moved = movedBy(order, outcome);
-  if (!moved) return { reason: `the rail has said: ${said}. That is not what it can have moved` };
+  if (!moved) return refusedByHand(`the rail has said: ${said}. That is not what it can have moved`);
   return { outcome, said, stands, moved };
 }
 
@@ -159,10 +155,9 @@ async function settle(
   if (!refusal) return result;
   if (refusal.code === 'AMOUNT_OUT_OF_RANGE') {
     const limit = formatMajor(BigInt(refusal.limit), requiredCurrency(refusal.currency));
-    return refused(`nothing done: the receiving account may hold at most ${limit}`);
+    return refusedByHand(`nothing done: the receiving account may hold at most ${limit}`);
   }
-  const status = refusal.code === 'CONFLICT' ? refusal.status : refusal.code;
-  return refused(`nothing done: another has ended the order meanwhile (${status})`);
+  return endedMeanwhile(refusal);
 }
 
 /**
@@ -198,8 +193,4 @@ function factsOf(
     before: { order: order.id, status: order.transaction.status, said: open.said, stands: open.stands },
     after: { said, stands, differences: differences.map(words), short: short ? words(short) : null },
   };
-}
-
-function refused(reason: string): RefusedByHand {
-  return { kind: 'refused', reason };
 }

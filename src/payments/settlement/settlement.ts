@@ -1,5 +1,6 @@
 import { publicId } from '../../core/ids.ts';
 import { Slots } from '../../core/slots.ts';
+import type { Postponement } from '../../database/leases.ts';
 import { retryLostRaces } from '../../database/retry.ts';
 import { inSpan } from '../../instruments/spans.ts';
 import { commitGroups, type PlanRefusal } from '../../ledger/commit.ts';
@@ -10,8 +11,6 @@ import {
   type DueOrder,
   isPull,
   leaseOrders,
-  nextOrderDue as nextDue,
-  type Postponement,
   postponeOrders,
   type Receiver,
   renewLeases,
@@ -19,7 +18,6 @@ import {
 } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
-import { planAnnouncement } from './announcement.ts';
 import {
   type Contradiction,
   type CredibleOutcome,
@@ -28,7 +26,7 @@ import {
   otherAmount,
   otherOutcome,
 } from './cases.ts';
-import { planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
+import { planAnnouncement, planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
 import { performOrder } from './perform.ts';
 import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
@@ -43,11 +41,6 @@ const caseMs = 60_000;
  * again.
  */
 const askedAtOnce = 32;
-
-/** Returns the milliseconds until the next order is due, or undefined when none waits. */
-export function nextOrderDue(payments: Payments): Promise<number | undefined> {
-  return nextDue(payments.database.pool);
-}
 
 /**
  * Leases up to `limit` due orders, asks their rails, and commits the outcome of each: delivered, failed with the money
@@ -164,7 +157,7 @@ async function postponeRefused(
   const contradiction = outcome && (await contradictionOf(payments.database, order, outcome));
   if (contradiction) await openCase(payments, order, contradiction);
   else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome came too late; looking again');
-  return { order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
+  return { lease: order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
 }
 
 /** Notes a contradiction for a person. */
@@ -185,7 +178,7 @@ async function openCase(payments: Payments, order: DueOrder, contradiction: Cont
 function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
   payments.log.error({ err: error, order: order.id }, `${message}; it is taken up again in ${dueInMs / 1000} s`);
-  return { order, dueInMs };
+  return { lease: order, dueInMs };
 }
 
 /** Decides what to do about an order now: plans to commit, or another question later. */
@@ -250,14 +243,14 @@ function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver:
 /** Notes a contradiction, and lets its order wait for a person. */
 async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {
   await openCase(payments, order, contradiction);
-  return { order, dueInMs: caseMs };
+  return { lease: order, dueInMs: caseMs };
 }
 
 function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome): PlanGroup | Postponement {
   if (order.transaction.status === 'CREATED') return concludePayRequest(payments, order, outcome);
   switch (outcome.kind) {
     case 'pending':
-      return { order, dueInMs: wholeMs(outcome.checkInMs) };
+      return { lease: order, dueInMs: wholeMs(outcome.checkInMs) };
     case 'settled':
       return order.transaction.status === 'COMPLETED' ? planClose(order) : planDelivery(order, outcome);
     case 'failed':

@@ -1,7 +1,8 @@
 import { platformItself } from '../../access/platform-itself.ts';
+import type { Postponement } from '../../database/leases.ts';
 import { type Decision, decideUnlessDecided } from '../approvals/approvals.ts';
 import { connectedRail, type Payments } from '../command.ts';
-import type { DueOrder, Postponement } from '../orders/orders.ts';
+import type { DueOrder } from '../orders/orders.ts';
 
 /** Returns the decision on an incoming payment that the scenario of its order gives instead of its platform, if any. */
 export function simulatedDecision(
@@ -23,7 +24,7 @@ const decisions: Readonly<Record<'APPROVE' | 'REJECT', Decision>> = {
  */
 export async function decideBySimulation(payments: Payments, order: DueOrder, leftMs: number): Promise<Postponement> {
   const decision = simulatedDecision(payments, order);
-  if (!decision) return { order, dueInMs: leftMs };
+  if (!decision) return { lease: order, dueInMs: leftMs };
   await decideUnlessDecided(payments, platformItself(order), order.transaction.id, decisions[decision]);
-  return { order, dueInMs: 0 };
+  return { lease: order, dueInMs: 0 };
 }

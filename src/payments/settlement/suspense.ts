@@ -1,4 +1,4 @@
-import { type Operator, recordAct } from '../../access/operator-acts.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../../access/operator-acts.ts';
 import { publicId, uuidOf } from '../../core/ids.ts';
 import type { Database } from '../../database/database.ts';
 import type { Prisma } from '../../database/generated/client/client.ts';
@@ -9,7 +9,7 @@ import { type Transaction as DatabaseTransaction, inTransaction } from '../../da
 import { commitPlanOn, type PlanRefusal } from '../../ledger/commit.ts';
 import { mergePlans } from '../../ledger/merge-plans.ts';
 import type { Plan } from '../../ledger/plan.ts';
-import { type Flow, refund, resumption } from '../movements.ts';
+import { flowOf, refund, resumption } from '../movements.ts';
 import { idAt } from '../parties.ts';
 import { fullAccount } from '../plan-refusals.ts';
 import { lockOf } from '../rate-locks.ts';
@@ -48,7 +48,7 @@ interface Onward {
 /** The outcome of a release. `paid-before`: nothing was done now. */
 export type Release =
   | { readonly kind: 'paid' | 'paid-before'; readonly suspended: SuspendedRefund; readonly settledAt: Date }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | RefusedByHand;
 
 /**
  * The columns of a refund. It goes to the internal account that the payment was paid from. Where that is external, it
@@ -92,20 +92,17 @@ export async function listSuspense(database: Database): Promise<SuspendedRefund[
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
   const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) return { kind: 'refused', reason: `${transactionId} is no transaction id: Transaction:…` };
+  if (uuid === undefined) return refusedByHand(`${transactionId} is no transaction id: Transaction:…`);
   const suspended = await findRefund(database.pool, uuid);
-  if (!suspended) return { kind: 'refused', reason: `there is no ${transactionId}` };
+  if (!suspended) return refusedByHand(`there is no ${transactionId}`);
   const { transaction } = suspended;
   if (!suspended.wasSuspended) {
-    return { kind: 'refused', reason: `${transactionId} is ${transaction.status}: nothing of it is in suspense` };
+    return refusedByHand(`${transactionId} is ${transaction.status}: nothing of it is in suspense`);
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
 
   if (suspended.onward && suspended.onward.accountId === null) {
-    return {
-      kind: 'refused',
-      reason: `its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`,
-    };
+    return refusedByHand(`its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
   }
 
   const refused = await retryLostRaces(() => inTransaction(database, (act) => payRefund(act, suspended, operator)));
@@ -113,7 +110,7 @@ export async function releaseSuspense(database: Database, transactionId: string,
   if (refused?.code === 'CUSTOMER_DELETED' && !suspended.onward)
     return releaseSuspense(database, transactionId, operator);
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
-    return { kind: 'refused', reason: `nothing done: ${fullAccount(refused)}; it has ${refused.balance}` };
+    return refusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
   const released = await findRefund(database.pool, uuid);
   if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
   // Refused: another release has paid it meanwhile.
@@ -131,7 +128,7 @@ async function payRefund(
   operator: Operator,
 ): Promise<PlanRefusal | undefined> {
   const { platformId, transaction, refundAccountId, onward } = suspended;
-  const flow = flowOf(suspended);
+  const flow = flowOf(transaction, refundAccountId, lockOf(suspended.rateLock));
   const paid: Plan = {
     transactions: [
       {
@@ -178,25 +175,4 @@ function planOnward({ platformId, transaction, refundAccountId, onward }: Suspen
 async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund | undefined> {
   const [row] = await refundStatement(on, uuid);
   return row;
-}
-
-/** Returns the amounts and accounts of the payment that was debited and then suspended. */
-function flowOf({ transaction, rateLock, refundAccountId }: SuspendedRefund): Flow {
-  const { id, sentAmount, sentCurrency, receivedAmount, receivedCurrency, fees } = transaction;
-  if (sentAmount === null || sentCurrency === null || receivedAmount === null) {
-    throw new Error(`transaction ${id} lacks one of its sides`);
-  }
-  return {
-    transactionId: id,
-    sourceAccountId: refundAccountId,
-    sendingCurrency: sentCurrency,
-    sent: sentAmount,
-    fees: fees ?? 0n,
-    platformFee: 0n,
-    platformAccountId: undefined,
-    receivingCurrency: receivedCurrency,
-    received: receivedAmount,
-    destinationAccountId: undefined,
-    lockedSent: lockOf(rateLock)?.sent,
-  };
 }

@@ -19,7 +19,7 @@ const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '
 export function checkCamtCurrency(code: string): void {
   const { decimals } = requiredCurrency(code);
   if (!/^[A-Z]{3}$/.test(code) || decimals > 5) {
-    throw new Refusal('INVALID_CURRENCY', `camt.053 has no amounts in ${code}; use csv`, { path: ['format'] });
+    throw new Refusal('INVALID_CURRENCY', `camt.053 has no amounts in ${code}; use csv`, ['format']);
   }
 }
 

@@ -12,7 +12,7 @@ export interface Period {
  * @throws Refusal INVALID_INPUT
  */
 export function checkPeriod({ from, to }: Period, path: FieldPath): void {
-  if (to < from) throw new Refusal('INVALID_INPUT', 'the period must not end before it begins', { path });
+  if (to < from) throw new Refusal('INVALID_INPUT', 'the period must not end before it begins', path);
 }
 
 /**

@@ -70,7 +70,7 @@ export async function readStatementHead(
   const name = accountNameIn(accountId);
   const [head] =
     name?.kind === 'INTERNAL' ? await headStatement(pool, caller, name.id, period.from, period.to) : [undefined];
-  if (!head) throw new Refusal('ACCOUNT_NOT_FOUND', 'no such internal account', { path: ['accountId'] });
+  if (!head) throw new Refusal('ACCOUNT_NOT_FOUND', 'no such internal account', ['accountId']);
   return head;
 }
 

@@ -5,10 +5,9 @@ import type { Transaction } from '../../database/rows.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
-import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
-import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
-import { at, expectedAt, newTransaction, ownersOf, pathOfAccount, readAccounts, type Transfer } from './transfer.ts';
+import { currencyOfAccount, idAt } from '../parties.ts';
+import { at, newTransaction, ownersOf, pathOfAccount, railRows, readAccounts, type Transfer } from './transfer.ts';
 
 /** The input of transferIn: a transfer whose amount may be left to the rail. */
 type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
@@ -56,38 +55,19 @@ async function planTransfer(
   const rail = railOf(payments, caller, 'collect');
   const currency = currencyOfAccount(to);
   const given = input.amount ?? rail.collectionAmount?.(currency);
-  if (given === undefined) throw new Refusal('INVALID_INPUT', 'this needs an amount', { path: at('amount') });
+  if (given === undefined) throw new Refusal('INVALID_INPUT', 'this needs an amount', at('amount'));
   const amount = smallestUnits(given, currency, at('amount'));
-  const transaction = newTransaction(caller, input, parties, {
-    from,
-    to,
-    amount,
-    metadata,
-    customerId: to.customerId,
-  });
-  const railRequest = {
-    step: 'SETTLEMENT',
-    account: toRailAccount(from),
-    umaAddress: undefined,
+  const row = { from, to, amount, metadata, customerId: to.customerId };
+  const transaction = { ...newTransaction(caller, input, parties, row), type: 'INCOMING' } as const;
+  const order = {
+    id: orderIdOfKey(caller, { operation: 'transferIn', idempotencyKey }, idAt(parties, 1)),
+    account: from,
     scenario,
-  } as const;
-  const expected = expectedMs(rail, railRequest);
+  };
   return {
     requireActive: { customers: ownersOf(from, to), accounts: [from.id], unfrozen: [to.id] },
     capacity: [{ account: to.id, amount }],
-    insert: {
-      transaction: [{ ...transaction, type: 'INCOMING', expectedSettlementAt: expectedAt(transaction.id, expected) }],
-      rail_order: [
-        {
-          platformId: caller.platformId,
-          id: orderIdOfKey(caller, { operation: 'transferIn', idempotencyKey }, idAt(parties, 1)),
-          transactionId: transaction.id,
-          kind: 'COLLECTION',
-          scenario,
-          dueInMs: firstAskMs(rail, railRequest),
-        },
-      ],
-    },
+    insert: railRows(rail, transaction, order),
     result: transaction.id,
   };
 }

@@ -8,7 +8,15 @@ import { directArrival } from '../approvals/incoming.ts';
 import { type CommandPlan, type CommandResult, type Payments, runCommand } from '../command.ts';
 import { transfer } from '../movements.ts';
 import { currencyOfAccount, idAt } from '../parties.ts';
-import { at, newTransaction, ownersOf, pathOfAccount, readAccounts, type Transfer } from './transfer.ts';
+import {
+  at,
+  newTransaction,
+  ownersOf,
+  pathOfAccount,
+  readAccounts,
+  type Transfer,
+  type TransferRow,
+} from './transfer.ts';
 
 /**
  * Moves money in one currency from an internal account to another owner's: between a customer and the platform, or between
@@ -49,18 +57,15 @@ async function planTransfer(
     destination: 'INTERNAL',
   });
   if (from.id === to.id) {
-    throw new Refusal('SELF_PAYMENT', 'the source and the destination are the same account', {
-      path: at('destinationAccountId'),
-    });
+    throw new Refusal(
+      'SELF_PAYMENT',
+      'the source and the destination are the same account',
+      at('destinationAccountId'),
+    );
   }
   const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
-  const transaction = newTransaction(caller, input, parties, {
-    from,
-    to,
-    amount,
-    metadata,
-    customerId: from.customerId,
-  });
+  const row = { from, to, amount, metadata, customerId: from.customerId };
+  const transaction = newTransaction(caller, input, parties, row);
   return {
     ...betweenAccounts(transaction, idAt(parties, 1), { from, to, amount }),
     requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to), unfrozen: [from.id, to.id] },
@@ -75,15 +80,7 @@ async function planTransfer(
 export function betweenAccounts(
   transaction: Omit<NewRow<Transaction>, 'type'>,
   newId: string,
-  {
-    from,
-    to,
-    amount,
-  }: {
-    readonly from: Pick<Account, 'id' | 'currency'>;
-    readonly to: Pick<Account, 'id' | 'currency' | 'customerId'>;
-    readonly amount: bigint;
-  },
+  { from, to, amount }: Omit<TransferRow, 'metadata' | 'customerId'> & { readonly to: Pick<Account, 'customerId'> },
 ): Plan {
   const { id, platformId, reference, description = null } = transaction;
   const sent: Plan = {

@@ -4,10 +4,9 @@ import type { Transaction } from '../../database/rows.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../command.ts';
 import { debit } from '../movements.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
-import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import { checkScenario } from '../orders/scenario.ts';
-import { currencyOfAccount, idAt, toRailAccount } from '../parties.ts';
-import { at, expectedAt, newTransaction, ownersOf, pathOfAccount, readAccounts, type Transfer } from './transfer.ts';
+import { currencyOfAccount, idAt } from '../parties.ts';
+import { at, newTransaction, ownersOf, pathOfAccount, railRows, readAccounts, type Transfer } from './transfer.ts';
 
 /**
  * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited at
@@ -48,33 +47,18 @@ async function planTransfer(
     source: 'INTERNAL',
     destination: 'EXTERNAL',
   });
-  const railAccount = toRailAccount(to);
   const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
-  const transaction = newTransaction(caller, input, parties, {
-    from,
-    to,
-    amount,
-    metadata,
-    customerId: from.customerId,
-  });
+  const row = { from, to, amount, metadata, customerId: from.customerId };
+  const transaction = { ...newTransaction(caller, input, parties, row), type: 'OUTGOING' } as const;
+  const order = {
+    id: orderIdOfKey(caller, { operation: 'transferOut', idempotencyKey }, idAt(parties, 1)),
+    account: to,
+    scenario,
+  };
   const rail = railOf(payments, caller, 'payOut');
-  const railRequest = { step: 'SETTLEMENT', account: railAccount, umaAddress: undefined, scenario } as const;
-  const expected = expectedMs(rail, railRequest);
   return {
     requireActive: { customers: ownersOf(from, to), accounts: [to.id], unfrozen: [from.id] },
-    insert: {
-      transaction: [{ ...transaction, type: 'OUTGOING', expectedSettlementAt: expectedAt(transaction.id, expected) }],
-      rail_order: [
-        {
-          platformId: caller.platformId,
-          id: orderIdOfKey(caller, { operation: 'transferOut', idempotencyKey }, idAt(parties, 1)),
-          transactionId: transaction.id,
-          kind: 'PAYOUT',
-          scenario,
-          dueInMs: firstAskMs(rail, railRequest),
-        },
-      ],
-    },
+    insert: railRows(rail, transaction, order),
     journals: [
       debit({
         transactionId: transaction.id,
@@ -83,10 +67,8 @@ async function planTransfer(
         sent: amount,
         fees: 0n,
         platformFee: 0n,
-        platformAccountId: undefined,
         receivingCurrency: to.currency,
         received: amount,
-        destinationAccountId: undefined,
       }),
     ],
     result: transaction.id,

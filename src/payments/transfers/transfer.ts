@@ -5,12 +5,22 @@ import { checkText } from '../../core/checks.ts';
 import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import type { Prisma } from '../../database/generated/client/client.ts';
 import type { Account, Transaction } from '../../database/rows.ts';
-import type { NewRow } from '../../ledger/plan.ts';
+import type { NewRow, Plan } from '../../ledger/plan.ts';
+import type { Rail } from '../../rails/rail.ts';
 import type { Payments } from '../command.ts';
 import { checkMetadata, type Metadata } from '../metadata.ts';
+import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
-import { accountName, accountNotFound, idAt, readTransferParties, type TransferParties } from '../parties.ts';
+import {
+  accountName,
+  accountNotFound,
+  idAt,
+  readTransferParties,
+  type TransferParties,
+  toRailAccount,
+} from '../parties.ts';
 
 /** A transfer in one currency: in, out (specification 4.6, 4.12), or between accounts here (decision 63). */
 export interface Transfer {
@@ -54,9 +64,7 @@ export async function readAccounts(
     throw new Refusal(
       'INVALID_CURRENCY',
       `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`,
-      {
-        path: destinationPath,
-      },
+      destinationPath,
     );
   }
   return { from, to, parties, metadata };
@@ -67,13 +75,13 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
   if (!account) accountNotFound(path);
   if (account.kind !== kind) {
     const words = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
-    throw new Refusal('INVALID_INPUT', `the ${side} must be ${words[kind]}`, { path });
+    throw new Refusal('INVALID_INPUT', `the ${side} must be ${words[kind]}`, path);
   }
   return account;
 }
 
 /** What a transfer's row has besides its input. */
-interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId'> {
+export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId'> {
   readonly from: Pick<Account, 'id' | 'currency'>;
   readonly to: Pick<Account, 'id' | 'currency'>;
   readonly amount: bigint;
@@ -117,7 +125,27 @@ export function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
 
-/** Returns the expected settlement time, by the clock of the database, whose time is in the id. */
-export function expectedAt(transactionId: string, expectedMs: number): Date {
-  return new Date(creationTime(transactionId).getTime() + expectedMs);
+/**
+ * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. When it is expected to settle
+ * is by the clock of the database, whose time is in the id.
+ */
+export function railRows(
+  rail: Rail,
+  transaction: NewRow<Transaction>,
+  order: { readonly id: string; readonly account: Account; readonly scenario: Prisma.JsonValue },
+): Plan['insert'] {
+  const { platformId, id: transactionId } = transaction;
+  const { id, scenario } = order;
+  const request = {
+    step: 'SETTLEMENT',
+    account: toRailAccount(order.account),
+    umaAddress: undefined,
+    scenario,
+  } as const;
+  const expectedSettlementAt = new Date(creationTime(transactionId).getTime() + expectedMs(rail, request));
+  const kind = transaction.type === 'INCOMING' ? 'COLLECTION' : 'PAYOUT';
+  return {
+    transaction: [{ ...transaction, expectedSettlementAt }],
+    rail_order: [{ platformId, id, transactionId, kind, scenario, dueInMs: firstAskMs(rail, request) }],
+  };
 }

@@ -1,6 +1,6 @@
 import type { Rail, RailOrder } from '../rail.ts';
 import { Breach, NotTried, TrialDrive, words } from './driver.ts';
-import type { ProviderFault, RailTrial, TrialProvider, TrialTimes } from './trial.ts';
+import type { CheckResult, ProviderFault, RailTrial, TrialProvider, TrialTimes } from './trial.ts';
 
 /** What a check works on. */
 export interface Tried {
@@ -15,6 +15,11 @@ export interface Tried {
 export interface Check {
   readonly name: string;
   readonly run: (tried: Tried) => Promise<void>;
+}
+
+/** A check with what it is of. */
+export interface ReadyCheck extends Check {
+  readonly kind: CheckResult['kind'];
 }
 
 const noProvider = 'the trial has no provider whose faults could be tried';

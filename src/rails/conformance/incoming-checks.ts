@@ -3,41 +3,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rail } from '../rail.ts';
 import type { RailDeposit } from '../rail-deposits.ts';
 import type { RailWebhook } from '../rail-webhooks.ts';
+import type { ReadyCheck, Tried } from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
-import type { RailTrial, TrialTimes } from './trial.ts';
 
 /** The pause before a deposit is looked for again, in milliseconds. */
 const retryMs = 20;
 
-/** What a check of what comes in works on. */
-interface TriedIncoming {
-  readonly trial: RailTrial;
-  readonly times: TrialTimes;
-  /** Opens the rail, which is closed after the check. */
-  open(): Promise<Rail>;
-}
-
-interface IncomingCheck {
-  readonly name: string;
-  readonly kind: 'WEBHOOK' | 'DEPOSIT';
-  readonly run: (tried: TriedIncoming) => Promise<void>;
-}
-
-const webhookChecks: readonly IncomingCheck[] = [
+const webhookChecks: readonly ReadyCheck[] = [
   { kind: 'WEBHOOK', name: 'accepts what its provider has signed, under the same id each time', run: accepts },
   { kind: 'WEBHOOK', name: 'accepts nothing that its provider has not signed', run: refusesForgeries },
 ];
-const depositChecks: readonly IncomingCheck[] = [
+const depositChecks: readonly ReadyCheck[] = [
   { kind: 'DEPOSIT', name: 'lists a deposit once, from its moment on', run: lists },
   { kind: 'DEPOSIT', name: 'takes a deposit once, also where the answer to it is lost', run: takesOnce },
 ];
 
 /** Returns the promises of the port about what comes in by itself, of the parts that a rail has. */
-export function incomingChecks(rail: Rail): readonly IncomingCheck[] {
+export function incomingChecks(rail: Rail): readonly ReadyCheck[] {
   return [...(rail.receiveWebhook ? webhookChecks : []), ...(rail.deposits ? depositChecks : [])];
 }
 
-async function accepts(tried: TriedIncoming): Promise<void> {
+async function accepts(tried: Tried): Promise<void> {
   const orderId = randomUUID();
   const webhook = await webhookOf(tried, orderId);
   const rail = await tried.open();
@@ -55,7 +41,7 @@ async function accepts(tried: TriedIncoming): Promise<void> {
   }
 }
 
-async function refusesForgeries(tried: TriedIncoming): Promise<void> {
+async function refusesForgeries(tried: Tried): Promise<void> {
   const webhook = await webhookOf(tried, randomUUID());
   const rail = await tried.open();
   const body = Buffer.concat([webhook.body, Buffer.from(' ')]);
@@ -69,7 +55,7 @@ async function refusesForgeries(tried: TriedIncoming): Promise<void> {
   }
 }
 
-async function lists(tried: TriedIncoming): Promise<void> {
+async function lists(tried: Tried): Promise<void> {
   const rail = await tried.open();
   const deposit = await depositOf(tried, rail);
   const again = await listed(rail, deposit.at);
@@ -81,7 +67,7 @@ async function lists(tried: TriedIncoming): Promise<void> {
   }
 }
 
-async function takesOnce(tried: TriedIncoming): Promise<void> {
+async function takesOnce(tried: Tried): Promise<void> {
   const { provider, incoming } = tried.trial;
   if (!incoming?.taken) throw new NotTried('the trial does not say what was taken of a deposit');
   const rail = await tried.open();
@@ -101,13 +87,13 @@ async function takesOnce(tried: TriedIncoming): Promise<void> {
   if (moved !== amount) throw new Breach(`the provider made ${moved} available where ${amount} was right`);
 }
 
-async function webhookOf({ trial: { incoming } }: TriedIncoming, orderId: string): Promise<RailWebhook> {
+async function webhookOf({ trial: { incoming } }: Tried, orderId: string): Promise<RailWebhook> {
   if (!incoming?.webhook) throw new NotTried('the trial has no webhooks');
   return incoming.webhook(orderId);
 }
 
 /** Lets money come in, and waits until the rail lists it. */
-async function depositOf({ trial: { incoming }, times }: TriedIncoming, rail: Rail): Promise<RailDeposit> {
+async function depositOf({ trial: { incoming }, times }: Tried, rail: Rail): Promise<RailDeposit> {
   if (!incoming?.deposit) throw new NotTried('the trial has no deposits');
   const from = new Date(Date.now() - 3_600_000);
   const before = new Set((await listed(rail, from)).map(({ reference }) => reference));

@@ -1,5 +1,5 @@
 import type { Rail } from '../rail.ts';
-import { checks } from './checks.ts';
+import { checks, type ReadyCheck } from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
 import { incomingChecks } from './incoming-checks.ts';
 import { lockChecks } from './lock-checks.ts';
@@ -19,43 +19,27 @@ export async function runConformance(trial: RailTrial, times: TrialTimes = usual
   const kinds = [...(rail.payOut ? (['PAYOUT'] as const) : []), ...(rail.collect ? (['COLLECTION'] as const) : [])];
   const locks = rail.lockRate ? lockChecks : [];
   await rail.close?.();
-  const results: CheckResult[] = [];
-  const ofOrders = [
+  const ready: readonly ReadyCheck[] = [
     ...kinds.flatMap((kind) => checks.map((check) => ({ ...check, kind }))),
     ...locks.map((check) => ({ ...check, kind: 'PAYOUT' as const })),
     ...receiverChecks(rail).map((check) => ({ ...check, kind: 'RECEIVER' as const })),
+    ...incomingChecks(rail),
   ];
-  for (const { name, kind, run } of ofOrders) {
-    results.push(
-      await runCheck(
-        { name, kind, run: (open) => run({ trial, kind: kind === 'RECEIVER' ? 'PAYOUT' : kind, times, open }) },
-        trial,
-      ),
-    );
-  }
-  for (const { name, kind, run } of incomingChecks(rail)) {
-    results.push(await runCheck({ name, kind, run: (open) => run({ trial, times, open }) }, trial));
-  }
+  const results: CheckResult[] = [];
+  for (const check of ready) results.push(await runCheck(check, trial, times));
   return results;
 }
 
-/** A check that is ready to be run. */
-interface ReadyCheck {
-  readonly name: string;
-  readonly kind: CheckResult['kind'];
-  readonly run: (open: () => Promise<Rail>) => Promise<void>;
-}
-
-async function runCheck(check: ReadyCheck, trial: RailTrial): Promise<CheckResult> {
+async function runCheck({ name, kind, run }: ReadyCheck, trial: RailTrial, times: TrialTimes): Promise<CheckResult> {
   const opened: Rail[] = [];
   const open = async () => {
     const rail = await trial.open();
     opened.push(rail);
     return rail;
   };
-  const about = { check: check.name, kind: check.kind };
+  const about = { check: name, kind };
   try {
-    await check.run(open);
+    await run({ trial, kind: kind === 'COLLECTION' ? kind : 'PAYOUT', times, open });
     return { ...about, result: 'passed' };
   } catch (error) {
     if (error instanceof NotTried) return { ...about, result: 'not tried', reason: error.message };

@@ -11,7 +11,7 @@ import { cancelQuote } from '../../payments/quotes/cancel-quote.ts';
 import { executeQuote } from '../../payments/quotes/execute-quote.ts';
 import { createQuote } from '../../payments/quotes/quotes.ts';
 import { type PaymentParties, paymentParties, readPaymentParties } from '../../records/payment-parties.ts';
-import { type QuoteRecord, quoteRecord } from '../../records/quote-record.ts';
+import { quoteRecord } from '../../records/quote-record.ts';
 import type { RestApp } from '../app.ts';
 import {
   body,
@@ -97,8 +97,7 @@ const cancel = createRoute({
 /** Adds the endpoints of quotes (specification 4.1 to 4.3, decision 67). */
 export function quoteEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
-  const record = async (quote: Quote): Promise<QuoteRecord> =>
-    quoteRecord(quote, await readPaymentParties(database.pool, quote));
+  const record = async (quote: Quote) => quoteRecord(quote, await readPaymentParties(database.pool, quote));
 
   app.openapi(create, async (context) => {
     const viewer = context.get('viewer');

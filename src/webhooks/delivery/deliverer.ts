@@ -1,12 +1,16 @@
+import { platformItself } from '../../access/platform-itself.ts';
 import { publicId } from '../../core/ids.ts';
 import type { SecretBox } from '../../core/secret-box.ts';
+import type { Tenant } from '../../core/tenant.ts';
 import { rowFromSnapshot } from '../../database/rows.ts';
 import { trustedJson } from '../../database/trusted-json.ts';
 import { asRequest } from '../../instruments/request-facts.ts';
 import { inSpan } from '../../instruments/spans.ts';
+import { decideUnlessDecided } from '../../payments/approvals/approvals.ts';
+import type { Payments } from '../../payments/command.ts';
+import { deferApproval } from '../../payments/orders/orders.ts';
 import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
-import { applyAnswer } from './apply-answer.ts';
-import { isAnswer, questionAnswer } from './approval.ts';
+import { isAnswer, type QuestionAnswer, questionAnswer } from './approval.ts';
 import { webhookId, webhookText } from './bodies.ts';
 import {
   type DeliveryState,
@@ -58,7 +62,8 @@ export class Deliverer {
     if (!this.#webhooks.box) return idleMs;
     const capacity = Math.min(batchSize, maxAttempts - this.#attempts.size);
     if (capacity <= 0) return idleMs;
-    const deliveries = await leaseDeliveries(this.#webhooks, capacity);
+    const { payments, pace } = this.#webhooks;
+    const deliveries = await leaseDeliveries(payments.database.pool, capacity, pace.leaseMs);
     for (const delivery of deliveries) {
       const attempt = inSpan('deliver webhook', { isRoot: true, attributes: attributesOf(delivery) }, () =>
         asRequest({ requestId: requestIdOf(delivery) }, () => this.#attempt(delivery)),
@@ -203,4 +208,19 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
     'payments.event.id': publicId('Event', event.id),
     'payments.webhook_delivery.attempt': begun,
   };
+}
+
+/**
+ * Applies a platform's answer to the question about a payment. Does nothing to a payment that is decided already: by hand, by its
+ * deadline, or by the same decision, which comes twice where a process died after the first time.
+ * @param transactionId the bare uuid
+ */
+async function applyAnswer(
+  payments: Payments,
+  tenant: Tenant,
+  transactionId: string,
+  answer: QuestionAnswer,
+): Promise<void> {
+  if (answer.kind === 'defer') return deferApproval(payments.database.pool, tenant.platformId, transactionId);
+  await decideUnlessDecided(payments, platformItself(tenant), transactionId, answer);
 }

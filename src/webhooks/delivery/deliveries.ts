@@ -1,7 +1,8 @@
 import { dropPending } from '../../access/drop-pending.ts';
-import type { Environment, Event } from '../../database/generated/client/client.ts';
+import type { Event } from '../../database/generated/client/client.ts';
+import { type Lease, leasing } from '../../database/leases.ts';
 import { columnsOf } from '../../database/rows.ts';
-import { statement } from '../../database/statement.ts';
+import { type Queryable, statement } from '../../database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
@@ -17,8 +18,7 @@ const maxInFlightWhileFailing = 2;
 const failingAfter = 3;
 
 /** A delivery that is leased to this process, with all data of the attempt. */
-export interface LeasedDelivery extends RelatedFields {
-  readonly platformId: string;
+export interface LeasedDelivery extends RelatedFields, Lease {
   readonly id: string;
   readonly endpointId: string;
   /** The number of this attempt, from 1, counting those that died with their process. */
@@ -27,7 +27,6 @@ export interface LeasedDelivery extends RelatedFields {
   readonly tries: number;
   readonly question: boolean;
   readonly url: string;
-  readonly environment: Environment;
   readonly secret: Uint8Array;
   /** The secret before the last rotation, as long as it still signs. */
   readonly previousSecret: Uint8Array | null;
@@ -43,9 +42,12 @@ type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliv
  * Leases due deliveries. Endpoints with the fewest running attempts come first, so that fast endpoints are served before
  * slow ones. The limits per endpoint do not apply to questions, whose time is short.
  */
-const leaseStatement = statement<LeasedRow>(
-  'lease_deliveries',
-  `with capacity as (
+const lease = leasing<LeasedRow>(
+  { table: 'webhook_delivery', rows: 'deliveries' },
+  {
+    counter: 'begun',
+    until: 'leased_until',
+    due: `capacity as (
      select e.platform_id, e.id,
        case e.status when 'FAILING' then ${maxInFlightWhileFailing} else ${maxInFlight} end - u.in_flight as free, u.in_flight
      from webhook_endpoint e
@@ -55,39 +57,31 @@ const leaseStatement = statement<LeasedRow>(
      ) u
      where e.status <> 'DISABLED'
    ), questions as (
-     select d.platform_id, d.id from webhook_delivery d
+     select d.ctid as row from webhook_delivery d
      join webhook_endpoint e on e.platform_id = d.platform_id and e.id = d.endpoint_id and e.status <> 'DISABLED'
      where d.status = 'PENDING' and d.question and d.next_attempt_at <= clock_timestamp()
        and (d.leased_until is null or d.leased_until <= clock_timestamp())
      order by d.next_attempt_at limit $1 for update of d skip locked
-   ), due as (
-     select n.platform_id, n.id from (select * from capacity where free > 0 order by in_flight) r
+   ), others as (
+     select n.row from (select * from capacity where free > 0 order by in_flight) r
      cross join lateral (
-       select d.platform_id, d.id from webhook_delivery d
+       select d.ctid as row from webhook_delivery d
        where d.platform_id = r.platform_id and d.endpoint_id = r.id and d.status = 'PENDING' and not d.question
          and d.next_attempt_at <= clock_timestamp() and (d.leased_until is null or d.leased_until <= clock_timestamp())
        order by d.next_attempt_at limit r.free for update skip locked
      ) n
      limit $1
-   ), leased as (
-     update webhook_delivery d set leased_until = clock_ms() + $2::float8 * interval '1 millisecond', begun = d.begun + 1
-     from (select * from questions union all select * from due) t
-     where d.platform_id = t.platform_id and d.id = t.id
-     returning d.*
-   )
-   select ${columnsOf('Event', 'v')}, l.id as delivery_id, l.endpoint_id, l.begun, l.tries, l.question, e.url, p.environment, e.secret, case when e.previous_secret_until > clock_timestamp() then e.previous_secret end as previous_secret,
-     clock_ms() as now,
-     ${relatedFields}
-   from leased l
-   join webhook_endpoint e on e.platform_id = l.platform_id and e.id = l.endpoint_id
-   join platform p on p.id = l.platform_id
-   join event v on v.platform_id = l.platform_id and v.sequence = l.event_sequence
-   ${relatedRows('v')}`,
+   ), due as (select * from questions union all select * from others)`,
+    reads: `${columnsOf('Event', 'v')}, l.id as delivery_id, l.endpoint_id, l.begun, l.tries, l.question, e.url, e.secret, case when e.previous_secret_until > clock_timestamp() then e.previous_secret end as previous_secret,
+     clock_ms() as now, ${relatedFields}`,
+    joins: `join webhook_endpoint e on e.platform_id = l.platform_id and e.id = l.endpoint_id
+     join event v on v.platform_id = l.platform_id and v.sequence = l.event_sequence ${relatedRows('v')}`,
+  },
 );
 
 /** Leases up to `limit` deliveries (and as many questions) that are due. */
-export async function leaseDeliveries({ payments, pace }: Webhooks, limit: number): Promise<LeasedDelivery[]> {
-  const rows = await leaseStatement(payments.database.pool, limit, pace.leaseMs);
+export async function leaseDeliveries(on: Queryable, limit: number, leaseMs: number): Promise<LeasedDelivery[]> {
+  const rows = await lease(on, limit, leaseMs);
   return rows.map((row) => ({ ...row, id: row.deliveryId, event: row }));
 }
 

@@ -69,5 +69,5 @@ export function endpointUuid(id: string): string {
 }
 
 function notFound(): never {
-  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', { path: ['endpointId'] });
+  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', ['endpointId']);
 }

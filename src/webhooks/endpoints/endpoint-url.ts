@@ -19,7 +19,7 @@ export function isLoopbackHost(url: URL): boolean {
  */
 export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
   const refuse = (reason: string): never => {
-    throw new Refusal('INVALID_INPUT', `the URL ${reason}`, { path: ['url'] });
+    throw new Refusal('INVALID_INPUT', `the URL ${reason}`, ['url']);
   };
   if (text.length > maxLength) refuse(`must have at most ${maxLength} characters`);
   if (/[\s\p{Cc}\\]/u.test(text)) refuse('must not have blanks, control characters or backslashes');

@@ -134,13 +134,13 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
   const allowed: ReadonlySet<EventType> = new Set(webhookTypes);
   const refused = types.find((type) => !allowed.has(type));
   if (refused !== undefined)
-    throw new Refusal('INVALID_INPUT', `${refused} is in the feed only: webhooks carry ${webhookTypes.join(', ')}`, {
-      path: ['eventTypes'],
-    });
+    throw new Refusal('INVALID_INPUT', `${refused} is in the feed only: webhooks carry ${webhookTypes.join(', ')}`, [
+      'eventTypes',
+    ]);
   if (types.length === 0)
-    throw new Refusal('INVALID_INPUT', 'name at least one type of event, or leave them out for all of them', {
-      path: ['eventTypes'],
-    });
+    throw new Refusal('INVALID_INPUT', 'name at least one type of event, or leave them out for all of them', [
+      'eventTypes',
+    ]);
   return [...new Set(types)];
 }
 

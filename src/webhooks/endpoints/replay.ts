@@ -85,9 +85,11 @@ export function replay(
       const range = [caller.platformId, id, after.toString(), before.toString(), named];
       const [counted] = await countStatement(client, ...range);
       if ((counted?.count ?? 0) > maxEvents)
-        throw new Refusal('INVALID_INPUT', `the range has more than ${maxEvents} events: replay it in parts`, {
-          path: at('before'),
-        });
+        throw new Refusal(
+          'INVALID_INPUT',
+          `the range has more than ${maxEvents} events: replay it in parts`,
+          at('before'),
+        );
       const { length: count } = await replayStatement(client, ...range);
       return { result: { count }, answer: { count } };
     },
@@ -99,9 +101,7 @@ async function rangeOf({ prisma, client }: Transaction, caller: Caller, { eventI
   const hasRange = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
     if (hasRange)
-      throw new Refusal('INVALID_INPUT', 'one event and a range exclude each other', {
-        path: at(after ? 'after' : 'before'),
-      });
+      throw new Refusal('INVALID_INPUT', 'one event and a range exclude each other', at(after ? 'after' : 'before'));
     const uuid = uuidOf(eventId, 'Event', 'Webhook');
     const event =
       uuid &&
@@ -109,11 +109,10 @@ async function rangeOf({ prisma, client }: Transaction, caller: Caller, { eventI
         where: { AND: [visibleEvents(caller), { id: uuid }] },
         select: { sequence: true },
       }));
-    if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', { path: at('eventId') });
+    if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', at('eventId'));
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
-  if (!hasRange)
-    throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', { path: at('eventId') });
+  if (!hasRange) throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', at('eventId'));
   return {
     after: (await boundOf(client, caller, after, 'after')) ?? 0n,
     before: (await boundOf(client, caller, before, 'before')) ?? lastSequence,
@@ -129,11 +128,11 @@ async function boundOf(
 ): Promise<bigint | undefined> {
   if (cursor === null || cursor === undefined) return undefined;
   const position = positionOf(caller.platformId, cursor);
-  if (!position) throw new Refusal('INVALID_INPUT', 'the cursor is not of this feed', { path: at(field) });
+  if (!position) throw new Refusal('INVALID_INPUT', 'the cursor is not of this feed', at(field));
   if (await hasPosition(client, caller.platformId, position)) return position.sequence;
   throw new Refusal(
     'INVALID_INPUT',
     'the change that the cursor names has been undone: the database was restored to a moment before it',
-    { path: at(field) },
+    at(field),
   );
 }

@@ -54,5 +54,5 @@ async function readDelivery(prisma: Prisma.TransactionClient, caller: Caller, id
 }
 
 function notFound(): never {
-  throw new Refusal('WEBHOOK_DELIVERY_NOT_FOUND', 'no such webhook delivery', { path: ['deliveryId'] });
+  throw new Refusal('WEBHOOK_DELIVERY_NOT_FOUND', 'no such webhook delivery', ['deliveryId']);
 }

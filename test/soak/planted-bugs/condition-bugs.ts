@@ -131,8 +131,8 @@ export const conditionBugs: Bugs = {
     },
     'a question for deposits goes back before the one before': {
       file: 'src/payments/providers/find-deposits.ts',
-      find: 'deposits_from = greatest(deposits_from, $3)',
-      put: 'deposits_from = $3',
+      find: 'deposits_from = greatest(deposits_from, $2)',
+      put: 'deposits_from = $2',
       test: 'a question does not begin before the one before, whatever is still under way',
     },
     'a deposit that stays under way keeps all later questions long': {
@@ -142,9 +142,9 @@ export const conditionBugs: Bugs = {
       test: 'a deposit that is under way for %i days is asked about for %i of them',
     },
     'news of a deposit that comes during a question is forgotten': {
-      file: 'src/payments/providers/find-deposits.ts',
-      find: 'case when deposits_due_at = $2::timestamptz then',
-      put: 'case when $2::timestamptz is not null then',
+      file: 'src/database/leases.ts',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the source
+      find: ' and l.${dueAt} = d.leased_until',
       test: 'news of a deposit that comes while the provider is asked makes it be asked again at once',
     },
     'all that a payer writes is stored': {

@@ -22,9 +22,11 @@ export const providerBugs: Bugs = {
       test: 'strangers who share the address of a provider do not keep its webhooks out',
     },
     'a webhook whose process died waits for ever': {
-      file: 'src/payments/providers/work-on-webhooks.ts',
-      find: "set due_at = clock_ms() + interval '30 seconds', attempts = w.attempts + 1",
-      put: 'set due_at = null, attempts = w.attempts + 1',
+      file: 'src/database/leases.ts',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the source
+      find: "set ${until} = clock_ms() + $2::float8 * interval '1 millisecond'",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the source
+      put: 'set ${until} = case when $2::float8 < 0 then clock_ms() end',
       test: 'a webhook that is worked on is not done before its work is',
     },
     "a provider's news of an identity whose check was final changes nothing": {
@@ -38,6 +40,16 @@ export const providerBugs: Bugs = {
       find: "if (one.kind === 'identity') await wake",
       put: "if (one.kind === 'identity' && !platformId) await wake",
       test: 'an identity that is still checked is decided when its provider says so, and changes when the provider changes it',
+    },
+  },
+  'test/database/leases.test.ts': {
+    'what is due last is leased first': {
+      file: 'src/database/leases.ts',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the source
+      find: 'order by ${dueAt} limit $1',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the source
+      put: 'order by ${dueAt} desc limit $1',
+      test: 'rows of $table are leased in the order in which they are due, each to one worker, until its lease ends',
     },
   },
   'test/rails/upstream-deposits.test.ts': {

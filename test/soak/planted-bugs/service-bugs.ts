@@ -24,7 +24,7 @@ export const serviceBugs: Bugs = {
   },
   'test/rails/upstream-webhooks.test.ts': {
     "a provider's late news of a delivery ends the watch for its return": {
-      file: 'src/payments/orders/wake-order.ts',
+      file: 'src/payments/orders/orders.ts',
       find: "($3 or t.status <> 'COMPLETED')",
       put: '($3 or true)',
       test: 'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',

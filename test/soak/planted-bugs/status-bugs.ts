@@ -78,18 +78,18 @@ export const statusBugs: Bugs = {
       test: 'takes one deposit of those that have planned before the first was committed',
     },
   },
-  'test/payments/leases.test.ts': {
+  'test/database/leases.test.ts': {
     'a lease of orders ends at once': {
       file: 'prisma/functions/lease_rail_orders.sql',
       find: "set due_at = clock_ms() + p_lease_ms * interval '1 millisecond',",
       put: 'set due_at = clock_ms(),',
-      test: 'an order is leased to one worker at a time',
+      test: 'rows of $table are leased in the order in which they are due, each to one worker, until its lease ends',
     },
     'no order is leased': {
       file: 'prisma/functions/lease_rail_orders.sql',
       find: 'order by d.due_at limit p_limit for update skip locked',
       put: 'order by d.due_at limit 0 for update skip locked',
-      test: 'an order is leased to one worker at a time',
+      test: 'rows of $table are leased in the order in which they are due, each to one worker, until its lease ends',
     },
   },
   'test/payments/pull.test.ts': {

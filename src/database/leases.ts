@@ -1,0 +1,155 @@
+import type { Logger } from 'pino';
+import type { Environment } from './generated/client/client.ts';
+import { fieldName } from './rows.ts';
+import { type CamelCased, type NounsArgument, type Queryable, statement } from './statement.ts';
+
+/**
+ * Leased work: workers of any number of processes take the rows of a table that are due, the first due first, and none
+ * waits for another. The clock of the database decides. When a worker dies, another takes its row at the end of its lease.
+ */
+export interface LeasedTable {
+  readonly table: string;
+  /** What its rows are, for the names of statements: `lease_account_checks`. */
+  readonly rows: string;
+  /** The column of its primary key beside `platform_id`, and its type. Absent where a platform has one row. */
+  readonly key?: readonly [column: string, type: 'text' | 'uuid'];
+  /** The column that says when a row is due, and when the lease of a leased row ends: `due_at` where this is left out. */
+  readonly dueAt?: string;
+}
+
+/** A row that a worker has leased. */
+export interface Lease {
+  readonly platformId: string;
+  readonly environment: Environment;
+  /** The end of the lease, as the database writes it. Where the row has another one, it is not ours any more. */
+  leasedUntil: string;
+}
+
+/** How rows are claimed, in SQL. `l` is the leased row, and `p` its platform. */
+interface Claim {
+  /** The column that counts the leases of a row, or null: `attempts` where this is left out. */
+  readonly counter?: string | null;
+  /** The condition of the index of due rows, where it has one that the time does not imply. */
+  readonly where?: string;
+  /** Common table expressions that end with `due`, the `ctid as row` of each row to lease. By default $1 that are due first. */
+  readonly due?: string;
+  /** The column of the end of a lease, where it is not that of the due time. */
+  readonly until?: string;
+  /** What is read beside the fields of a lease. */
+  readonly reads: string;
+  /** The joins that it is read from. */
+  readonly joins?: string;
+}
+
+/** The key of a table where a platform has one row. */
+const platformKey = ['platform_id', 'uuid'] as const;
+
+/** Makes the function that leases up to `limit` due rows for `leaseMs` milliseconds. */
+export function leasing<Row extends Lease & CamelCased<Row>>(
+  { table, rows, dueAt = 'due_at' }: LeasedTable,
+  { counter = 'attempts', where = 'true', due, until = dueAt, reads, joins = '' }: Claim,
+  ...nouns: NounsArgument<Row>
+): (on: Queryable, limit: number, leaseMs: number) => Promise<Row[]> {
+  const firstDue = `due as (
+     select ctid as row from ${table} where ${where} and ${dueAt} <= clock_timestamp()
+     order by ${dueAt} limit $1 for update skip locked)`;
+  return statement<Row>(
+    `lease_${rows}`,
+    `with ${due ?? firstDue}, leased as (
+     update ${table} l set ${until} = clock_ms() + $2::float8 * interval '1 millisecond'
+       ${counter === null ? '' : `, ${counter} = l.${counter} + 1`}
+     where l.ctid = any (array(select row from due)) returning l.*)
+   select l.platform_id, p.environment, l.${until}::text as leased_until, ${reads}
+   from leased l join platform p on p.id = l.platform_id ${joins}`,
+    ...nouns,
+  );
+}
+
+/** Another time for a leased row, in milliseconds from now: when it is due again, or the new end of its lease. */
+export interface Postponement {
+  readonly lease: Lease;
+  readonly dueInMs: number;
+}
+
+/**
+ * Makes the function that gives leased rows back, or renews their leases. A row whose lease is not ours any more stays as it
+ * is: somebody has made it due, or another worker has it. Returns the new time of each row, undefined where it was not ours.
+ */
+export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
+  const field = fieldName(key);
+  const postpone = statement<{ platformId: string; key: string; until: string }>(
+    `postpone_${rows}`,
+    `update ${table} l set ${dueAt} = clock_ms() + d.due_in_ms * interval '1 millisecond'
+     from unnest($1::uuid[], $2::${type}[], $3::timestamptz[], $4::float8[]) as d(platform_id, key, leased_until, due_in_ms)
+     where l.platform_id = d.platform_id and l.${key} = d.key and l.${dueAt} = d.leased_until
+     returning l.platform_id, l.${key} as key, l.${dueAt}::text as until`,
+  );
+  return async (on: Queryable, postponements: readonly Postponement[]): Promise<readonly (string | undefined)[]> => {
+    if (postponements.length === 0) return [];
+    const keys = postponements.map(({ lease }) => Reflect.get(lease, field));
+    const postponed = await postpone(
+      on,
+      postponements.map(({ lease }) => lease.platformId),
+      keys,
+      postponements.map(({ lease }) => lease.leasedUntil),
+      postponements.map(({ dueInMs }) => dueInMs),
+    );
+    const times = new Map(postponed.map((row) => [`${row.platformId} ${row.key}`, row.until]));
+    return postponements.map(({ lease }, at) => times.get(`${lease.platformId} ${keys[at]}`));
+  };
+}
+
+/** Returns the SQL of the time when the first row that waits is due; it selects no row when none waits. */
+export function firstDue({ table, dueAt = 'due_at' }: Pick<LeasedTable, 'table' | 'dueAt'>): string {
+  return `select ${dueAt} as due_at from ${table} where ${dueAt} is not null order by ${dueAt} limit 1`;
+}
+
+/** Makes the function that returns the milliseconds until the next row is due, or undefined when none waits. */
+export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<number | undefined> {
+  const next = statement<{ waitMs: number }>(
+    `next_${leased.rows}`,
+    `select greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as wait_ms
+     from (${firstDue(leased)}) as first`,
+  );
+  return async (on) => (await next(on))[0]?.waitMs;
+}
+
+/** How long a worker has for a row of `workOnDue`, in milliseconds: longer than a rail may take to answer. */
+const workMs = 30_000;
+
+/** Returns how long a row waits that could not be worked on, in milliseconds: longer each time, at most an hour. */
+export function retryMs(attempts: number): number {
+  return Math.min(3_600_000, 500 * 2 ** attempts);
+}
+
+/** The work on the rows of a table. */
+interface Work<Row> {
+  readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<Row[]>;
+  readonly postpone: ReturnType<typeof postponing>;
+  readonly work: (due: Row) => Promise<void>;
+  /** What the log says of a row that could not be worked on, which is tried again. */
+  readonly failure: string;
+  /** Names the row in the log. */
+  readonly about: (due: Row) => object;
+}
+
+/**
+ * Leases up to `limit` due rows and works on each. One that fails is logged and given back.
+ * @returns how many there were
+ */
+export async function workOnDue<Row extends Lease & { readonly attempts: number }>(
+  { database: { pool }, log }: { readonly database: { readonly pool: Queryable }; readonly log: Logger },
+  limit: number,
+  { lease, postpone, work, failure, about }: Work<Row>,
+): Promise<number> {
+  const due = await lease(pool, limit, workMs);
+  await Promise.all(
+    due.map((one) =>
+      work(one).catch(async (error: unknown) => {
+        log.error({ err: error, platformId: one.platformId, ...about(one) }, `${failure}; it is tried again`);
+        await postpone(pool, [{ lease: one, dueInMs: retryMs(one.attempts) }]);
+      }),
+    ),
+  );
+  return due.length;
+}
