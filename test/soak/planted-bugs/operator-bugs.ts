@@ -47,8 +47,8 @@ export const operatorBugs: Bugs = {
   'test/payments/failing-orders.test.ts': {
     'an order ends by hand whatever its rail says': {
       file: 'src/payments/settlement/fail-order.ts',
-      find: 'if (answer?.refused !== undefined) return',
-      put: "if (answer?.refused === '') return",
+      find: "if (answer && 'reason' in answer) return answer;",
+      put: "if (answer && 'reason' in answer) return end(payments, order, { ...byHand, said: undefined });",
       test: 'what the rail says once more decides: what has settled or failed is refused, and the workers book it',
     },
     'an order ends by hand beside the worker that has it': {
