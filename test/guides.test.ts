@@ -6,12 +6,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { refusals } from '../src/core/refusal.ts';
-import { startTestGateway, type TestGateway } from './setup/gateway.ts';
+import { testGateway } from './setup/gateway.ts';
 import { type Answered, attackReceiver } from './setup/hostile-webhooks.ts';
 import { bodyOf, passOn } from './setup/pass-on.ts';
-import { makeScene, type Scene } from './setup/scene.ts';
+import { makeScene } from './setup/scene.ts';
 
 /** The guides in docs/guides, whose programs run as they stand there. */
 
@@ -24,26 +24,18 @@ const read = (guide: string) => readFileSync(path.join(root, guide), 'utf8');
 const programOf = (guide: string) =>
   [...read(guide).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code).join('\n');
 
-let t: TestGateway;
-let scene: Scene;
-let folder: string;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform, 100_000n);
-  // Inside of the repository: programs find the packages of an app there.
-  await mkdir(path.join(root, 'node_modules/.cache'), { recursive: true });
-  folder = await mkdtemp(path.join(root, 'node_modules/.cache/guides-'));
-  // The client package, from its source: test/client/package.test.ts tries what npm gets.
-  const client = path.join(folder, 'node_modules/payments-client');
-  await mkdir(client, { recursive: true });
-  await symlink(path.join(root, 'src/client'), path.join(client, 'src'));
-  const exports = { '.': './src/payments.ts', './operations': './src/generated/operations.ts' };
-  await writeFile(path.join(client, 'package.json'), JSON.stringify({ type: 'module', exports }));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-  await t.stop();
-});
+const t = await testGateway();
+const scene = await makeScene(t.platform, 100_000n);
+// Inside of the repository: programs find the packages of an app there.
+await mkdir(path.join(root, 'node_modules/.cache'), { recursive: true });
+const folder = await mkdtemp(path.join(root, 'node_modules/.cache/guides-'));
+// The client package, from its source: test/client/package.test.ts tries what npm gets.
+const client = path.join(folder, 'node_modules/payments-client');
+await mkdir(client, { recursive: true });
+await symlink(path.join(root, 'src/client'), path.join(client, 'src'));
+const exports = { '.': './src/payments.ts', './operations': './src/generated/operations.ts' };
+await writeFile(path.join(client, 'package.json'), JSON.stringify({ type: 'module', exports }));
+afterAll(() => rm(folder, { recursive: true }));
 
 /** Runs a guide's program against the gateway of this file, and returns what it printed. */
 async function runGuide(guide: string, url = t.url): Promise<string> {

@@ -40,14 +40,10 @@ export async function shortenedRules(): Promise<string[]> {
 }
 
 /** A real Prometheus that asks instances every three seconds: longer than the figures of a silent database take. */
-export interface Prometheus {
-  /** The names of the alerts that fire. */
-  firing(): Promise<ReadonlySet<string>>;
-  stop(): Promise<void>;
-}
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
 /** @param targets the hosts and ports of metrics */
-export async function startPrometheus(rules: readonly string[], targets: readonly string[]): Promise<Prometheus> {
+export async function startPrometheus(rules: readonly string[], targets: readonly string[]) {
   const folder = await mkdtemp(path.join(tmpdir(), 'alerts-'));
   for (const [at, text] of rules.entries()) await writeFile(path.join(folder, `${at}.yml`), text);
   const config = {
@@ -78,9 +74,10 @@ export async function startPrometheus(rules: readonly string[], targets: readonl
     );
   while (!(await scraped())) await delay(100);
   return {
+    /** The names of the alerts that fire. */
     async firing() {
       const { alerts }: { alerts: { state: string; labels: { alertname: string } }[] } = await ask('alerts');
-      return new Set(alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname));
+      return new Set<string>(alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname));
     },
     async stop() {
       const gone = once(child, 'exit');

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { HostileWorld } from './hostile/run.ts';
 
-let world: HostileWorld;
-beforeAll(async () => {
-  world = await HostileWorld.open();
-});
-afterAll(() => world?.close());
+const world = await HostileWorld.open();
+afterAll(() => world.close());
 
 /** How many probes are sent. */
 const probes = Number(process.env.ATTACK_PROBES ?? 400);

@@ -1,32 +1,19 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
-import { browserPath, screenshot, startBrowser } from '../setup/browser.ts';
-import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, onTestFailed, test } from 'vitest';
+import { browserPath, screenshot } from '../setup/browser.ts';
+import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { labOf } from '../setup/lab-page.ts';
 
 // The way of docs/guides/first-five-minutes.md, step by step, with the mouse. Its pictures are made by
 // `SCREENSHOTS=docs/pictures npx vitest run test/browser/five-minutes.test.ts`.
 
 describe.skipIf(browserPath === undefined)('in a browser', () => {
-  let gateway: ChildGateway;
-  let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    data = await temporaryDataDirectory();
-    gateway = await startChildGateway({ DATA_DIR: data.path });
-    browser = await startBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    expect(await gateway?.end('SIGINT')).toBe(0);
-    await data?.remove();
-  });
+  const started = sandboxInBrowser();
 
   test('whoever knows only the front page pays, watches, cuts the network, fails on purpose, reads why, and copies the operation', async () => {
-    const context = await browser.newContext({ viewport: { width: 1100, height: 760 }, locale: 'en-US' });
+    const context = await started.browser.newContext({ viewport: { width: 1100, height: 760 }, locale: 'en-US' });
     const front = await context.newPage();
-    await front.goto(gateway.url);
+    await front.goto(started.gateway.url);
     await screenshot(front, 'five-minutes-front');
     const steps = front.getByRole('region', { name: 'The first five minutes' });
     /** Follows a link of the front page in a new tab of the browser, as with the middle mouse button. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { journey } from '../../src/lab/journey.ts';
-import { browserPath, screenshot, startBrowser } from '../setup/browser.ts';
-import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
+import { browserPath, screenshot } from '../setup/browser.ts';
+import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { labOf } from '../setup/lab-page.ts';
 
 test.each(journey)('the document of $title fits the schema, and names its operation', ({ query, operation }) => {
@@ -14,25 +14,12 @@ test.each(journey)('the document of $title fits the schema, and names its operat
 });
 
 describe.skipIf(browserPath === undefined)('in a browser', () => {
-  let gateway: ChildGateway;
-  let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    data = await temporaryDataDirectory();
-    gateway = await startChildGateway({ DATA_DIR: data.path, SANDBOX_PACE_MS: '300' });
-    browser = await startBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    expect(await gateway?.end('SIGINT')).toBe(0);
-    await data?.remove();
-  });
+  const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300' });
 
   test('takes a newcomer from the front page through the whole journey by mouse, and shows payments moving', async () => {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
     const asked = watch(page);
-    await page.goto(gateway.url);
+    await page.goto(started.gateway.url);
     await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
 
@@ -90,8 +77,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 
   test('resumes its stream of events after a pause, and misses nothing', async () => {
-    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-    await page.goto(`${gateway.url}/lab`);
+    const page = await started.browser.newPage({ viewport: { width: 1400, height: 900 } });
+    await page.goto(`${started.gateway.url}/lab`);
     const lab = labOf(page);
     await lab.events.first().waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -107,9 +94,9 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     // What a person would send from a terminal is what the tab would send.
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     const curl = (await page.locator('dialog pre').textContent()) ?? '';
-    expect(curl).toContain(`curl -s ${gateway.url}/graphql`);
+    expect(curl).toContain(`curl -s ${started.gateway.url}/graphql`);
     const [, authorization = '', body = ''] = /-H 'authorization: ([^']+)'.*-d '(.+)'$/s.exec(curl) ?? [];
-    const answer = await fetch(`${gateway.url}/graphql`, {
+    const answer = await fetch(`${started.gateway.url}/graphql`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
       body,
@@ -119,11 +106,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 
   test('fits a phone, light and dark: a payment is made and seen by touch', async () => {
-    const context = await browser.newContext({
+    const context = await started.browser.newContext({
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, colorScheme: 'dark' },
     });
     const page = await context.newPage();
-    await page.goto(`${gateway.url}/lab`);
+    await page.goto(`${started.gateway.url}/lab`);
     const lab = labOf(page);
     await lab.tap('Quote');
     await lab.run('Quote:');
@@ -139,13 +126,15 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   });
 
   test('tries requests of the REST API in its console, and finds them by any word', async () => {
-    const page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
+    const page = await started.browser.newPage({ viewport: { width: 1200, height: 900 } });
     const asked = watch(page);
-    await page.goto(gateway.url);
+    await page.goto(started.gateway.url);
     await page.getByRole('link', { name: 'REST console' }).click();
     const operations = page.locator('.opblock');
     await operations.first().waitFor();
-    const document = (await (await fetch(`${gateway.url}/2025-10-13/openapi.json`)).json()) as { paths: object };
+    const document = (await (await fetch(`${started.gateway.url}/2025-10-13/openapi.json`)).json()) as {
+      paths: object;
+    };
     const all = Object.values(document.paths).flatMap((methods) => Object.keys(methods));
     expect(await operations.count()).toBe(all.length);
     await screenshot(page, 'console');

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, onTestFailed, test } from 'vitest';
 import { succeed } from '../setup/acts.ts';
-import { browserPath, screenshot, startBrowser } from '../setup/browser.ts';
-import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
+import { browserPath, screenshot } from '../setup/browser.ts';
+import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { connect } from '../setup/gateway.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -36,23 +36,10 @@ function openSubscriptions(page: Page): ReadonlySet<unknown> {
 }
 
 describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
-  let gateway: ChildGateway;
-  let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    data = await temporaryDataDirectory();
-    gateway = await startChildGateway({ DATA_DIR: data.path, SANDBOX_PACE_MS: '300', PAYMENT_APPROVAL_MS: '60000' });
-    browser = await startBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    expect(await gateway?.end('SIGINT')).toBe(0);
-    await data?.remove();
-  });
+  const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300', PAYMENT_APPROVAL_MS: '60000' });
 
   test('pays, shows the payment move through a cut of the network, and is accessible in light and dark, on a phone', async () => {
-    const page = await browser.newPage({
+    const page = await started.browser.newPage({
       viewport: { width: 390, height: 844 },
       colorScheme: 'light',
       locale: 'en-US',
@@ -64,7 +51,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     });
     page.on('pageerror', (error) => problems.push(error.message));
     onTestFailed(() => screenshot(page, 'wallet-failed', { fullPage: true }));
-    await page.goto(gateway.url);
+    await page.goto(started.gateway.url);
     await page.getByRole('link', { name: /^Wallet/ }).click();
     await page.getByRole('heading', { name: 'Sample Person' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
@@ -84,7 +71,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('status').waitFor();
     // Under StrictMode every effect runs twice: two streams of the whole wallet, one of the payment, and none that leaks.
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
-    const incoming = await announce(gateway.url);
+    const incoming = await announce(started.gateway.url);
     const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' });
     await waiting.getByText('PENDING').waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();

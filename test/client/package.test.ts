@@ -10,7 +10,7 @@ import { fetchExchange, subscriptionExchange, Client as UrqlClient } from '@urql
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { buildSchema, introspectionFromSchema, parse } from 'graphql';
 import relay, { type ConcreteRequest, type SubscribeFunction } from 'relay-runtime';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { newestVersions } from '../../src/client/apollo.ts';
 import { apolloCache } from '../../src/client/apollo-cache.ts';
@@ -20,21 +20,16 @@ import { openPayments, type Payments } from '../../src/client/payments.ts';
 import { relayNetwork } from '../../src/client/relay.ts';
 import { urqlCache } from '../../src/client/urql-cache.ts';
 import { ended, mint, pay } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 
 /** What an app installs, and how Apollo, urql and Relay work with it. */
 
 const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const scene = await makeScene(t.platform);
 afterEach(() => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 }));
 
 const token = () => mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });

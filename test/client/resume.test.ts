@@ -4,24 +4,19 @@ import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
 import { parse, print } from 'graphql';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient } from 'graphql-ws';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { resumeSubscriptions } from '../../src/client/apollo.ts';
 import { resumable, resumingClient } from '../../src/client/resume.ts';
 import { resumeExchange } from '../../src/client/urql.ts';
 import { ended, feedEnd, pay } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 
 /** Stock clients with the packaged helpers: they miss nothing and repeat nothing, whenever their connection is cut. */
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const scene = await makeScene(t.platform);
 
 /** What an app writes: neither `after` nor `cursor`. */
 const query = `subscription Payments($id: ID) { transactionUpdates(customerId: $id) { status transaction { id version } } }`;

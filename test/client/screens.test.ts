@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildSchema, OperationTypeNode, parse, specifiedRules, validate } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ended, mint, pay, sender, succeed, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { externalAccount, fund, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { externalAccount, fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
-import { answer, startReceiver } from '../webhooks/receiver.ts';
+import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
 /** The operations of src/client/operations as they stand there, each sent once, with the token that its screen has. */
 
@@ -13,20 +13,12 @@ const folder = 'src/client/operations';
 const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
 const text = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
 
-let t: TestGateway;
-let app: TestPlatform;
-let scene: Scene;
-/** When the first payment was about to be made. */
-let start: string;
-beforeAll(async () => {
-  t = await startTestGateway();
-  start = await now();
-  scene = await makeScene(t.platform);
-  app = await appOf({ customerId: scene.customerId });
-});
-afterAll(() => t.stop());
-
+const t = await testGateway();
 const now = async (): Promise<string> => (await t.platform.ask('{ viewer { serverTime } }')).viewer.serverTime;
+/** When the first payment was about to be made. */
+const start = await now();
+const scene = await makeScene(t.platform);
+const app = await appOf({ customerId: scene.customerId });
 
 async function appOf(bound: object, permissions = ['VIEW', 'TRANSACT']): Promise<TestPlatform> {
   const grants = 'customerId' in bound ? ['ADD_BENEFICIARIES', 'LOOK_UP_RECEIVERS'] : [];
@@ -371,7 +363,7 @@ test('statement: the balances at both ends and the entries between, which add up
 });
 
 test('support view: a platform finds the customer and sees what happened to each payment, its money and its webhooks', async () => {
-  const receiver = await startReceiver(answer(500));
+  const receiver = await ownReceiver(answer(500));
   const endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const id = await payQuote(app);
   await endpointUntil(t.platform, endpoint.id, ({ deliveries }) =>
@@ -413,7 +405,6 @@ test('support view: a platform finds the customer and sees what happened to each
   expect(
     (await show(await appOf({ customerId: another }), 'support-view', { customerId: scene.customerId })).customer,
   ).toBe(null);
-  await receiver.stop();
 });
 
 test('all of them were sent here, and an app may ask for whole pages of each', async () => {

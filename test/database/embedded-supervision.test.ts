@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import type { EmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
-import {
-  canMount,
-  EmbeddedServers,
-  isDown,
-  onDiskOfItsOwn,
-  query,
-  type UserProcess,
-} from '../setup/embedded-servers.ts';
+import { canMount, EmbeddedServers, isDown, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
 
 const servers = new EmbeddedServers();
 /** Enough for a machine that others use too. What is awaited takes a fraction of a second. */
@@ -205,7 +198,7 @@ async function occupied(url: string) {
 }
 
 /** Ends a process as Ctrl-C does. */
-async function interrupted({ process: user }: UserProcess): Promise<void> {
+async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers['startInProcess']>>): Promise<void> {
   user.kill('SIGINT');
   expect(await once(user, 'exit')).toEqual([0, null]);
 }

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 
 // While instances are upgraded one after the other, the version before a migration works on the migrated database. So a migration
 // takes nothing away that this version uses, and demands nothing that it does not write. Its sources are asked, in the repository.
-// `npm run soak -- upgrade` tries it with both versions under load.
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });

@@ -1,23 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { acknowledging } from '../setup/acknowledging.ts';
 import { execute, mint, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
 /** Streams that resume where their client has acknowledged messages by answering pings, as stock clients do by themselves. */
 
-let one: TestGateway;
-let two: TestGateway;
-beforeAll(async () => {
-  one = await startTestGateway({ STREAMS_PER_API_TOKEN: 20 });
-  two = await startTestGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
-});
-afterAll(async () => {
-  await two.stop();
-  await one.stop();
-});
+const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
+const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
 /** The long version is test/soak/acknowledgements.soak.ts. */
 test('stock clients that say only `resume: true` are cut for 4 seconds and lose and reorder nothing; repeats are marked', async () => {

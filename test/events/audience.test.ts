@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ended, execute, mint, quote, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
 /** Who is told of a payment between two customers: both, each of its own side, and of nothing of the other's. */
 
-let t: TestGateway;
-let payer: Scene;
-let payee: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  payer = await makeScene(t.platform);
-  payee = await makeScene(t.platform, 0n);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const payer = await makeScene(t.platform);
+const payee = await makeScene(t.platform, 0n);
 
 async function app(customerId: string): Promise<TestPlatform> {
   return connect(t.url, t.platform.platformId, `Bearer ${(await mint(t.platform, { customerId })).token}`);

@@ -3,13 +3,15 @@ import { expect, test, vi } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
 import { ended, execute, quote, transactionOf, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
 /** A stream of one payment ends when its payment has ended, wherever its reader comes in. */
 
 const streams = {
+  untilFinal: `subscription ($id: ID!, $after: String) {
+    transactionUpdates(transactionId: $id, until: FINAL, after: $after) { cursor status terminal final } }`,
   transactionUpdates: `subscription ($id: ID!, $after: String) { transactionUpdates(transactionId: $id, after: $after) {
     cursor status terminal } }`,
   quoteUpdates: `subscription ($id: ID!, $after: String) { quoteUpdates(quoteId: $id, after: $after) {
@@ -19,24 +21,15 @@ type Stream = keyof typeof streams;
 
 async function messages(platform: TestPlatform, name: Stream, variables: object): Promise<Data[]> {
   const all: Data[] = [];
-  for await (const { data } of platform.watch(streams[name], variables)) all.push(data[name]);
+  for await (const { data } of platform.watch(streams[name], variables)) all.push(...Object.values<Data>(data));
   return all;
 }
 
-function quoteOf(platform: TestPlatform, scene: Scene): Promise<Data> {
-  return quote(platform, {
-    source: { account: { accountId: scene.usd } },
-    destination: { account: { accountId: scene.outsideEur } },
-    lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: 10_000,
-  });
-}
-
 test('a stream resumed anywhere brings the rest and completes, also at its last message', async () => {
-  const t = await startTestGateway();
+  const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
-  const { id, transaction } = await quoteOf(t.platform, scene);
+  const { id, transaction } = await quote(t.platform, usdToEur(scene));
   await execute(t.platform, id);
   await ended(t.platform, transaction.id);
   for (const [name, of] of [
@@ -55,13 +48,12 @@ test('a stream resumed anywhere brings the rest and completes, also at its last 
     expect(await nextOf(open.events)).toMatchObject({ event: 'complete' });
     open.cut();
   }
-  await t.stop();
 });
 
 test('what has ended, and whose end is not in the feed yet, is shown at once; the stream completes when it is', async () => {
-  const t = await startTestGateway();
+  const t = await ownGateway();
   const scene = await makeScene(t.platform);
-  const { id, transaction } = await quoteOf(t.platform, scene);
+  const { id, transaction } = await quote(t.platform, usdToEur(scene));
   // Whoever holds the sequencer's lock keeps all others from their steps.
   const holder = new pg.Client(t.databaseUrl);
   await holder.connect();
@@ -89,17 +81,7 @@ test('what has ended, and whose end is not in the feed yet, is shown at once; th
   ]);
   // The cursor of a present state is the feed's own at that time: what was not in it comes after it.
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
-  await t.stop();
 });
-
-const untilFinal = `subscription ($id: ID!, $after: String) {
-  transactionUpdates(transactionId: $id, until: FINAL, after: $after) { cursor status terminal final } }`;
-
-async function allUntilFinal(platform: TestPlatform, variables: object): Promise<Data[]> {
-  const all: Data[] = [];
-  for await (const { data } of platform.watch(untilFinal, variables)) all.push(data.transactionUpdates);
-  return all;
-}
 
 /** A payment that leaves the installation, and that the bank returns so many milliseconds after its delivery. */
 function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): Promise<Data> {
@@ -107,17 +89,17 @@ function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): 
 }
 
 test('a stream until FINAL lasts while a bank may return the money, and ends with the return or without', async () => {
-  const t = await startTestGateway();
+  const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
 
   const delivered = await quote(t.platform, usdToEur(scene));
   await execute(t.platform, delivered.id);
-  const plain = await allUntilFinal(t.platform, { id: delivered.transaction.id, after: viewer.feedCursor });
+  const plain = await messages(t.platform, 'untilFinal', { id: delivered.transaction.id, after: viewer.feedCursor });
   expect(plain.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true, final: true });
 
   const { id, transaction } = await returned(t.platform, scene, 300);
-  const following = allUntilFinal(t.platform, { id: transaction.id });
+  const following = messages(t.platform, 'untilFinal', { id: transaction.id });
   await execute(t.platform, id);
   const all = await following;
   expect(all.slice(-2)).toMatchObject([
@@ -126,36 +108,34 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
   ]);
   // Over now: resumed anywhere it brings the rest and completes, and of what it said then it says what is true now.
   for (const [at, { cursor }] of all.entries()) {
-    expect(await allUntilFinal(t.platform, { id: transaction.id, after: cursor })).toEqual(all.slice(at + 1));
+    expect(await messages(t.platform, 'untilFinal', { id: transaction.id, after: cursor })).toEqual(all.slice(at + 1));
   }
-  expect(await allUntilFinal(t.platform, { id: transaction.id })).toEqual([all.at(-1)]);
+  expect(await messages(t.platform, 'untilFinal', { id: transaction.id })).toEqual([all.at(-1)]);
 
   const watched = await returned(t.platform, scene, 1_200);
   await execute(t.platform, watched.id);
-  const stream = t.platform.watch(untilFinal, { id: watched.transaction.id });
+  const stream = t.platform.watch(streams.untilFinal, { id: watched.transaction.id });
   let last: Data;
   do last = (await nextOf(stream)).data.transactionUpdates;
   while (!last.terminal);
   expect(last).toMatchObject({ status: 'COMPLETED', final: false });
-  const resumed = allUntilFinal(t.platform, { id: watched.transaction.id, after: last.cursor });
+  const resumed = messages(t.platform, 'untilFinal', { id: watched.transaction.id, after: last.cursor });
   // As when the rail says that the money has not come back.
   await t.gateway.payments.database.pool.query('update rail_order set due_at = null where transaction_id = $1', [
     uuidOf(watched.transaction.id, 'Transaction'),
   ]);
   expect(await stream.next()).toEqual({ done: true, value: undefined });
   expect(await resumed).toEqual([]);
-  await t.stop();
 });
 
 test('what stays in an account here comes back from no bank: it is final when it is COMPLETED', async () => {
-  const t = await startTestGateway();
+  const t = await ownGateway();
   const [payer, payee] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
   for (const accountId of [payer.eur, payee.eur]) {
     const input = { destination: { account: { accountId } }, sandboxScenario: { returnAfterMs: 3_600_000 } };
     const { id, transaction } = await quote(t.platform, usdToEur(payer, input));
-    const following = allUntilFinal(t.platform, { id: transaction.id });
+    const following = messages(t.platform, 'untilFinal', { id: transaction.id });
     await execute(t.platform, id);
     expect((await following).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true, final: true });
   }
-  await t.stop();
 });

@@ -1,16 +1,12 @@
 import { request } from 'node:http';
 import { createClient } from 'graphql-sse';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 
 /** Event streams as clients of the HTML standard read them: they resume without any code of the app's. */
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({}, undefined, { pace: { keepAliveMs: 20 } });
-});
-afterAll(() => t.stop());
+const t = await testGateway({}, undefined, { pace: { keepAliveMs: 20 } });
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 

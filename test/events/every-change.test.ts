@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { act, feedEnd, mint, succeed } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, replay, updateEndpoint } from '../webhooks/endpoint.ts';
-import { answer, startReceiver } from '../webhooks/receiver.ts';
+import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
 /** Whatever changes in a list is in the feed. */
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
 
 const events = `subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) {
   cursor id type customer { id version isDeleted name kycStatus }
@@ -81,7 +77,7 @@ test('each version of each customer and account has exactly one event', async ()
 });
 
 test('a delivery’s end is in the feed, also by the end of its endpoint, and no webhook carries it', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const after = await feedEnd(t.platform);
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const filter = { types: ['WEBHOOK_DELIVERY'] };
@@ -117,16 +113,12 @@ test('a delivery’s end is in the feed, also by the end of its endpoint, and no
   // What an app may see does not change: deliveries are its platform's.
   const { customerId } = await makeScene(t.platform, 0n);
   const { token } = await mint(t.platform, { customerId });
-  const response = await fetch(`${t.url}/graphql`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ events(filter: { types: [WEBHOOK_DELIVERY] }) { totalCount } }' }),
-  });
-  expect(await response.json()).toEqual({ data: { events: { totalCount: 0 } } });
+  const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
+  const { events: none } = await app.ask('{ events(filter: { types: [WEBHOOK_DELIVERY] }) { totalCount } }');
+  expect(none).toEqual({ totalCount: 0 });
   expect(
     await act(t.platform, 'createWebhookEndpoint', { url: receiver.url, eventTypes: ['WEBHOOK_DELIVERY'] }),
   ).toMatchObject({
     code: 'INVALID_INPUT',
   });
-  await receiver.stop();
 });

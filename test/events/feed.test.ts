@@ -1,6 +1,7 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { afterAll, expect, test, vi } from 'vitest';
+import { listen } from '../setup/free-port.ts';
+import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
 /** The feed's own connection to the database, seen from a wire between the two that can be cut or fall silent. */
@@ -12,50 +13,39 @@ interface Listener {
   open: boolean;
 }
 
-let real: TestGateway;
-let wired: TestGateway;
-let closeWire: () => void;
 /** Whether what a new listener says reaches the database. */
 let silent = false;
 const listeners: Listener[] = [];
 const open = () => listeners.filter((listener) => listener.open).length;
 
-beforeAll(async () => {
-  real = await startTestGateway();
-  const { hostname, port } = new URL(real.databaseUrl);
-  const wire = createServer((near) => {
-    const far = connectTcp(Number(port), hostname);
-    for (const socket of [near, far]) socket.on('error', () => undefined);
-    near.once('data', (hello) => {
-      if (hello.includes('payments-gateway feed ')) {
-        const listener = { near, far, open: true };
-        listeners.push(listener);
-        near.once('close', () => {
-          listener.open = false;
-        });
-        if (silent) return;
-      }
-      far.write(hello);
-      near.pipe(far);
-      far.pipe(near);
-    });
-    near.on('close', () => far.destroy());
-    far.on('close', () => near.destroy());
+const real = await testGateway();
+const { hostname, port } = new URL(real.databaseUrl);
+const wire = createServer((near) => {
+  const far = connectTcp(Number(port), hostname);
+  for (const socket of [near, far]) socket.on('error', () => undefined);
+  near.once('data', (hello) => {
+    if (hello.includes('payments-gateway feed ')) {
+      const listener = { near, far, open: true };
+      listeners.push(listener);
+      near.once('close', () => {
+        listener.open = false;
+      });
+      if (silent) return;
+    }
+    far.write(hello);
+    near.pipe(far);
+    far.pipe(near);
   });
-  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
-  closeWire = () => wire.close();
-  const address = wire.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const through = new URL(real.databaseUrl);
-  through.host = `127.0.0.1:${address.port}`;
-  wired = await startTestGateway({ ROLE: 'serve' }, through.href);
+  near.on('close', () => far.destroy());
+  far.on('close', () => near.destroy());
 });
-afterAll(async () => {
-  await wired.stop();
+const through = new URL(real.databaseUrl);
+through.host = `127.0.0.1:${await listen(wire)}`;
+afterAll(() => {
   expect(open()).toBe(0);
-  closeWire();
-  await real.stop();
+  wire.close();
 });
+const wired = await testGateway({ ROLE: 'serve' }, through.href);
 
 /** Makes a change and waits until it has arrived at the other end of the wire. */
 async function follow(stream: AsyncIterator<Data>): Promise<void> {

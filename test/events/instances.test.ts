@@ -1,26 +1,16 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { fund, internalAccount, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { expect, test, vi } from 'vitest';
+import { connect, type Data, ownGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
+import { fund, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
 import { startSequencers } from '../setup/sequencers.ts';
 import { nextOf } from '../setup/streams.ts';
 
 /** Two instances on one database give the guarantees of one. */
 
-let a: TestGateway;
-let b: TestGateway;
-let there: TestPlatform;
-let scene: Scene;
-beforeAll(async () => {
-  a = await startTestGateway({ METRICS_PORT: 0 });
-  b = await startTestGateway({ METRICS_PORT: 0 }, a.databaseUrl);
-  there = connect(b.url, a.platform.platformId, a.platform.authorization);
-  scene = await makeScene(a.platform);
-});
-afterAll(async () => {
-  await b.stop();
-  await a.stop();
-});
+const a = await testGateway({ METRICS_PORT: 0 });
+const b = await testGateway({ METRICS_PORT: 0 }, a.databaseUrl);
+const there = connect(b.url, a.platform.platformId, a.platform.authorization);
+const scene = await makeScene(a.platform);
 
 const accountUpdates =
   'subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) { cursor newBalance { amount } } }';
@@ -133,7 +123,7 @@ test('writers that commit out of order lose nothing', async () => {
 });
 
 test('when a process that sequences is killed another does all', async () => {
-  const serving = await startTestGateway({ ROLE: 'serve' });
+  const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const { viewer } = await serving.platform.ask('{ viewer { feedCursor } }');
   const stream = serving.platform.watch(events, { after: viewer.feedCursor });
@@ -151,11 +141,10 @@ test('when a process that sequences is killed another does all', async () => {
   expect((await nextOf(rest)).data.events.customer.id).toBe(after.customerId);
   await rest.return?.();
   await sequencers.stop();
-  await serving.stop();
 });
 
 test('a process that is paused, whichever it is, does not stop the feed', async () => {
-  const serving = await startTestGateway({ ROLE: 'serve' });
+  const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const { viewer } = await serving.platform.ask('{ viewer { feedCursor } }');
   const stream = serving.platform.watch(
@@ -170,5 +159,4 @@ test('a process that is paused, whichever it is, does not stop the feed', async 
   });
   await stream.return?.();
   await sequencers.stop();
-  await serving.stop();
 });

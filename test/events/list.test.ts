@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 0 });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ SANDBOX_PACE_MS: 0 });
 
 /** All that an event can tell of what changed and of what that refers to. */
 const told = `type cursor

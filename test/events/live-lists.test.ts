@@ -1,23 +1,18 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { buildSchema, type GraphQLInputObjectType, isInputObjectType } from 'graphql';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { act, ended, execute, mint, pay, quote, succeed, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect, type Data, ownGateway, testGateway } from '../setup/gateway.ts';
 import { history, play } from '../setup/live-list-histories.ts';
-import { fund, makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket } from '../setup/streams.ts';
 
 /** Lists that stay true by their changes. */
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const scene = await makeScene(t.platform);
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
@@ -219,7 +214,7 @@ test('a list of an app has what the app may see, and no more', async () => {
 });
 
 test('followers of the same list share the execution of a change', async () => {
-  const serving = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
+  const serving = await ownGateway({ ROLE: 'serve' }, t.databaseUrl);
   const statements = new Statements(serving.gateway.serving.pool);
   const raw = await openRawSocket(serving.url, t.platform.authorization);
   const query = `subscription ($filter: QuoteFilter) { quoteChanges(filter: $filter, snapshot: false) {
@@ -249,7 +244,6 @@ test('followers of the same list share the execution of a change', async () => {
   expect(left.statements.length).toBeGreaterThanOrEqual(2);
   expect(left.statements.length).toBeLessThan(10);
   raw.socket.close();
-  await serving.stop();
 });
 
 test('payloads of mutations carry the edge of the row in its list', async () => {

@@ -1,50 +1,38 @@
 import { createServer, connect as dial, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { listen } from '../setup/free-port.ts';
+import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
 /** Readers that come from far behind, beside those that follow what happens now. */
 
-let real: TestGateway;
-let wired: TestGateway;
-let near: TestPlatform;
-let closeWire: () => void;
 /** The replays' statements that have been sent through the wire, and how many of them wait while `isHeld`. */
 let sent = 0;
 let isHeld = false;
 const held: (() => void)[] = [];
 const replay = /\0(?:events_(?:after|of_\w+)|last_events)\0/;
 
-beforeAll(async () => {
-  real = await startTestGateway();
-  const { hostname, port } = new URL(real.databaseUrl);
-  const wire = createServer((client: Socket) => {
-    const server = dial(Number(port), hostname);
-    for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => undefined);
-    client.on('data', (data) => {
-      const isReplay = replay.test(data.toString('latin1'));
-      if (isReplay) sent += 1;
-      if (isReplay && isHeld) held.push(() => server.write(data));
-      else server.write(data);
-    });
-    server.pipe(client);
-    client.on('close', () => server.destroy());
-    server.on('close', () => client.destroy());
+const real = await testGateway();
+const { hostname, port } = new URL(real.databaseUrl);
+const wire = createServer((client: Socket) => {
+  const server = dial(Number(port), hostname);
+  for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => undefined);
+  client.on('data', (data) => {
+    const isReplay = replay.test(data.toString('latin1'));
+    if (isReplay) sent += 1;
+    if (isReplay && isHeld) held.push(() => server.write(data));
+    else server.write(data);
   });
-  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
-  closeWire = () => wire.close();
-  const through = new URL(real.databaseUrl);
-  const address = wire.address();
-  through.host = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : ''}`;
-  wired = await startTestGateway({ ROLE: 'serve' }, through.href);
-  near = connect(wired.url, real.platform.platformId, real.platform.authorization);
+  server.pipe(client);
+  client.on('close', () => server.destroy());
+  server.on('close', () => client.destroy());
 });
-afterAll(async () => {
-  await wired.stop();
-  closeWire();
-  await real.stop();
-});
+const through = new URL(real.databaseUrl);
+through.host = `127.0.0.1:${await listen(wire)}`;
+afterAll(() => wire.close());
+const wired = await testGateway({ ROLE: 'serve' }, through.href);
+const near = connect(wired.url, real.platform.platformId, real.platform.authorization);
 
 /** Commits events: a TEST each, and one KYC_STATUS after every `rare` of them. Waits until the feed has them. */
 async function commit(count: number, rare = Number.POSITIVE_INFINITY): Promise<void> {

@@ -1,32 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { publicId, uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
 import { execute, mint, quote, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
-import { makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, type RawSocket } from '../setup/streams.ts';
 
 /** Followers of the same thing: what they share, and what they never do. */
 
-let t: TestGateway;
+const t = await testGateway();
 /** An instance that serves the streams and nothing else, so that its statements are theirs. */
-let serving: TestGateway;
-let statements: Statements;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  serving = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
-  statements = new Statements(serving.gateway.serving.pool);
-  scene = await makeScene(t.platform);
-});
-afterAll(async () => {
-  await serving.stop();
-  await t.stop();
-});
+const serving = await testGateway({ ROLE: 'serve' }, t.databaseUrl);
+const statements = new Statements(serving.gateway.serving.pool);
+const scene = await makeScene(t.platform);
 
 const events = `subscription ($filter: EventFilter, $customers: Boolean = true, $name: String) {
   events(filter: $filter) { cursor type

@@ -1,27 +1,18 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 
 /** An event stores what changed, and shows the whole row as it was. */
 
-let t: TestGateway;
-let scene: Scene;
-let quote: { id: string; transaction: { id: string } };
-let sql: pg.Client;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-  scene = await makeScene(t.platform, 10_000n);
-  quote = await makeQuote(t.platform, usdToEur(scene));
-  await vi.waitFor(async () => expect((await t.owner.query('select from outbox')).rowCount).toBe(0));
-  sql = new pg.Client({ connectionString: t.databaseUrl, options: '-c timezone=UTC' });
-  await sql.connect();
-});
-afterAll(async () => {
-  await sql.end();
-  await t.stop();
-});
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
+const scene = await makeScene(t.platform, 10_000n);
+const quote = await makeQuote(t.platform, usdToEur(scene));
+await vi.waitFor(async () => expect((await t.owner.query('select from outbox')).rowCount).toBe(0));
+const sql = new pg.Client({ connectionString: t.databaseUrl, options: '-c timezone=UTC' });
+await sql.connect();
+afterAll(() => sql.end());
 
 /** Each test is one transaction that is rolled back. */
 beforeEach(() => sql.query('begin'));

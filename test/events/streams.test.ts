@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { feedCursor } from '../../src/events/cursor.ts';
 import { execute, feedEnd, quote, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { fund, internalAccount, makeScene } from '../setup/scene.ts';
 import { nextOf, openRawSocket } from '../setup/streams.ts';
 
-let t: TestGateway;
-let stranger: TestPlatform;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  stranger = await t.newPlatform('stranger');
-  scene = await makeScene(t.platform, 1_000_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const stranger = await t.newPlatform('stranger');
+const scene = await makeScene(t.platform, 1_000_000n);
 
 const accountUpdates = `subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) {
   cursor oldBalance { amount } newBalance { amount } account { id version ... on InternalAccount { balance { amount } } customer { id } } } }`;

@@ -1,26 +1,18 @@
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { mint, succeed } from '../setup/acts.ts';
-import { connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { listen } from '../setup/free-port.ts';
+import { connect, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
 /** Sockets and event streams under the same rules: what one may ask, who is let go, and how they end. */
 
-let t: TestGateway;
+const t = await testGateway({ CORS_ORIGINS: ['https://app.example'] });
 /** Beside it: soon out of patience with silent sockets and slow operations. */
-let hasty: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway({ CORS_ORIGINS: ['https://app.example'] });
-  hasty = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 200, operationMs: 1_500 } });
-  scene = await makeScene(t.platform);
-});
-afterAll(async () => {
-  await hasty.stop();
-  await t.stop();
-});
+const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 200, operationMs: 1_500 } });
+const scene = await makeScene(t.platform);
 
 const watchEvents = 'subscription { events { id } }';
 const subscribed = (count: number, of = t) =>
@@ -71,10 +63,7 @@ test('a half-open socket is let go by the missing answer to a ping', async () =>
     near.on('error', () => undefined);
     far.on('error', () => undefined);
   });
-  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
-  const address = wire.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const raw = await openRawSocket(`http://127.0.0.1:${address.port}`, t.platform.authorization);
+  const raw = await openRawSocket(`http://127.0.0.1:${await listen(wire)}`, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
   await subscribed(1, hasty);
   for (const socket of wires) socket.unpipe();
@@ -85,7 +74,7 @@ test('a half-open socket is let go by the missing answer to a ping', async () =>
 });
 
 test('a reader that stops reading is dropped, told 1013 when it reads again, and misses nothing when it resumes', async () => {
-  const slow = await startTestGateway();
+  const slow = await ownGateway();
   const { pool } = slow.gateway.payments.database;
   const { viewer } = await slow.platform.ask('{ viewer { feedCursor } }');
   const raw = await openRawSocket(slow.url, slow.platform.authorization);
@@ -109,7 +98,6 @@ test('a reader that stops reading is dropped, told 1013 when it reads again, and
   });
   while (seen.size < count) seen.add((await nextOf(watched)).data.events.id);
   await watched.return?.();
-  await slow.stop();
 }, 60_000);
 
 test('a revoked token closes its socket with 4403 and cuts its event streams, within seconds', async () => {
@@ -208,7 +196,7 @@ test('a stream that the database keeps from being opened ends its connection, so
 });
 
 test('more streams than are opened at once are all opened, each in its turn', async () => {
-  const crowded = await startTestGateway();
+  const crowded = await ownGateway();
   const { authorization } = crowded.platform;
   const sockets = await Promise.all(Array.from({ length: 15 }, () => openRawSocket(crowded.url, authorization)));
   for (const raw of sockets) {
@@ -218,7 +206,6 @@ test('more streams than are opened at once are all opened, each in its turn', as
   await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(300), { timeout: 30_000 });
   for (const raw of sockets) raw.socket.terminate();
   await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
-  await crowded.stop();
 });
 
 test('pages of other origins may talk only where the settings say so', async () => {
@@ -232,15 +219,7 @@ test('pages of other origins may talk only where the settings say so', async () 
   expect((await preflight('https://app.example')).get('access-control-allow-origin')).toBe('https://app.example');
   expect((await preflight('https://app.example')).get('access-control-allow-headers')).toContain('authorization');
   expect((await preflight('https://evil.example')).get('access-control-allow-origin')).toBeNull();
-  const answer = await fetch(`${t.url}/graphql`, {
-    method: 'POST',
-    headers: {
-      origin: 'https://app.example',
-      authorization: t.platform.authorization,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ query: '{ viewer { kind } }' }),
-  });
+  const answer = await t.platform.post({ query: '{ viewer { kind } }' }, { origin: 'https://app.example' });
   expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example');
   expect(await answer.json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
 

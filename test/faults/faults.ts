@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { migrate } from '../../src/database/migrations/migrate.ts';
 import { setClockBack, setClockForward } from '../setup/clock-jumps.ts';
 import { anyCommit, type DatabaseProxy } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
@@ -8,7 +7,6 @@ import type { Instance } from './instances.ts';
 import type { Load } from './load.ts';
 import type { Disk, DoomedPostgres } from './postgres.ts';
 import type { Random } from './random.ts';
-import { present, type Version } from './version.ts';
 
 /** What faults happen to. */
 export interface Surroundings {
@@ -19,8 +17,6 @@ export interface Surroundings {
   readonly pooler: PgBouncer | undefined;
   /** The way of all instances to the replica, where there is one. */
   readonly replica: DatabaseProxy | undefined;
-  /** The version that the instances run at first, where it is not this one. */
-  readonly before: Version | undefined;
   /** The database, without a proxy in between. */
   readonly databaseUrl: string;
   readonly random: Random;
@@ -40,8 +36,6 @@ export interface Fault {
 
 /** So many attempts of callers must have met a fault before it ends. */
 const met = 3;
-/** So many commands are acknowledged while instances of two versions serve. */
-const betweenVersions = 200;
 /** So many commands go past a part that hangs before it goes on. */
 const past = 5;
 
@@ -204,20 +198,6 @@ export const faults = {
     async inject({ databaseUrl }) {
       await setClockForward(databaseUrl);
       return () => clockRead(databaseUrl);
-    },
-  },
-  'migration, upgrade, the way back and the upgrade again': {
-    async inject({ before, databaseUrl, instances, load }) {
-      if (!before) throw new Error('there is no version before');
-      await load.more(betweenVersions);
-      await migrate(databaseUrl);
-      for (const root of [present, before.root, present]) {
-        for (const instance of instances) {
-          await load.more(betweenVersions);
-          await instance.replace(root);
-        }
-      }
-      return nothing;
     },
   },
 } satisfies Record<string, Fault>;

@@ -3,14 +3,7 @@ import type { Data } from '../setup/gateway.ts';
 import { openEventStream, openRawSocket } from '../setup/streams.ts';
 
 /** A subscriber that comes back after its last cursor whenever it is cut. */
-export interface Follower {
-  readonly name: string;
-  /** The ids of the changes that it received. */
-  readonly received: readonly string[];
-  /** How many connections it had. */
-  readonly connections: number;
-  stop(): Promise<void>;
-}
+export type Follower = ReturnType<typeof startFollower>;
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 /** A follower that was cut waits so long before it comes back. */
@@ -19,12 +12,7 @@ const pauseMs = 20;
 const silentMs = 5_000;
 
 /** Starts followers of everything, over WebSockets and event streams in turn, each at another instance every time. */
-export function startFollowers(
-  count: number,
-  urls: () => readonly string[],
-  authorization: string,
-  after: string,
-): Follower[] {
+export function startFollowers(count: number, urls: () => readonly string[], authorization: string, after: string) {
   return Array.from({ length: count }, (_, at) => {
     const name = at % 2 === 0 ? 'socket' : 'event stream';
     return startFollower(`${name} ${at}`, at % 2 === 0 ? readSocket : readEventStream, urls, authorization, after, at);
@@ -46,7 +34,7 @@ function startFollower(
   authorization: string,
   after: string,
   offset: number,
-): Follower {
+) {
   const received: string[] = [];
   const stopping = new AbortController();
   let cursor = after;
@@ -76,10 +64,8 @@ function startFollower(
   })();
   return {
     name,
+    /** The ids of the changes that it received. */
     received,
-    get connections() {
-      return connections;
-    },
     async stop() {
       stopping.abort();
       await running;

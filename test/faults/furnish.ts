@@ -1,20 +1,11 @@
 import path from 'node:path';
-import { uuidOf } from '../../src/core/ids.ts';
 import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { feedEnd } from '../setup/acts.ts';
-import { connect, startTestGateway } from '../setup/gateway.ts';
+import { startTestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import type { Receiver } from '../webhooks/receiver.ts';
-import { startInstance } from './instances.ts';
-import { createPlatformIn, type Version } from './version.ts';
-
-interface Furnished {
-  readonly clients: number;
-  /** The version that the instances run at first; this one, if left out. */
-  readonly before?: Version;
-}
 
 export const secretKey = Buffer.alloc(32, 7).toString('base64');
 /** The settings of all instances. */
@@ -38,27 +29,15 @@ export function settingsOf({ undisturbed }: { readonly undisturbed?: true }): Re
 }
 
 /** Makes what the load needs: the tables, a platform with its webhook endpoint, and a customer for each client. */
-export async function furnish(databaseUrl: string, receiver: Receiver, { clients, before }: Furnished) {
-  await migrate(databaseUrl, before && { prismaDirectory: path.join(before.root, 'prisma') });
+export async function furnish(databaseUrl: string, receiver: Receiver, clients: number) {
+  await migrate(databaseUrl);
   await makeServingLogin(databaseUrl);
-  const { platform, stop } = await (before ? firstPlatformOf(before, databaseUrl) : firstPlatform(databaseUrl));
+  const gateway = await startTestGateway({ ROLE: 'serve', SECRET_KEY: Buffer.from(secretKey, 'base64') }, databaseUrl);
+  const platform = await gateway.newPlatform('faults');
   const scenes: Scene[] = [];
   for (let made = 0; made < clients; made += 1) scenes.push(await makeScene(platform, money));
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] });
   const start = await feedEnd(platform);
-  await stop();
+  await gateway.stop();
   return { platform, scenes, start };
-}
-
-/** Makes a platform, and an instance to furnish it with. */
-async function firstPlatform(databaseUrl: string) {
-  const gateway = await startTestGateway({ ROLE: 'serve', SECRET_KEY: Buffer.from(secretKey, 'base64') }, databaseUrl);
-  return { platform: await gateway.newPlatform('faults'), stop: () => gateway.stop() };
-}
-
-/** The same, of an earlier version. */
-async function firstPlatformOf({ root }: Version, databaseUrl: string) {
-  const { id, authorization } = await createPlatformIn(root, databaseUrl, secretKey);
-  const instance = await startInstance(databaseUrl, environment, { root });
-  return { platform: connect(instance.url, uuidOf(id, 'Platform') ?? '', authorization), stop: () => instance.stop() };
 }

@@ -15,5 +15,4 @@ const gateway = await startGateway({
   pace: { statementMs: 1_000, slowMs: Number.POSITIVE_INFINITY, idleMs: 0 },
 });
 process.once('SIGTERM', () => gateway.stop().then(() => process.exit(0)));
-if (gateway.metricsUrl) console.log(`metrics ${gateway.metricsUrl}`);
 console.log(`GraphQL ${gateway.url}/graphql`);

@@ -16,7 +16,7 @@ type Attempt =
   | { readonly kind: 'unsent' }
   | { readonly kind: 'unknown' };
 
-export interface LoadOptions {
+interface LoadOptions {
   /** The addresses at which instances are, or were, now. */
   readonly urls: () => readonly string[];
   readonly authorization: string;
@@ -31,27 +31,7 @@ export interface LoadOptions {
 }
 
 /** Clients that move money, and note the answers. */
-export interface Load {
-  readonly history: readonly Command[];
-  readonly internalErrors: readonly string[];
-  /** The attempts that were not acknowledged, though somebody listened. */
-  readonly troubles: readonly string[];
-  /** How many commands were acknowledged. */
-  readonly acknowledged: number;
-  /** How many attempts were not: refused for now, cut or unanswered. */
-  readonly disturbed: number;
-  /** Waits until so many more commands are acknowledged. */
-  more(count: number): Promise<void>;
-  /** Waits until so many more attempts are disturbed. */
-  moreDisturbed(count: number): Promise<void>;
-  /**
-   * Sends an acknowledged command again with its key, until it is answered, and notes the payment that the answer names: the one
-   * before it is gone.
-   */
-  repeat(key: string): Promise<void>;
-  /** Waits until each client has ended the command that it is at. */
-  stop(): Promise<void>;
-}
+export type Load = ReturnType<typeof startLoad>;
 
 /** More than any instance takes to say that it does not know. */
 const attemptMs = 8_000;
@@ -59,32 +39,42 @@ const attemptMs = 8_000;
 const pauseMs = 20;
 
 /** Starts the load. */
-export function startLoad(options: LoadOptions): Load {
+export function startLoad(options: LoadOptions) {
   const clients = options.scenes.map((scene, index) => new Client(options, scene, index));
   const sum = (of: (client: Client) => number) => clients.reduce((total, client) => total + of(client), 0);
   const latest = () => `while ${options.during()}: ${clients.map((client) => client.latest).join('; ')}`;
   const load = {
-    get history() {
+    get history(): readonly Command[] {
       return clients.flatMap(({ history }) => history);
     },
-    get internalErrors() {
+    get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    get troubles() {
+    /** The attempts that were not acknowledged, though somebody listened. */
+    get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
-    get acknowledged() {
+    /** How many commands were acknowledged. */
+    get acknowledged(): number {
       return sum(({ acknowledged }) => acknowledged);
     },
-    get disturbed() {
+    /** How many attempts were not: refused for now, cut or unanswered. */
+    get disturbed(): number {
       return sum(({ disturbed }) => disturbed);
     },
-    more: (count: number) => grown(() => load.acknowledged, count, latest),
-    moreDisturbed: (count: number) => grown(() => load.disturbed, count, latest),
-    async repeat(key: string) {
+    /** Waits until so many more commands are acknowledged. */
+    more: (count: number): Promise<void> => grown(() => load.acknowledged, count, latest),
+    /** Waits until so many more attempts are disturbed. */
+    moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
+    /**
+     * Sends an acknowledged command again with its key, until it is answered, and notes the payment that the answer names: the one
+     * before it is gone.
+     */
+    async repeat(key: string): Promise<void> {
       await Promise.all(clients.map((client) => client.repeat(key)));
     },
-    async stop() {
+    /** Waits until each client has ended the command that it is at. */
+    async stop(): Promise<void> {
       for (const client of clients) client.stop();
       await running;
     },

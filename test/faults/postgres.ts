@@ -11,33 +11,17 @@ import { promisify } from 'node:util';
 import { canMount, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
 
 /** An embedded Postgres that is there to be harmed: in a process of its own and, where possible, on a disk of its own. */
-export interface DoomedPostgres {
-  readonly url: string;
-  /** The present postmaster. */
-  readonly pid: number;
-  /** Waits until it answers. */
-  back(): Promise<void>;
-  /** Undefined where this user may not mount a file system. */
-  readonly disk: Disk | undefined;
-  stop(): Promise<void>;
-}
+export type DoomedPostgres = Awaited<ReturnType<typeof startDoomedPostgres>>;
 
 /** A disk that becomes full and read-only on request. */
-export interface Disk {
-  /** Takes the space that is left, and writes until the database has no more. */
-  fill(): Promise<void>;
-  /** Ends the database, and lets it find a disk on which it cannot write: waits until it has tried. */
-  lock(): Promise<void>;
-  /** Gives back what `fill` and `lock` took. */
-  heal(): Promise<void>;
-}
+export type Disk = ReturnType<typeof diskOf>;
 
 const program = fileURLToPath(new URL('../database/embedded-process.ts', import.meta.url));
 const run = promisify(execFile);
 const diskBytes = 3 * 1024 ** 3;
 
 /** @param durable false: it acknowledges what it has not written yet, which a crash then takes back */
-export async function startDoomedPostgres(durable = true): Promise<DoomedPostgres> {
+export async function startDoomedPostgres(durable = true) {
   const parent = await mkdtemp(join(tmpdir(), 'payments-faults-'));
   await chmod(parent, 0o711);
   const hasDisk = canMount();
@@ -59,10 +43,13 @@ export async function startDoomedPostgres(durable = true): Promise<DoomedPostgre
   const disk = hasDisk ? diskOf({ supervisor: child, lines, folder: parent, url, pid, back }) : undefined;
   return {
     url,
+    /** The present postmaster. */
     get pid() {
       return pid();
     },
+    /** Waits until it answers. */
     back,
+    /** Undefined where this user may not mount a file system. */
     disk,
     async stop() {
       await disk?.heal();
@@ -75,7 +62,9 @@ export async function startDoomedPostgres(durable = true): Promise<DoomedPostgre
   };
 }
 
-interface Mounted extends Pick<DoomedPostgres, 'url' | 'back'> {
+interface Mounted {
+  readonly url: string;
+  readonly back: () => Promise<void>;
   readonly supervisor: ChildProcess;
   /** What the supervisor prints. */
   readonly lines: Interface;
@@ -83,7 +72,7 @@ interface Mounted extends Pick<DoomedPostgres, 'url' | 'back'> {
   readonly pid: () => number;
 }
 
-function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted): Disk {
+function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
   const remount = (options: string) =>
     run('nsenter', ['-t', String(supervisor.pid), '-m', 'mount', '-o', `remount,${options}`, folder]);
   const usedBytes = () => {
@@ -91,6 +80,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted): Disk {
     return bsize * (blocks - bfree);
   };
   return {
+    /** Takes the space that is left, and writes until the database has no more. */
     async fill() {
       // A little more than what is there now: it is growing.
       await remount(`size=${usedBytes() + 2 * 1024 ** 2}`);
@@ -101,6 +91,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted): Disk {
         // Postgres ends when it cannot go on with its log of changes.
       }
     },
+    /** Ends the database, and lets it find a disk on which it cannot write: waits until it has tried. */
     async lock() {
       const postmaster = pid();
       // Nobody starts it again before the disk is read-only.
@@ -125,6 +116,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted): Disk {
       supervisor.kill('SIGCONT');
       await tried;
     },
+    /** Gives back what `fill` and `lock` took. */
     async heal() {
       await remount(`rw,size=${diskBytes}`);
       await back();

@@ -10,18 +10,6 @@ export interface Survival extends Scenery {
   readonly commandsBetween: number;
 }
 
-/** What came of one kind of fault. */
-interface Tally {
-  readonly name: FaultName;
-  readonly tried: number;
-  /** After so many of them the service acknowledged commands again. */
-  readonly survived: number;
-  /** The longest time from the end of one until the next commands were acknowledged. */
-  readonly backSeconds: number;
-  /** Why it was not tried. */
-  readonly skipped?: string;
-}
-
 /**
  * Lets clients move money while faults happen, one after the other or, for kills of instances, before the last one is
  * over. Prints a line for each kind of fault, and returns what the checker found in the end.
@@ -38,12 +26,12 @@ export async function survive(options: Survival): Promise<void> {
   expect(violations.slice(0, 20)).toEqual([]);
 }
 
-/** Lets the faults happen, each after some commands were acknowledged since the last one. */
+/** Lets the faults happen, each after some commands were acknowledged since the last one. Returns what came of each kind. */
 async function injectAll(
   { faults: counts, commandsBetween }: Survival,
   around: Surroundings,
   note: (name: FaultName) => void,
-): Promise<Tally[]> {
+) {
   const names = Object.keys(counts) as FaultName[];
   const reasons = new Map(names.map((name) => [name, (faults[name] as Fault).unavailable?.(around.postgres)] as const));
   const left = names
@@ -75,11 +63,12 @@ async function injectAll(
     const count = survived.filter((one) => one === name).length;
     const skipped = reasons.get(name);
     const backSeconds = back.get(name) ?? 0;
-    return { name, tried: count, survived: count, backSeconds, ...(skipped !== undefined && { skipped }) };
+    // After so many of them commands were acknowledged again, the latest after so long.
+    return { name, tried: count, survived: count, backSeconds, skipped };
   });
 }
 
-function print({ seed, instances }: Survival, outcome: Outcome<readonly Tally[]>): void {
+function print({ seed, instances }: Survival, outcome: Outcome<Awaited<ReturnType<typeof injectAll>>>): void {
   const { told: tallies, evidence, violations, seconds } = outcome;
   const { history, feed, followers } = evidence;
   const found = (kind: Violation['kind'], name: FaultName) =>

@@ -19,7 +19,6 @@ import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
 import { type DoomedPostgres, startDoomedPostgres } from './postgres.ts';
 import { Random } from './random.ts';
-import type { Version } from './version.ts';
 
 /** What runs while faults happen. */
 export interface Scenery {
@@ -29,8 +28,6 @@ export interface Scenery {
   readonly followers: number;
   /** false: Postgres acknowledges what a crash takes back. Then the checker must find what was lost. */
   readonly durable?: boolean;
-  /** The version that the instances run at first; this one, if left out. */
-  readonly before?: Version;
   /** Whether each attempt that reaches an instance must be answered: what happens is no fault. */
   readonly undisturbed?: true;
   /** So many sessions of Postgres a PgBouncer in transaction mode has for the requests of all instances; none, if left out. */
@@ -41,15 +38,8 @@ export interface Scenery {
   readonly settings?: (position: number) => Record<string, string>;
 }
 
-/** What came of a run. */
-export interface Outcome<Told> {
-  /** What the disturbance has told. */
-  readonly told: Told;
-  readonly evidence: Evidence;
-  readonly violations: Violation[];
-  /** How long the disturbance took. */
-  readonly seconds: number;
-}
+/** What came of a run, and what its disturbance has told. */
+export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
 /** When nothing more has come for so long, nothing more comes: what is missing then is missing. */
 const silenceMs = 30_000;
@@ -61,8 +51,8 @@ const silenceMs = 30_000;
 export async function underLoad<Told>(
   options: Scenery,
   disturb: (around: Surroundings, note: (name: string) => void) => Promise<Told>,
-): Promise<Outcome<Told>> {
-  const { seed, before } = options;
+) {
+  const { seed } = options;
   const ends: (() => Promise<unknown>)[] = [];
   try {
     const { postgres, replica } = await startServers(options);
@@ -70,7 +60,7 @@ export async function underLoad<Told>(
     ends.push(async () => replica?.close());
     const receiver = await startReceiver();
     ends.push(() => receiver.stop());
-    const { platform, scenes, start } = await furnish(postgres.url, receiver, options);
+    const { platform, scenes, start } = await furnish(postgres.url, receiver, options.clients);
     const pooler = options.poolerSize ? await startPooler(postgres.url, options.poolerSize) : undefined;
     ends.push(async () => pooler?.stop());
     const instances = await Promise.all(
@@ -82,7 +72,7 @@ export async function underLoad<Told>(
             ...(replica && { DATABASE_READ_URL: replica.url }),
             ...options.settings?.(position),
           },
-          { poolerUrl: pooler?.url, root: before?.root },
+          pooler?.url,
         ),
       ),
     );
@@ -101,7 +91,6 @@ export async function underLoad<Told>(
       postgres,
       pooler,
       replica,
-      before,
       databaseUrl: postgres.url,
       random: new Random(seed),
     };
@@ -112,7 +101,7 @@ export async function underLoad<Told>(
     await load.stop();
     const asking = connect(instances[0]?.url ?? '', platformId, authorization);
     const evidence = await gather(asking, { load, followers, receiver, scenes, start, postgres });
-    const violations = check(evidence);
+    const violations: Violation[] = check(evidence);
     if (options.undisturbed)
       violations.push(...load.troubles.map((words) => ({ kind: 'disturbed' as const, during, words })));
     return { told, evidence, violations, seconds };

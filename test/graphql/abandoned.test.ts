@@ -1,30 +1,20 @@
 import { once } from 'node:events';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { pay } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type Data, ownGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
 import { waitForLocks } from '../setup/locks.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 
 // What nobody waits for any more stops: no further mutation of its document begins, and nothing more is read.
 
-let t: TestGateway;
-let hasty: TestGateway;
-let statements: Statements;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway({ MAX_IN_FLIGHT: 1 });
-  hasty = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 300 } });
-  statements = new Statements(t.gateway.serving.pool);
-  scene = await makeScene(t.platform, 10_000n);
-});
-afterAll(async () => {
-  await hasty.stop();
-  await t.stop();
-});
+const t = await testGateway({ MAX_IN_FLIGHT: 1 });
+const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 300 } });
+const statements = new Statements(t.gateway.serving.pool);
+const scene = await makeScene(t.platform, 10_000n);
 
 const twoTransfers = `mutation ($one: TransferOutInput!, $two: TransferOutInput!) {
   one: transferOut(input: $one) { ... on TransferOutSuccess { transaction { id customer { umaAddress } } } }
@@ -145,7 +135,7 @@ test('an operation whose time is over has no further mutation carried out', asyn
 });
 
 test('an answer that would have too many bytes is refused, and names the limit', async () => {
-  const narrow = await startTestGateway({ ROLE: 'serve', MAX_ANSWER_BYTES: 1_024 }, t.databaseUrl);
+  const narrow = await ownGateway({ ROLE: 'serve', MAX_ANSWER_BYTES: 1_024 }, t.databaseUrl);
   const platform = connect(narrow.url, t.platform.platformId, t.platform.authorization);
   for (const amount of [1, 2, 3]) await pay(t.platform, scene, amount);
   const list =
@@ -157,5 +147,4 @@ test('an answer that would have too many bytes is refused, and names the limit',
   expect(data).toBeNull();
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', budget: 'answerBytes', limit: 1_024 });
   expect(errors?.[0]?.message).toContain('1024 bytes');
-  await narrow.stop();
 });

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mutationDocument } from '../setup/documents.ts';
-import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { type Answer, connect, testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform, 0n);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const scene = await makeScene(t.platform, 0n);
 
 const lists = ['quotes', 'transactions', 'customers', 'accounts'];
 const page = '{ edges { node { id } } pageInfo { hasNextPage } }';
@@ -225,11 +220,8 @@ test.each(['1.99999999999999999999', '1.0000000000000000001', '1e-400'])(
       'query ($n: Int, $a: BigInt) { accounts(first: $n) { totalCount } exchangeRates(source: "USD", sendingAmount: $a) { rate } }';
     for (const accept of ['application/json', 'text/event-stream']) {
       for (const variable of ['n', 'a']) {
-        const response = await fetch(`${t.url}/graphql`, {
-          method: 'POST',
-          headers: { authorization: t.platform.authorization, 'content-type': 'application/json', accept },
-          body: `{"query": ${JSON.stringify(query)}, "variables": {"${variable}": ${number}}}`,
-        });
+        const body = `{"query": ${JSON.stringify(query)}, "variables": {"${variable}": ${number}}}`;
+        const response = await t.platform.post(body, { accept });
         const text = await response.text();
         expect(text).toContain('"code":"INVALID_INPUT"');
         expect(text).toContain(`"field":"variables.${variable}"`);
@@ -251,11 +243,8 @@ test.each(['1.99999999999999999999', '1.0000000000000000001', '1e-400'])(
 
 test('a number that is an integer may be written with a fraction or an exponent', async () => {
   for (const number of ['1', '1.0', '1e0', '10e-1']) {
-    const response = await fetch(`${t.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
-      body: `{"query": "query ($n: Int) { accounts(first: $n) { edges { cursor } } }", "variables": {"n": ${number}}}`,
-    });
+    const query = 'query ($n: Int) { accounts(first: $n) { edges { cursor } } }';
+    const response = await t.platform.post(`{"query": "${query}", "variables": {"n": ${number}}}`);
     expect(await response.json()).toMatchObject({ data: { accounts: { edges: [{}] } } });
   }
 });

@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/access/operations.ts';
 import { act } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene, ownAccount } from '../setup/scene.ts';
 
-let t: TestGateway;
-let scene: Scene;
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
+const scene = await makeScene(t.platform, 10_000n);
 /** The same of another platform on this gateway: all of it must look unknown. */
-let foreign: Scene;
-let platformUsd: string;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-  scene = await makeScene(t.platform, 10_000n);
-  foreign = await makeScene(await t.newPlatform('foreign'), 10_000n);
-  const { accounts } = await t.platform.ask(
-    '{ accounts(filter: { platformOwned: true, currency: "USD" }) { edges { node { id } } } }',
-  );
-  platformUsd = accounts.edges[0].node.id;
-});
-afterAll(() => t.stop());
+const foreign = await makeScene(await t.newPlatform('foreign'), 10_000n);
+const platformUsd = await ownAccount(t.platform, 'USD');
 
 const run = (mutation: Operation, input: object, success = ''): Promise<Data> =>
   act(t.platform, mutation, input, success);

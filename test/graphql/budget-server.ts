@@ -23,6 +23,7 @@ import { SentDocuments } from '../../src/graphql/server/sent-documents.ts';
 import { useOperations } from '../../src/graphql/server/server.ts';
 import { asResults } from '../../src/graphql/server/stream-messages.ts';
 import { Turns } from '../../src/http/turns.ts';
+import { listen } from '../setup/free-port.ts';
 
 export interface Params {
   query: string;
@@ -114,10 +115,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
     http,
     socket,
     async listen(): Promise<void> {
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const address = server.address();
-      if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-      client = createClient({ url: `ws://127.0.0.1:${address.port}/graphql`, webSocketImpl: WebSocket });
+      client = createClient({ url: `ws://127.0.0.1:${await listen(server)}/graphql`, webSocketImpl: WebSocket });
     },
     async close(): Promise<void> {
       await client?.dispose();

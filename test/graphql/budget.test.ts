@@ -1,17 +1,13 @@
 import { type GraphQLError, getIntrospectionQuery, Kind, parse, print, type SelectionSetNode, visit } from 'graphql';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBudget, documentBudget, maxTokensParsed } from '../../src/graphql/limits/budget.ts';
 import { type Ask, type Params, ran, relayQuery, schema, startServer } from './budget-server.ts';
 
 const open = startServer({ introspection: true });
 const closed = startServer({ introspection: false });
 
-beforeAll(async () => {
-  await Promise.all([open.listen(), closed.listen()]);
-});
-afterAll(async () => {
-  await Promise.all([open.close(), closed.close()]);
-});
+await Promise.all([open.listen(), closed.listen()]);
+afterAll(() => Promise.all([open.close(), closed.close()]));
 beforeEach(() => {
   ran.rules = 0;
   ran.resolvers = 0;

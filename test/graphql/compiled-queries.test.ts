@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { act, pay } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-  scene = await makeScene(t.platform, 10_000n);
-  await pay(t.platform, scene);
-});
-afterAll(() => t.stop());
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
+const scene = await makeScene(t.platform, 10_000n);
+await pay(t.platform, scene);
 
 const ends = 'source { __typename ... on AccountSource { accountId account { __typename id customer { id } } } }';
 

@@ -1,48 +1,35 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act, mint } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { act, mint, usdToEur } from '../setup/acts.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
-import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-let t: TestGateway;
-let scene: Scene;
-let endpointId: string;
-beforeAll(async () => {
-  // Nothing settles or expires meanwhile, and no test adds a row: a list is the same each time it is read.
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
-  endpointId = (await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' })).id;
-  await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/second', eventTypes: ['KYC_STATUS'] });
-  await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/third', eventTypes: ['KYC_STATUS'] });
-  for (const name of ['one', 'two', 'three']) {
-    await act(t.platform, 'createApiToken', { name, permissions: ['VIEW'] }, 'secret');
-  }
-  await makeScene(t.platform, 0n);
-  scene = await makeScene(t.platform, 1_000_000n);
-  for (let made = 0; made < 3; made += 1) {
-    const { tokenId } = await mint(t.platform, { customerId: scene.customerId, expiresInSeconds: 3_600 });
-    if (made === 1) await act(t.platform, 'revokeClientToken', { tokenId }, 'revokedId');
-  }
-  for (let made = 0; made < 5; made++) {
-    await fund(t.platform, scene.usd, 1n);
-    const out = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10 };
-    await act(t.platform, 'transferOut', out, 'replayed');
-    const into = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 10 };
-    await act(t.platform, 'transferIn', into, 'replayed');
-    const quote = {
-      source: { account: { accountId: scene.usd } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 1_000,
-      immediatelyExecute: made % 2 === 0,
-    };
-    await act(t.platform, 'createQuote', quote, 'replayed');
-  }
-  await quiet();
-});
-afterAll(() => t.stop());
+// Nothing settles or expires meanwhile, and no test adds a row: a list is the same each time it is read.
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
+const endpointId = (await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' })).id;
+await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/second', eventTypes: ['KYC_STATUS'] });
+await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/third', eventTypes: ['KYC_STATUS'] });
+for (const name of ['one', 'two', 'three']) {
+  await act(t.platform, 'createApiToken', { name, permissions: ['VIEW'] }, 'secret');
+}
+await makeScene(t.platform, 0n);
+const scene = await makeScene(t.platform, 1_000_000n);
+for (let made = 0; made < 3; made += 1) {
+  const { tokenId } = await mint(t.platform, { customerId: scene.customerId, expiresInSeconds: 3_600 });
+  if (made === 1) await act(t.platform, 'revokeClientToken', { tokenId }, 'revokedId');
+}
+for (let made = 0; made < 5; made++) {
+  await fund(t.platform, scene.usd, 1n);
+  const out = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10 };
+  await act(t.platform, 'transferOut', out, 'replayed');
+  const into = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 10 };
+  await act(t.platform, 'transferIn', into, 'replayed');
+  await act(t.platform, 'createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
+}
+await quiet();
 
 /** Waits until every event has its place in the feed and its deliveries. */
 async function quiet(): Promise<void> {
@@ -196,30 +183,8 @@ describe.each(titled)('%s', (_title, list) => {
         const expected = bySpecification(unfiltered, await wholeOnce({ filter, sortOrder }), asked);
         expect(await read(list, asked)).toEqual(expected);
       }),
-      { numRuns: 20 },
+      { numRuns: 40 },
     );
-  });
-
-  test.each([1, 3, 100])('a walk in pages of %i meets each row once, in either direction', async (most) => {
-    for (const sortOrder of orders) {
-      const all = await whole(list, { sortOrder });
-      const forward: Edge[] = [];
-      for (let after: string | undefined; ; ) {
-        const { edges, pageInfo } = await read(list, { first: most, after, sortOrder });
-        forward.push(...edges);
-        after = pageInfo.endCursor;
-        if (!pageInfo.hasNextPage) break;
-      }
-      expect(forward).toEqual(all);
-      const backward: Edge[] = [];
-      for (let before: string | undefined; ; ) {
-        const { edges, pageInfo } = await read(list, { last: most, before, sortOrder });
-        backward.unshift(...edges);
-        before = pageInfo.startCursor;
-        if (!pageInfo.hasPreviousPage) break;
-      }
-      expect(backward).toEqual(all);
-    }
   });
 
   test('a walk between two cursors ends before the second, in either direction', async () => {

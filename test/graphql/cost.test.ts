@@ -1,33 +1,17 @@
 import { createClient as createSseClient } from 'graphql-sse';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { act } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { act, usdToEur } from '../setup/acts.ts';
+import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
-import { fund, makeScene, type Scene } from '../setup/scene.ts';
+import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 
-let development: TestGateway;
-let production: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  development = await startTestGateway({ NODE_ENV: 'development', SANDBOX_PACE_MS: 600_000 });
-  production = await startTestGateway({ NODE_ENV: 'production' });
-  scene = await makeScene(development.platform, 1_000_000n);
-  for (let made = 0; made < 5; made++) {
-    const quote = {
-      source: { account: { accountId: scene.usd } },
-      destination: { account: { accountId: scene.outsideEur } },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 1_000,
-      immediatelyExecute: made % 2 === 0,
-    };
-    await act(development.platform, 'createQuote', quote, 'replayed');
-  }
-});
-afterAll(async () => {
-  await development.stop();
-  await production.stop();
-});
+const development = await testGateway({ NODE_ENV: 'development', SANDBOX_PACE_MS: 600_000 });
+const production = await testGateway({ NODE_ENV: 'production' });
+const scene = await makeScene(development.platform, 1_000_000n);
+for (let made = 0; made < 5; made++) {
+  await act(development.platform, 'createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
+}
 
 const money = 'amount decimal formatted currency { code name symbol decimals }';
 const account = `accountId account { id currency { code }
@@ -155,9 +139,7 @@ interface Request {
 }
 
 async function post(t: TestGateway, request: Request, accept: string): Promise<Data[]> {
-  const headers = { authorization: t.platform.authorization, 'content-type': 'application/json', accept };
-  const response = await fetch(`${t.url}/graphql`, { method: 'POST', headers, body: JSON.stringify(request) });
-  return [await response.json()];
+  return [await (await t.platform.post(request, { accept })).json()];
 }
 
 async function overSse(t: TestGateway, request: Request): Promise<Data[]> {

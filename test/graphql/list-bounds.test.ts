@@ -8,17 +8,13 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { maxListLength } from '../../src/core/checks.ts';
 import { schema } from '../../src/graphql/server/schema.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
 
 /** A list that a document can send: the root field, its argument, and the value with one value too many. */
 interface LongList {

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
 /** JavaScript takes an object with a method `then` for a promise. Answers are objects whose names clients choose. */
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
 describe.each(['then', 'catch', 'finally', 'constructor', 'toString', 'toJSON', '__proto__', 'hasOwnProperty'])(
   'the alias %s is a name like any other',

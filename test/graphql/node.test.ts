@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mint, quote, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 
-let t: TestGateway;
-let ours: Things;
-let theirs: Things;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-  ours = await makeThings(t.platform);
-  theirs = await makeThings(await t.newPlatform('foreign'));
-});
-afterAll(() => t.stop());
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
+const ours = await makeThings(t.platform);
+const theirs = await makeThings(await t.newPlatform('foreign'));
 
 /** One of each thing that has an id. */
 interface Things {

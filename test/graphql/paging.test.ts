@@ -1,31 +1,27 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { succeed, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 
-let t: TestGateway;
 const scenes: Scene[] = [];
-beforeAll(async () => {
-  // Nothing settles or expires meanwhile: what the model reads is what the next query finds.
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
-  const foreign = await t.newPlatform('foreign');
-  await makeScene(foreign);
-  for (let made = 0; made < 4; made++) {
-    const scene = await makeScene(t.platform, 10_000_000n);
-    scenes.push(scene);
-    for (let index = 0; index < 4; index++) {
-      await transfer('transferOut', scene);
-      await transfer('transferIn', scene);
-      await quote(scene, index % 2 === 0);
-    }
-  }
-  await customer('BUSINESS');
-  await t.owner.query('update customer set is_deleted = true where id = $1', [uuidOf(await customer('INDIVIDUAL'))]);
-});
-afterAll(() => t.stop());
-
+let made = 0;
 const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
+// Nothing settles or expires meanwhile: what the model reads is what the next query finds.
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
+const foreign = await t.newPlatform('foreign');
+await makeScene(foreign);
+for (let made = 0; made < 4; made++) {
+  const scene = await makeScene(t.platform, 10_000_000n);
+  scenes.push(scene);
+  for (let index = 0; index < 4; index++) {
+    await transfer('transferOut', scene);
+    await transfer('transferIn', scene);
+    await quote(scene, index % 2 === 0);
+  }
+}
+await customer('BUSINESS');
+await t.owner.query('update customer set is_deleted = true where id = $1', [uuidOf(await customer('INDIVIDUAL'))]);
 
 async function transfer(mutation: 'transferOut' | 'transferIn', { usd, outsideUsd }: Scene): Promise<void> {
   const [from, to] = mutation === 'transferOut' ? [usd, outsideUsd] : [outsideUsd, usd];
@@ -36,7 +32,6 @@ async function quote(scene: Scene, immediatelyExecute: boolean): Promise<void> {
   await succeed(t.platform, 'createQuote', usdToEur(scene, { immediatelyExecute }));
 }
 
-let made = 0;
 async function customer(type: 'INDIVIDUAL' | 'BUSINESS'): Promise<string> {
   made += 1;
   const details = type === 'BUSINESS' ? { business: { legalName: 'Analytical Engines' } } : { individual: {} };

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { emptyTables, fillTables, makePlanScene, type PlanScene, planCases, planOf } from '../setup/plans.ts';
+import { afterAll, expect, test } from 'vitest';
+import { testGateway } from '../setup/gateway.ts';
+import { emptyTables, fillTables, makePlanScene, planCases, planOf } from '../setup/plans.ts';
 import { listsBelow, readsTooMuch, readsTooMuchByName } from '../setup/plans-below.ts';
 
 // 3,000 rows that the planner takes for 1,000,000. `npm run soak -- plans` fills the tables with as many, and reads them.
 const rows = 3_000;
-let t: TestGateway;
-let scene: PlanScene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makePlanScene(t);
-  await fillTables(t, scene.templates, rows, 1_000_000);
-});
+const t = await testGateway();
+const scene = await makePlanScene(t);
+await fillTables(t, scene.templates, rows, 1_000_000);
 afterAll(async () => {
   await emptyTables(t);
   await scene.close();
-  await t.stop();
 });
 
 test.each(planCases)('an index serves $name', async (one) => {

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/access/operations.ts';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { act, mint, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { makeScene, newCustomer, type Scene } from '../setup/scene.ts';
+import { makeScene, newCustomer } from '../setup/scene.ts';
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-  scene = await makeScene(t.platform, 10_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
+const scene = await makeScene(t.platform, 10_000n);
 
 const funds =
   '... on InsufficientFundsError { available { decimal currency { code } } required { decimal currency { code } } }';

@@ -1,6 +1,5 @@
 import {
   buildClientSchema,
-  type GraphQLSchema,
   getIntrospectionQuery,
   getNamedType,
   isEnumType,
@@ -11,16 +10,13 @@ import {
   isSpecifiedScalarType,
   isUnionType,
 } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { expect, test } from 'vitest';
+import { testGateway } from '../setup/gateway.ts';
 
-let t: TestGateway;
-let schema: GraphQLSchema;
-beforeAll(async () => {
-  t = await startTestGateway();
-  schema = buildClientSchema(await t.platform.ask(getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true })));
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const schema = buildClientSchema(
+  await t.platform.ask(getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true })),
+);
 
 const ownTypes = () => Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__'));
 

@@ -1,16 +1,12 @@
 import fc from 'fast-check';
 import { GraphQLError } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Part, type Piece, PlanStatement, type Run, type Sql } from '../../src/graphql/reading/sql.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { countedGateway } from '../setup/statements.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
 
 /** SQL as it is written down for this test: `decided` differs from run to run. */
 type Written =

@@ -1,28 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { lookUp, pay, quote, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
-import { type CountedGateway, countedGateway } from '../setup/statements.ts';
+import { makeScene } from '../setup/scene.ts';
+import { countedGateway } from '../setup/statements.ts';
 
-let t: TestGateway;
-let counting: CountedGateway;
-let scene: Scene;
-let quoteId: string;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-  counting = await countedGateway(t);
-  for (let made = 0; made < 12; made++) {
-    scene = await makeScene(t.platform, 10_000n);
-    for (let paid = 0; paid < 3; paid++) await pay(t.platform, scene);
-  }
-  quoteId = (await quote(t.platform, usdToEur(scene))).id;
-  // A quote has a transaction: here the last customer gets a fourth.
-});
-afterAll(async () => {
-  await counting.stop();
-  await t.stop();
-});
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
+const counting = await countedGateway(t);
+const payer = async () => {
+  const made = await makeScene(t.platform, 10_000n);
+  for (let paid = 0; paid < 3; paid++) await pay(t.platform, made);
+  return made;
+};
+for (let made = 0; made < 11; made++) await payer();
+const scene = await payer();
+// A quote has a transaction: here the last customer gets a fourth.
+const quoteId = (await quote(t.platform, usdToEur(scene))).id;
+afterAll(() => counting.stop());
 
 /**
  * Runs a query and answers its data with the statements that it cost: the same each time, though it is planned at first and then

@@ -1,17 +1,12 @@
 import { createClient as createSseClient } from 'graphql-sse';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { pay } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform, 100_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const scene = await makeScene(t.platform, 100_000n);
 afterEach(() => released());
 
 /** Waits until no subscription is open: a reader that left must not leave one behind. */

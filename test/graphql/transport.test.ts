@@ -2,14 +2,10 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { testGateway } from '../setup/gateway.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
 
 const kind = '{ viewer { kind } }';
 const create =
@@ -289,14 +285,12 @@ test('a query is answered in one part to a client that accepts nothing but parts
 
 test('a subscription over a transport for one answer is refused at once, and opens nothing', async () => {
   const query = 'subscription { transactionUpdates { cursor } }';
-  const { authorization } = t.platform;
   const openBefore = t.gateway.feed.subscriptions;
   for (const accept of ['*/*', 'application/json', 'application/graphql-response+json', 'multipart/mixed']) {
-    const headers = { authorization, accept, 'content-type': 'application/json' };
-    const posted = await fetch(`${t.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    const posted = await t.platform.post({ query }, { accept });
     expect({ accept, status: posted.status }).toEqual({ accept, status: 406 });
     expect(await posted.text()).not.toContain('INTERNAL');
-    const got = await fetch(`${t.url}/graphql?query=${encodeURIComponent(query)}`, { headers });
+    const got = await http(`/graphql?query=${encodeURIComponent(query)}`, { headers: { accept } });
     expect(got.status).toBeGreaterThanOrEqual(400);
     expect(await got.text()).not.toContain('INTERNAL');
   }

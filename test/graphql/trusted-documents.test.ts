@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { TypedDocumentNode } from '@urql/core';
 import { type DocumentNode, parse } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ended as endOf, mint, pay } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type Data, type TestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { type AutomaticClient, automaticClients, type SentForm, urqlClient } from '../setup/persisted-clients.ts';
-import { type RestClient, restClient } from '../setup/rest.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { restClient } from '../setup/rest.ts';
+import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
 /** Documents that a platform registers, and tokens that may send no others. */
@@ -16,26 +16,17 @@ const sha256 = (text: string) => hash('sha256', text);
 const queryText = 'query Kind { viewer { kind } }';
 const streamText = 'subscription Follow($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
 
-let t: TestGateway;
-let rest: RestClient;
-let scene: Scene;
-/** A payment that has ended: its stream has one message, and ends. */
-let ended: string;
-/** An app that may send registered documents only. */
-let bound: TestPlatform;
-beforeAll(async () => {
-  t = await startTestGateway({ AUTOMATIC_PERSISTED_QUERIES: false });
-  rest = await restClient(t.url, t.platform.authorization);
-  scene = await makeScene(t.platform);
-  ended = (await pay(t.platform, scene)).id;
-  await endOf(t.platform, ended);
-  await register(queryText, streamText);
-  bound = await appWith({ trustedDocumentsOnly: true });
-});
-afterAll(() => t.stop());
-
+const t = await testGateway({ AUTOMATIC_PERSISTED_QUERIES: false });
+const rest = await restClient(t.url, t.platform.authorization);
 const register = (...texts: readonly string[]) =>
   rest.ask('POST', '/trusted-documents', Object.fromEntries(texts.map((text) => [sha256(text), text])));
+const scene = await makeScene(t.platform);
+/** A payment that has ended: its stream has one message, and ends. */
+const ended = (await pay(t.platform, scene)).id;
+await endOf(t.platform, ended);
+await register(queryText, streamText);
+/** An app that may send registered documents only. */
+const bound = await appWith({ trustedDocumentsOnly: true });
 
 async function appWith(more: object): Promise<TestPlatform> {
   const { token } = await mint(t.platform, { customerId: scene.customerId, ...more });
@@ -45,14 +36,6 @@ async function appWith(more: object): Promise<TestPlatform> {
 /** What a client sends in place of a document: its text, or its hash. */
 type Sent = { readonly query?: string; readonly documentId?: string; readonly extensions?: Data };
 type Send = (platform: TestPlatform, sent: Sent) => Promise<Data>;
-
-const json = { 'content-type': 'application/json' };
-
-/** Sends an operation to a path, and returns the response. */
-function post(platform: TestPlatform, path: string, body: object, headers: Record<string, string> = {}) {
-  const all = { authorization: platform.authorization, ...json, ...headers };
-  return fetch(`${t.url}${path}`, { method: 'POST', headers: all, body: JSON.stringify(body) });
-}
 
 async function get(platform: TestPlatform, { extensions, ...sent }: Sent): Promise<Data> {
   const search = new URLSearchParams({ ...sent, ...(extensions && { extensions: JSON.stringify(extensions) }) });
@@ -82,7 +65,7 @@ async function onSocket(platform: TestPlatform, { query = '', ...sent }: Sent): 
 }
 
 const queries: Readonly<Record<string, Send>> = {
-  POST: async (platform, sent) => (await post(platform, '/graphql', sent)).json(),
+  POST: async (platform, sent) => (await platform.post(sent)).json(),
   GET: get,
 };
 const streams: Readonly<Record<string, Send>> = {
@@ -91,7 +74,7 @@ const streams: Readonly<Record<string, Send>> = {
     const response = await openEventStream(`${t.url}/graphql`, platform.authorization, body);
     return response.headers.get('content-type')?.startsWith('text/event-stream')
       ? firstEvent(response)
-      : (await post(platform, '/graphql', body)).json();
+      : (await platform.post(body)).json();
   },
   'a socket': onSocket,
 };
@@ -253,13 +236,9 @@ test("urql's persisted exchange sends the hashes of a manifest, and never a text
   expect(error?.graphQLErrors).toMatchObject([{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' } }]);
 });
 
-describe('automatic persisted queries', () => {
-  let development: TestGateway;
-  beforeAll(async () => {
-    development = await startTestGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
-  });
-  afterAll(() => development.stop());
+const development = await testGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
 
+describe('automatic persisted queries', () => {
   /** Queries twice with a client, and returns what it has sent in place of the document. */
   async function sentBy({ sends }: AutomaticClient, { url, platform }: TestGateway) {
     const query = 'query Automatic { viewer { platformId } }';
@@ -288,11 +267,7 @@ describe('automatic persisted queries', () => {
 
   test('have the hash of their text: another one is refused', async () => {
     const wrong = { query: '{ viewer { kind } }', ...persisted('{ viewer { platformId } }') };
-    const answer = await fetch(`${development.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization: development.platform.authorization, ...json },
-      body: JSON.stringify(wrong),
-    });
+    const answer = await development.platform.post(wrong);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ errors: [{ message: 'provided sha does not match query' }] });
   });

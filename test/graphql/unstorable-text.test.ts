@@ -10,11 +10,11 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { schema } from '../../src/graphql/server/schema.ts';
 import { act, actOn } from '../setup/acts.ts';
 import { fundedQuote } from '../setup/funded-quote.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
@@ -24,45 +24,40 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
  */
 const unstorable = ['a\0b', 'a\ud800b'];
 
-let t: TestGateway;
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
+const scene = await makeScene(t.platform, 10_000n);
+const { quoteId } = await fundedQuote(t.platform, scene);
+const endpoint = await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' });
+const payment = {
+  senderUmaAddress: '$sender@example.com',
+  customerId: scene.customerId,
+  receivingCurrencyCode: 'USD',
+  receivingCurrencyAmount: 10,
+};
+const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', payment);
 /** Values of input fields and arguments, by their names. */
-let known: Readonly<Record<string, string>>;
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-  const scene = await makeScene(t.platform, 10_000n);
-  const { quoteId } = await fundedQuote(t.platform, scene);
-  const endpoint = await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' });
-  const payment = {
-    senderUmaAddress: '$sender@example.com',
-    customerId: scene.customerId,
-    receivingCurrencyCode: 'USD',
-    receivingCurrencyAmount: 10,
-  };
-  const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', payment);
-  known = {
-    id: scene.customerId,
-    customerId: scene.customerId,
-    accountId: scene.usd,
-    sourceAccountId: scene.usd,
-    destinationAccountId: scene.outsideUsd,
-    quoteId,
-    endpointId: endpoint.id,
-    transactionId: transaction.id,
-    operation: 'executeQuote',
-    currency: 'USD',
-    currencyCode: 'USDC',
-    receivingCurrencyCode: 'USD',
-    source: 'USD',
-    senderUmaAddress: '$sender@example.com',
-    country: 'US',
-    accountNumber: '7700000',
-    routingNumber: '021000021',
-    name: 'FULL_NAME',
-    DateTime: '2026-01-01T00:00:00Z',
-    Date: '2000-01-01',
-  };
-});
-afterAll(() => t.stop());
+const known: Readonly<Record<string, string>> = {
+  id: scene.customerId,
+  customerId: scene.customerId,
+  accountId: scene.usd,
+  sourceAccountId: scene.usd,
+  destinationAccountId: scene.outsideUsd,
+  quoteId,
+  endpointId: endpoint.id,
+  transactionId: transaction.id,
+  operation: 'executeQuote',
+  currency: 'USD',
+  currencyCode: 'USDC',
+  receivingCurrencyCode: 'USD',
+  source: 'USD',
+  senderUmaAddress: '$sender@example.com',
+  country: 'US',
+  accountNumber: '7700000',
+  routingNumber: '021000021',
+  name: 'FULL_NAME',
+  DateTime: '2026-01-01T00:00:00Z',
+  Date: '2000-01-01',
+};
 
 test('a mutation refuses text that cannot be stored, whichever of its fields has it', async () => {
   const taken: object[] = [];

@@ -1,20 +1,15 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 
 /** Peers that speak no proper HTTP, and peers that say nothing. */
 
-let database: ThrowawayDatabase;
+const database = await freshDatabase();
 /** In a process of its own, so that its end would be seen. */
-let gateway: ChildGateway;
-beforeAll(async () => {
-  database = await freshDatabase();
-  gateway = await startChildGateway({ DATABASE_URL: database.url });
-});
+const gateway = await startChildGateway({ DATABASE_URL: database.url });
 afterAll(async () => {
   expect(await gateway.end('SIGTERM')).toBe(0);
   expect(gateway.output()).not.toMatch(/Error|\.ts:\d/);

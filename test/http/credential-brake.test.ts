@@ -1,22 +1,18 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CredentialBrake } from '../../src/access/limits/credential-brake.ts';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { addressFinder, parseRange } from '../../src/http/client-address.ts';
 import { mint } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** The brake on wrong credentials. Each test has an address of its own; the clock moves only where a test moves it. */
 
 let now = 0;
-let t: TestGateway;
-beforeAll(async () => {
-  const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] };
-  t = await startTestGateway(settings, undefined, { pace: { now: () => now } });
-});
-afterAll(() => t.stop());
+const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] };
+const t = await testGateway(settings, undefined, { pace: { now: () => now } });
 
 let guesses = 0;
 /** Credentials that nobody has. */

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { actOn } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
+import { testGateway } from '../setup/gateway.ts';
+import { balanceOf, makeScene } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** What a client writes in JSON is what is read, on every way in: never one of two values, never a number near it. */
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makeScene(t.platform, 100_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway();
+const scene = await makeScene(t.platform, 100_000n);
 
 const query =
   'mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename ... on UserError { message } } }';

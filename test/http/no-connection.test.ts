@@ -1,25 +1,17 @@
-import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { act } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { withNewCredentials } from '../setup/new-credentials.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene } from '../setup/scene.ts';
 
-let t: TestGateway;
-let scene: Scene;
-let platform: TestPlatform;
-let taken: pg.PoolClient[] = [];
-beforeAll(async () => {
-  t = await startTestGateway({ DATABASE_POOL: 2, ROLE: 'serve' });
-  scene = await makeScene(t.platform);
-  // Who asks is known: what needs a connection is the answer.
-  platform = await withNewCredentials(t.platform, t.url);
-  const { pool } = t.gateway.serving;
-  taken = [await pool.connect(), await pool.connect()];
-});
-afterAll(async () => {
+const t = await testGateway({ DATABASE_POOL: 2, ROLE: 'serve' });
+const scene = await makeScene(t.platform);
+// Who asks is known: what needs a connection is the answer.
+const platform = await withNewCredentials(t.platform, t.url);
+const { pool } = t.gateway.serving;
+const taken = [await pool.connect(), await pool.connect()];
+afterAll(() => {
   for (const client of taken) client.release();
-  await t.stop();
 });
 
 test('who finds every connection to the database taken is told to come back, by every API', async () => {

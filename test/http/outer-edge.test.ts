@@ -4,31 +4,26 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
 import { parseRange } from '../../src/http/client-address.ts';
 import type { Bundle } from '../../src/pages/assets.ts';
-import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
+import { startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { connect as connectAs, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect as connectAs, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** Whoever shows no credentials costs a refusal, and no more: connections, files, first messages, documents. */
 
-let t: TestGateway;
-beforeAll(async () => {
-  // At each look a second later: no refusal waits, and none is one too many.
-  let clock = 0;
-  const now = () => {
-    clock += 1_000;
-    return clock;
-  };
-  t = await startTestGateway({ PUBLIC_CONTRACT: false, WRONG_CREDENTIALS_PER_MINUTE: 10_000 }, undefined, {
-    pace: { now },
-  });
+// At each look a second later: no refusal waits, and none is one too many.
+let clock = 0;
+const now = () => {
+  clock += 1_000;
+  return clock;
+};
+const t = await testGateway({ PUBLIC_CONTRACT: false, WRONG_CREDENTIALS_PER_MINUTE: 10_000 }, undefined, {
+  pace: { now },
 });
-afterAll(() => t.stop());
 
 interface Sent {
   readonly url?: string;
@@ -106,19 +101,15 @@ describe('without credentials, what is asked for makes no difference', () => {
   });
 });
 
-describe('a request that is wrong in two ways is refused for the earlier one: address, form, credentials, limits, content', () => {
-  /** An instance at which the platform may send nothing more. */
-  let full: TestGateway;
-  beforeAll(async () => {
-    // A clock that stands still: what is used up stays so.
-    const limits = { RATE_LIMIT_PLATFORM: { perSecond: 1, burst: 1 } };
-    full = await startTestGateway({ ROLE: 'serve', ...limits }, t.databaseUrl, { pace: { now: () => 0 } });
-    const used = connectAs(full.url, t.platform.platformId, t.platform.authorization);
-    expect((await used.send(good)).status).toBe(200);
-    expect((await used.send(good)).status).toBe(429);
-  });
-  afterAll(() => full.stop());
+// A clock that stands still: what is used up stays so.
+const limits = { RATE_LIMIT_PLATFORM: { perSecond: 1, burst: 1 } };
+/** An instance at which the platform may send nothing more. */
+const full = await testGateway({ ROLE: 'serve', ...limits }, t.databaseUrl, { pace: { now: () => 0 } });
+const used = connectAs(full.url, t.platform.platformId, t.platform.authorization);
+expect((await used.send(good)).status).toBe(200);
+expect((await used.send(good)).status).toBe(429);
 
+describe('a request that is wrong in two ways is refused for the earlier one: address, form, credentials, limits, content', () => {
   const long = 'x'.repeat(101 * 1024);
   const paths: readonly [string, string, string][] = [
     ['POST', '/graphql', posted(good)],
@@ -179,29 +170,25 @@ describe('a request that is wrong in two ways is refused for the earlier one: ad
   });
 });
 
-describe('a socket whose client breaks the protocol', () => {
-  let database: ThrowawayDatabase;
-  /** In a process of its own, so that what it prints is seen. */
-  let gateway: ChildGateway;
-  beforeAll(async () => {
-    database = await freshDatabase();
-    gateway = await startChildGateway({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
-  });
-  afterAll(async () => {
-    expect(await gateway.end('SIGTERM')).toBe(0);
-    await database.drop();
-  });
+const database = await freshDatabase();
+/** In a process of its own, so that what it prints is seen. */
+const child = await startChildGateway({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
+afterAll(async () => {
+  expect(await child.end('SIGTERM')).toBe(0);
+  await database.drop();
+});
 
+describe('a socket whose client breaks the protocol', () => {
   /** Sends messages on a socket without credentials. The service logs one line. Returns the code of its close. */
   async function closeAfter(messages: readonly (string | Buffer)[]) {
-    const before = gateway.output().length;
-    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const before = child.output().length;
+    const socket = new WebSocket(`${child.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     socket.on('error', () => undefined);
     await once(socket, 'open');
     for (const message of messages) socket.send(message);
     const [code] = await once(socket, 'close');
-    await vi.waitFor(() => expect(gateway.output().slice(before)).toContain('protocol of sockets'));
-    const lines = gateway.output().slice(before).trimEnd().split('\n');
+    await vi.waitFor(() => expect(child.output().slice(before)).toContain('protocol of sockets'));
+    const lines = child.output().slice(before).trimEnd().split('\n');
     expect(lines.filter((line) => /sockets|^\s+at |Internal error/.test(line))).toEqual([
       expect.stringContaining('a client has broken the protocol of sockets'),
     ]);
@@ -232,7 +219,7 @@ describe('a socket whose client breaks the protocol', () => {
     let closed = 0;
     const fifty = Promise.withResolvers<void>();
     const sockets = Array.from({ length: 200 }, () => {
-      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+      const socket = new WebSocket(`${child.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
       socket.on('error', () => undefined).on('open', () => socket.send('{"type":"next"}'));
       return socket.on('close', () => {
         closed += 1;
@@ -241,7 +228,7 @@ describe('a socket whose client breaks the protocol', () => {
     });
     await fifty.promise;
     // What was sent at once has arrived before the answer to a request that came after it.
-    expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
+    expect((await fetch(`${child.url}/health/live`)).status).toBe(200);
     expect(closed).toBeLessThan(sockets.length);
     for (const socket of sockets) socket.terminate();
   });
@@ -258,16 +245,15 @@ describe('a file of a page', () => {
     const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
     for (const name of names) expect([name, (await get(closed.url, name, 'gzip')).status]).toEqual([name, 404]);
     await closed.stop();
-    const documents = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: true }, t.databaseUrl);
+    const documents = await ownGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: true }, t.databaseUrl);
     for (const name of names) {
       const isUsed = pages.console?.files.includes(name);
       expect([name, (await get(documents.url, name, 'gzip')).status]).toEqual([name, isUsed ? 200 : 404]);
     }
-    await documents.stop();
   });
 
   test('is the same bytes for everybody, whatever they accept', async () => {
-    const shown = await startTestGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
+    const shown = await ownGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
     const path = `/assets/${pages.lab?.scripts[0]}`;
     for (const encoding of ['identity', 'gzip;q=0', 'br', 'gzip', '']) {
       const response = await fetch(`${shown.url}${path}`, { headers: { 'accept-encoding': encoding } });
@@ -276,7 +262,6 @@ describe('a file of a page', () => {
       expect(gunzipSync(readFileSync(`dist/pages/${pages.lab?.scripts[0]}.gz`)).toString()).toBe(await response.text());
       expect(length).toBe(readFileSync(`dist/pages/${pages.lab?.scripts[0]}.gz`).length);
     }
-    await shown.stop();
   });
 });
 
@@ -298,15 +283,14 @@ describe('connections', () => {
   }
 
   test('of strangers are a quarter of all from one address, and others are served', async () => {
-    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const left = await idle(gateway.url, 3 * most);
     expect(left).toHaveLength(most / 4);
     for (const socket of left) socket.destroy();
-    await gateway.stop();
   });
 
   test('of strangers give way, the oldest of the address that has the most, where all addresses have half of all', async () => {
-    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const sockets: Socket[] = [];
     for (let address = 10; address < 16; address += 1) {
       for (let opened = 0; opened < most / 4; opened += 1) {
@@ -316,11 +300,10 @@ describe('connections', () => {
     expect((await send({ url: gateway.url, method: 'GET', path: '/health/live' })).status).toBe(200);
     expect(sockets.filter((socket) => !socket.destroyed).length).toBeLessThanOrEqual(most / 2);
     for (const socket of sockets) socket.destroy();
-    await gateway.stop();
   });
 
   test('of those who have shown credentials are not counted as strangers’, over HTTP and over sockets', async () => {
-    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
+    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const agents = Array.from({ length: most / 4 }, () => new Agent({ keepAlive: true }));
     const { authorization } = t.platform;
     for (const agent of agents) {
@@ -337,27 +320,22 @@ describe('connections', () => {
     const path = '/health/live';
     expect((await send({ url: gateway.url, method: 'GET', path })).status).toBe(200);
     for (const agent of agents) agent.destroy();
-    await gateway.stop();
   });
 
   test('of a trusted proxy have clients of their own: it is not one address', async () => {
-    const gateway = await startTestGateway(
-      { ROLE: 'serve', TRUSTED_PROXIES: [parseRange('127.0.0.1')] },
-      t.databaseUrl,
-      { pace: { connections: most } },
-    );
+    const gateway = await ownGateway({ ROLE: 'serve', TRUSTED_PROXIES: [parseRange('127.0.0.1')] }, t.databaseUrl, {
+      pace: { connections: most },
+    });
     const left = await idle(gateway.url, most - 5);
     expect(left).toHaveLength(most - 5);
     for (const socket of left) socket.destroy();
-    await gateway.stop();
   });
 
   test('that send nothing, or no whole request head, are closed', async () => {
-    const gateway = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { headersMs: 200 } });
+    const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { headersMs: 200 } });
     const silent = await openAt(gateway.url);
     const slow = await openAt(gateway.url);
     slow.write('POST /graphql HTTP/1.1\r\nhost: a\r\n');
     await Promise.all([once(silent, 'close'), once(slow, 'close')]);
-    await gateway.stop();
   });
 });

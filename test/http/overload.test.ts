@@ -2,33 +2,22 @@ import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { BodyReader, maxReads, maxStrangers } from '../../src/http/bodies.ts';
 import { InFlight } from '../../src/http/in-flight.ts';
 import { Turns } from '../../src/http/turns.ts';
 import { WatchedResponse } from '../../src/http/watched-response.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { ownGateway, startTestGateway, type TestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { type HangingUpload, hangingUpload } from '../setup/hanging-upload.ts';
 import { heldTransfer, patient } from '../setup/held-transfer.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
 import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { answer, startReceiver } from '../webhooks/receiver.ts';
+import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 
-function post(query: string, accept = 'application/json'): Promise<Response> {
-  const { authorization } = t.platform;
-  return fetch(`${t.url}/graphql`, {
-    method: 'POST',
-    headers: { authorization, accept, 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  });
-}
+const post = (query: string, accept = 'application/json') => t.platform.post({ query }, { accept });
 
 test('one request too many is refused with 503 and Retry-After; when there is room again it is answered', async () => {
   const release = await heldTransfer(t);
@@ -96,7 +85,7 @@ test('an open event stream takes no place from requests', async () => {
 });
 
 test('while answers take too long, an eighth of the places is given, and never less than one', async () => {
-  const slow = await startTestGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { ...patient, slowMs: 0 } });
+  const slow = await ownGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { ...patient, slowMs: 0 } });
   const ask = () => slow.platform.send('{ viewer { kind } }');
   expect((await ask()).status).toBe(200);
 
@@ -104,7 +93,6 @@ test('while answers take too long, an eighth of the places is given, and never l
   expect((await ask()).status).toBe(503);
   expect((await release()).status).toBe('PENDING');
   expect((await ask()).status).toBe(200);
-  await slow.stop();
 });
 
 test.each([
@@ -120,12 +108,11 @@ test.each([
 });
 
 test('bodies that do not come do not count as slow answers', async () => {
-  const slow = await startTestGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { slowMs: 0 } });
+  const slow = await ownGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { slowMs: 0 } });
   for (let n = 0; n < 8; n++) await (await hangingUpload(slow.url)).breakOff();
   const hanging = await hangingUpload(slow.url);
   expect((await slow.platform.send('{ viewer { kind } }')).status).toBe(200);
   await hanging.breakOff();
-  await slow.stop();
 });
 
 test('an answer that its client did not wait for tells nothing of how long answers take', () => {
@@ -223,7 +210,7 @@ async function readNothing(of: TestGateway): Promise<Socket[]> {
 const much = 'GET /2025-10-13/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 test('answers that are not read take no place', async () => {
-  const few = await startTestGateway({ MAX_IN_FLIGHT: 8 });
+  const few = await ownGateway({ MAX_IN_FLIGHT: 8 });
   const sockets = await readNothing(few);
   // More than the system takes for them.
   for (let round = 0; round < 50; round++) {
@@ -233,11 +220,10 @@ test('answers that are not read take no place', async () => {
     }
   }
   for (const socket of sockets) socket.destroy();
-  await few.stop();
 });
 
 test('answers that wait behind a stream of their connection take no place, nor when that is broken off', async () => {
-  const few = await startTestGateway({ MAX_IN_FLIGHT: 4 });
+  const few = await ownGateway({ MAX_IN_FLIGHT: 4 });
   const { hostname, port } = new URL(few.url);
   const socket = connect(Number(port), hostname);
   const body = JSON.stringify({ query: 'subscription { transactionUpdates { status } }' });
@@ -259,13 +245,12 @@ test('answers that wait behind a stream of their connection take no place, nor w
   while ((await few.platform.send('{ viewer { kind } }')).status !== 200);
   socket.destroy();
   expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
-  await few.stop();
 });
 
 test('requests that wait for a webhook’s receiver take nothing from others', async () => {
-  const few = await startTestGateway({ MAX_IN_FLIGHT: 8 });
+  const few = await ownGateway({ MAX_IN_FLIGHT: 8 });
   const unanswered: ServerResponse[] = [];
-  const silent = await startReceiver((response) => unanswered.push(response));
+  const silent = await ownReceiver((response) => unanswered.push(response));
   const { id } = await createEndpoint(few.platform, { url: silent.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const test = 'mutation ($input: SendTestWebhookInput!) { sendTestWebhook(input: $input) { __typename } }';
   const waiting = Array.from({ length: 16 }, async () => {
@@ -280,19 +265,13 @@ test('requests that wait for a webhook’s receiver take nothing from others', a
   silent.answer = answer(200);
   for (const response of unanswered) response.end();
   await Promise.all(waiting);
-  await silent.stop();
-  await few.stop();
 });
+
+const few = await testGateway({ DATABASE_POOL: 3 }, undefined, { pace: patient });
+const other = await few.newPlatform('other');
 
 describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
-  let few: TestGateway;
-  let other: TestPlatform;
-  beforeAll(async () => {
-    few = await startTestGateway({ DATABASE_POOL: 3 }, undefined, { pace: patient });
-    other = await few.newPlatform('other');
-  });
-  afterAll(() => few.stop());
 
   /**
    * Lets a platform run six reads that wait for the customers, and expects that so many of them are in the database, and that
@@ -385,7 +364,7 @@ test('nobody is refused because answers to another have become slow after it was
 });
 
 test('beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them', async () => {
-  const wide = await startTestGateway({ DATABASE_POOL: 10 }, undefined, { pace: patient });
+  const wide = await ownGateway({ DATABASE_POOL: 10 }, undefined, { pace: patient });
   const other = await wide.newPlatform('other');
   const expensive =
     '{ customers(first: 100) { edges { node { id platformCustomerId umaAddress kycStatus createdAt } } } }';
@@ -408,5 +387,4 @@ test('beside another a platform reads expensive documents in a quarter of its tu
   expect((await Promise.all(answers)).map(({ status, errors }) => [status, errors])).toEqual(
     Array(10).fill([200, undefined]),
   );
-  await wide.stop();
 });

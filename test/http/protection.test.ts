@@ -7,15 +7,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/config.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { ownGateway, testGateway } from '../setup/gateway.ts';
 
 /** How responses are protected in browsers, and who may see the pages. */
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}, of: { readonly url: string } = t) =>
   fetch(`${of.url}${path}`, { headers: { authorization: t.platform.authorization, ...headers } });
@@ -43,7 +39,7 @@ test('an event stream is not stored either', async () => {
 });
 
 test('the pages run no script but their own', async () => {
-  const shown = await startTestGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
+  const shown = await ownGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
   const lab = await get('/graphql?query={viewer{kind}}', { accept: 'text/html' }, shown);
   expect(lab.url).toBe(`${shown.url}/lab?query={viewer{kind}}`);
   expect(lab.headers.get('content-security-policy')).toMatch(
@@ -61,7 +57,6 @@ test('the pages run no script but their own', async () => {
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     await answer.text();
   }
-  await shown.stop();
 });
 
 test('the documentation is readable in a browser, and its links lead somewhere', async () => {
@@ -106,14 +101,13 @@ test('outside the sandbox strangers are shown neither GraphiQL nor, in productio
   });
   expect(readConfig({ ...database, GRAPHIQL: 'on' }).GRAPHIQL).toBe(true);
 
-  const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
+  const closed = await ownGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
   expect((await fetch(`${closed.url}/2025-10-13/openapi.json`)).status).toBe(401);
   expect((await fetch(`${closed.url}/2025-10-13/docs`)).status).toBe(401);
   expect(
     (await fetch(`${closed.url}/graphql`, { headers: { accept: 'text/html' } })).headers.get('content-type') ?? '',
   ).not.toContain('html');
   for (const path of ['/lab', '/docs']) expect((await fetch(`${closed.url}${path}`)).status).toBe(404);
-  await closed.stop();
 });
 
 /** Asks as a browser does before a page of an origin sends a request. @returns the headers of the answer */
@@ -145,12 +139,11 @@ test('a wrong path is a page to a browser, and JSON to a program', async () => {
 });
 
 test('the front page names no credentials outside the sandbox, and nothing that the settings hide', async () => {
-  const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
+  const closed = await ownGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
   const [page, links] = [await get('/', { accept: 'text/html' }, closed), await get('/', {}, closed)];
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
   expect(await page.text()).not.toMatch(/secret|<script|docs/);
   expect(await links.json()).toEqual({ graphql: '/graphql', rest: '/2025-10-13', health: '/health/ready' });
-  await closed.stop();
 });
 
 describe('the sandbox, whose credentials everybody knows', () => {

@@ -1,41 +1,33 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openConnections } from '../../src/gateway.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 
 /** Webhooks that no provider has signed, at a gateway that serves six requests at once and refuses after an hour. */
 
 const key = randomBytes(32);
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-let t: TestGateway;
-let connected: string;
-let unconnected: string;
-beforeAll(async () => {
-  t = await startTestGateway(
-    {
-      RAILS: parseRailSettings(JSON.stringify({ PRODUCTION: { module: 'upstream' } })),
-      SECRET_KEY: key,
-      MAX_IN_FLIGHT: 6,
-    },
-    undefined,
-    { pace: { webhookRefusalMs: 3_600_000 } },
-  );
-  connected = (await t.newPlatform('connected', 'PRODUCTION')).platformId;
-  unconnected = (await t.newPlatform('unconnected', 'PRODUCTION')).platformId;
-  const keys = { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] };
-  const connection = {
-    baseUrl: 'http://127.0.0.1:9/2025-10-13',
-    clientId: 'id',
-    secret: 'secret',
-    webhookSecret: secret,
-  };
-  await openConnections(t.gateway.payments.database, keys).write(connected, JSON.stringify(connection));
-});
-afterAll(async () => {
-  await t.stop();
-});
+const t = await testGateway(
+  {
+    RAILS: parseRailSettings(JSON.stringify({ PRODUCTION: { module: 'upstream' } })),
+    SECRET_KEY: key,
+    MAX_IN_FLIGHT: 6,
+  },
+  undefined,
+  { pace: { webhookRefusalMs: 3_600_000 } },
+);
+const connected = (await t.newPlatform('connected', 'PRODUCTION')).platformId;
+const unconnected = (await t.newPlatform('unconnected', 'PRODUCTION')).platformId;
+const keys = { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] };
+const connection = {
+  baseUrl: 'http://127.0.0.1:9/2025-10-13',
+  clientId: 'id',
+  secret: 'secret',
+  webhookSecret: secret,
+};
+await openConnections(t.gateway.payments.database, keys).write(connected, JSON.stringify(connection));
 
 function send(platform: string, by: string | undefined, signal?: AbortSignal): Promise<number> {
   const [id, at, body] = [randomUUID(), new Date(), '{"type":"TEST"}'];

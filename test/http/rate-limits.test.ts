@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RateLimits } from '../../src/access/limits/rate-limits.ts';
 import type { Rates } from '../../src/access/rates.ts';
 import { changeRates } from '../../src/payments/platforms/platform-rates.ts';
 import { mint } from '../setup/acts.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, ownGateway, startTestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { withNewCredentials } from '../setup/new-credentials.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
@@ -13,11 +13,7 @@ import { tester } from '../setup/tester.ts';
 
 let now = 0;
 const slow = { perSecond: 1, burst: 3 };
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ RATE_LIMIT_CLIENT_TOKEN: slow }, undefined, { pace: { now: () => now } });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ RATE_LIMIT_CLIENT_TOKEN: slow }, undefined, { pace: { now: () => now } });
 
 let platforms = 0;
 /** A platform that may send so many requests in all. */
@@ -30,12 +26,8 @@ async function limitedTo(changes: Parameters<typeof changeRates>[3]): Promise<Te
 }
 
 const query = '{ viewer { kind } }';
-const post = (platform: TestPlatform, more: Record<string, string> = {}, body: object = { query }, path = '/graphql') =>
-  fetch(`${t.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: platform.authorization, 'content-type': 'application/json', ...more },
-    body: JSON.stringify(body),
-  });
+const post = (platform: TestPlatform, more: Record<string, string> = {}, body: object = { query }, path?: string) =>
+  platform.post(body, more, path);
 const get = ({ authorization }: TestPlatform, path: string) => fetch(`${t.url}${path}`, { headers: { authorization } });
 
 /** What a response says of the limits. */
@@ -123,15 +115,11 @@ describe('a platform with 1 request a second and 3 at once', () => {
   test('stores no refusal under an idempotency key', async () => {
     const platform = await limitedTo({ platform: slow });
     const create = () =>
-      fetch(`${t.url}/2025-10-13/customers`, {
-        method: 'POST',
-        headers: {
-          authorization: platform.authorization,
-          'content-type': 'application/json',
-          'idempotency-key': 'once',
-        },
-        body: JSON.stringify({ customerType: 'INDIVIDUAL', platformCustomerId: 'one' }),
-      });
+      platform.post(
+        { customerType: 'INDIVIDUAL', platformCustomerId: 'one' },
+        { 'idempotency-key': 'once' },
+        '/2025-10-13/customers',
+      );
     for (let sent = 0; sent < 3; sent += 1) await post(platform);
     expect((await create()).status).toBe(429);
     now += 2_000;
@@ -239,12 +227,11 @@ test('a platform’s own limit replaces that of the settings, also a lower one, 
 
 test('without limits answers say nothing of them', async () => {
   const off = { RATE_LIMIT_PLATFORM: null, RATE_LIMIT_API_TOKEN: null };
-  const unlimited = await startTestGateway({ ROLE: 'serve', ...off }, t.databaseUrl);
+  const unlimited = await ownGateway({ ROLE: 'serve', ...off }, t.databaseUrl);
   const response = await fetch(`${unlimited.url}/2025-10-13/config`, {
     headers: { authorization: t.platform.authorization },
   });
   expect(said(response)).toEqual({ status: 200, retryAfter: null, policy: null, state: null });
-  await unlimited.stop();
 });
 
 describe('the buckets', () => {

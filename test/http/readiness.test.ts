@@ -1,34 +1,26 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { afterAll, expect, test, vi } from 'vitest';
 import { stepLock } from '../../src/events/sequencer.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
+import { databaseProxy } from '../setup/database-proxy.ts';
 import { freePort } from '../setup/free-port.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { startTestGateway, testGateway } from '../setup/gateway.ts';
 
 const standstillMs = 200;
 
-let database: ThrowawayDatabase;
-let proxy: DatabaseProxy;
-let server: pg.Client;
-let t: TestGateway;
-beforeAll(async () => {
-  database = await freshDatabase();
-  proxy = await databaseProxy(database.url);
-  server = new pg.Client({ connectionString: database.url });
-  await server.connect();
-  t = await startTestGateway({ DATABASE_POOL: 2 }, proxy.url, {
-    pace: { statementMs: 500, readiness: { standstillMs } },
-  });
-  await t.newPlatform('ready');
-});
+const database = await freshDatabase();
+const proxy = await databaseProxy(database.url);
+const server = new pg.Client({ connectionString: database.url });
+await server.connect();
 afterAll(async () => {
-  await t.stop();
   await server.end();
   await proxy.close();
   await database.drop();
 });
+const t = await testGateway({ DATABASE_POOL: 2 }, proxy.url, {
+  pace: { statementMs: 500, readiness: { standstillMs } },
+});
+await t.newPlatform('ready');
 
 const good = { status: 'ok', database: true, writable: true, schema: true, feed: true };
 

@@ -2,20 +2,16 @@ import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { changeRates } from '../../src/payments/platforms/platform-rates.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { tester } from '../setup/tester.ts';
 
 /** What the gateway reads of bodies that nobody wants: those of refused requests. Tests set the clock of the limits. */
 
 let now = 10_000;
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({}, undefined, { pace: { now: () => now } });
-});
-afterAll(() => t.stop());
+const t = await testGateway({}, undefined, { pace: { now: () => now } });
 
 /** The gateway's ends of the connections on which a request has arrived, by the ports of their clients. */
 const accepted = new Map<number | undefined, Socket>();

@@ -2,17 +2,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startOperatorServer } from '../../src/instruments/operator-server.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 
 /** What a request is sent to: one host, as RFC 9112 3.2 writes it, and a path. Nothing is made of it but a refusal. */
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ METRICS_PORT: 0, GRAPHIQL: true, PUBLIC_CONTRACT: true, CORS_ORIGINS: ['*'] });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ METRICS_PORT: 0, GRAPHIQL: true, PUBLIC_CONTRACT: true, CORS_ORIGINS: ['*'] });
 
 /** Sends bytes as they are. @returns all that comes until the server closes the connection */
 async function exchange(lines: readonly string[], url = t.url): Promise<string> {

@@ -4,13 +4,13 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { startTestGateway, testGateway } from '../setup/gateway.ts';
 import { hangingUpload } from '../setup/hanging-upload.ts';
 import { busyClient, keepAliveClient } from '../setup/keep-alive-client.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { ownReceiver } from '../webhooks/receiver.ts';
 
 /** How an instance that is told to stop treats its clients. */
 
@@ -19,13 +19,8 @@ const dockerMs = 10_000;
 const secretKey = randomBytes(32);
 
 /** Another instance on the same database: its tests have a platform, and the children do all the background work. */
-let t: TestGateway;
-let headers: Record<string, string>;
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
-  headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
-});
-afterAll(() => t.stop());
+const t = await testGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
+const headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
 
 const startChild = (environment: Readonly<Record<string, string>>) =>
   startChildGateway({ DATABASE_URL: t.databaseUrl, SECRET_KEY: secretKey.toString('hex'), ...environment });
@@ -198,7 +193,7 @@ test('what never ends does not hold a stop up for as long as Docker waits', asyn
     WEBHOOK_LOOPBACK: 'on',
     ALLOW_UNSAFE: 'loopback-webhooks',
   });
-  const receiver = await startReceiver(() => undefined);
+  const receiver = await ownReceiver(() => undefined);
   await createEndpoint(t.platform, { url: receiver.url });
   await receiver.until((received) => received.length > 0);
   const upload = await hangingUpload(child.url);
@@ -221,7 +216,6 @@ test('what never ends does not hold a stop up for as long as Docker waits', asyn
   await expect(nextOf(stream.events)).rejects.toThrow();
   for (const socket of [upload.socket, unread, deaf.socket])
     'terminate' in socket ? socket.terminate() : socket.destroy();
-  await receiver.stop();
 });
 
 describe('during the delay', () => {

@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { mint } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
 /** How many sockets and subscriptions a token may have open. */
 
-let t: TestGateway;
-let authorization: string;
-beforeAll(async () => {
-  t = await startTestGateway({
-    SOCKETS_PER_CLIENT_TOKEN: 2,
-    STREAMS_PER_CLIENT_TOKEN: 3,
-  });
-  const customerId = await newCustomer(t.platform);
-  authorization = `Bearer ${(await mint(t.platform, { customerId, permissions: ['VIEW'] })).token}`;
+const t = await testGateway({
+  SOCKETS_PER_CLIENT_TOKEN: 2,
+  STREAMS_PER_CLIENT_TOKEN: 3,
 });
-afterAll(() => t.stop());
+const customerId = await newCustomer(t.platform);
+const authorization = `Bearer ${(await mint(t.platform, { customerId, permissions: ['VIEW'] })).token}`;
 
 const subscription = { query: 'subscription { transactionUpdates { status } }' };
 

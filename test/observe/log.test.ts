@@ -1,38 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { type Gateway, startGateway } from '../../src/gateway.ts';
+import { startGateway } from '../../src/gateway.ts';
 import { openLog } from '../../src/observe/log.ts';
 import { quote, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { ownReceiver } from '../webhooks/receiver.ts';
 
 // The log of an instance. What it has of a request is looked for in the lines themselves.
 
-let t: TestGateway;
-let logging: Gateway;
 const lines: string[] = [];
 const stream = { write: (line: string) => void lines.push(line) };
 const parsed = (): Data[] => lines.map((line) => JSON.parse(line));
 const lineWith = (message: string) =>
   vi.waitFor(() => expect(parsed().find(({ msg }) => msg === message)).toBeDefined());
 
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve' });
-  const config = {
-    ...readConfig({ NODE_ENV: 'test', PORT: '0', ROLE: 'serve', ACCESS_LOG: 'on', DATABASE_URL: t.databaseUrl }),
-    NODE_ENV: 'production' as const,
-  };
-  logging = await startGateway({ databaseUrl: servingUrl(t.databaseUrl), config, log: openLog('info', stream) });
-});
-afterAll(async () => {
-  await logging.stop();
-  await t.stop();
-});
+const t = await testGateway({ ROLE: 'serve' });
+const config = {
+  ...readConfig({ NODE_ENV: 'test', PORT: '0', ROLE: 'serve', ACCESS_LOG: 'on', DATABASE_URL: t.databaseUrl }),
+  NODE_ENV: 'production' as const,
+};
+const logging = await startGateway({ databaseUrl: servingUrl(t.databaseUrl), config, log: openLog('info', stream) });
+afterAll(() => logging.stop());
 beforeEach(() => {
   lines.length = 0;
 });
@@ -148,22 +141,13 @@ test('a webhook is found by the request that caused it, and the request by the w
     config,
     log: openLog('info', stream),
   });
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const client = connect(gateway.url ?? '', t.platform.platformId, t.platform.authorization);
   const scene = await makeScene(client);
   await createEndpoint(client, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const quoted = await quote(client, usdToEur(scene));
-  await fetch(`${gateway.url}/graphql`, {
-    method: 'POST',
-    headers: {
-      ...{ 'content-type': 'application/json', authorization: t.platform.authorization },
-      'x-request-id': 'the-execution',
-    },
-    body: JSON.stringify({
-      query: 'mutation ($input: ExecuteQuoteInput!) { executeQuote(input: $input) { __typename } }',
-      variables: { input: { quoteId: quoted.id } },
-    }),
-  });
+  const query = 'mutation ($input: ExecuteQuoteInput!) { executeQuote(input: $input) { __typename } }';
+  await client.post({ query, variables: { input: { quoteId: quoted.id } } }, { 'x-request-id': 'the-execution' });
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
   const lineOf = (requestId: string | undefined) => parsed().find((line) => line.requestId === requestId);
   const webhook = receiver.received.find(({ body }) => body.transaction?.status === 'COMPLETED');
@@ -179,7 +163,6 @@ test('a webhook is found by the request that caused it, and the request by the w
     made: [quoted.id],
   });
   await gateway.stop();
-  await receiver.stop();
 });
 
 test('no error brings personal data or secrets into the log', async () => {

@@ -1,22 +1,17 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 import { stepLock } from '../../src/events/sequencer.ts';
 import { alertsIn, rulesFiles } from '../alerts/prometheus.ts';
 import { stagedFaults } from '../alerts/staged-faults.ts';
 import { act, execute, quote, succeed } from '../setup/acts.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { startTestGateway, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { makeScene } from '../setup/scene.ts';
 
-let t: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  t = await startTestGateway({ METRICS_PORT: 0 });
-  scene = await makeScene(t.platform, 1_000_000n);
-});
-afterAll(() => t.stop());
+const t = await testGateway({ METRICS_PORT: 0 });
+const scene = await makeScene(t.platform, 1_000_000n);
 
 const scrape = async () => (await fetch(`${t.gateway.metricsUrl}/metrics`)).text();
 

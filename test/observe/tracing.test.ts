@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { startTracing } from '../../src/start/tracing.ts';
 import { ended, usdToEur } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
+import { listen } from '../setup/free-port.ts';
 import { type Data, startTestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -20,28 +19,22 @@ interface Collected {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** A collector of OpenTelemetry, as far as this needs one. */
-let collector: Server;
-let endpoint: string;
 const spans: Collected[] = [];
 /** The credentials of all that came. */
 const credentials = new Set<string | undefined>();
-beforeAll(async () => {
-  collector = createServer(async (request, response) => {
-    credentials.add(request.headers.authorization);
-    const { resourceSpans } = (await json(request)) as Data;
-    for (const { scopeSpans } of resourceSpans) {
-      for (const span of scopeSpans.flatMap((scope: Data) => scope.spans)) {
-        const attributes = span.attributes.map(({ key, value }: Data) => [key, Object.values(value)[0]]);
-        spans.push({ ...span, attributes: Object.fromEntries(attributes) });
-      }
+/** A collector of OpenTelemetry, as far as this needs one. */
+const collector = createServer(async (request, response) => {
+  credentials.add(request.headers.authorization);
+  const { resourceSpans } = (await json(request)) as Data;
+  for (const { scopeSpans } of resourceSpans) {
+    for (const span of scopeSpans.flatMap((scope: Data) => scope.spans)) {
+      const attributes = span.attributes.map(({ key, value }: Data) => [key, Object.values(value)[0]]);
+      spans.push({ ...span, attributes: Object.fromEntries(attributes) });
     }
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-  });
-  collector.listen(0, '127.0.0.1');
-  await once(collector, 'listening');
-  endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  }
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 });
+const endpoint = `http://127.0.0.1:${await listen(collector)}`;
 afterAll(() => collector.close());
 
 /** The spans inside a span, at any depth. */
@@ -64,18 +57,10 @@ test('a payment is traced from the request to its statements, its rail and its w
   const scene = await makeScene(t.platform);
   const callersTrace = '0af7651916cd43dd8448eb211c80319c';
   const input = { ...usdToEur(scene, { immediatelyExecute: true }), description: 'for my birthday' };
-  const response = await fetch(`${t.url}/graphql`, {
-    method: 'POST',
-    headers: {
-      authorization: t.platform.authorization,
-      'content-type': 'application/json',
-      traceparent: `00-${callersTrace}-b7ad6b7169203331-01`,
-    },
-    body: JSON.stringify(
-      { query: mutationDocument('createQuote', 'quote { transaction { id } }'), variables: { input } },
-      (_key, value) => (typeof value === 'bigint' ? value.toString() : value),
-    ),
-  });
+  const response = await t.platform.post(
+    { query: mutationDocument('createQuote', 'quote { transaction { id } }'), variables: { input } },
+    { traceparent: `00-${callersTrace}-b7ad6b7169203331-01` },
+  );
   const { data } = (await response.json()) as Data;
   const { id } = data.createQuote.quote.transaction;
   await ended(t.platform, id);

@@ -5,26 +5,12 @@ import { uuidOf } from '../../src/core/ids.ts';
 import type { Data, TestGateway } from './gateway.ts';
 import { changesAfter, delay, makeCustomers, until, writeUntil } from './torture.ts';
 
-export interface Cuts {
+interface Cuts {
   readonly clients: number;
   readonly customers: number;
   readonly seconds: number;
   /** Changes a second. */
   readonly rate: number;
-}
-
-/** What became of the clients. */
-export interface Acknowledged {
-  readonly changes: number;
-  /** Changes a second while they were written. */
-  readonly perSecond: number;
-  readonly messages: number;
-  /** Messages that a client had had before. */
-  readonly repeated: number;
-  /** Messages that were marked as possible repeats. */
-  readonly marked: number;
-  /** The fewest connections with messages that a client had, one after the other. */
-  readonly fewestConnections: number;
 }
 
 interface Message {
@@ -44,7 +30,7 @@ export async function acknowledging(
   one: TestGateway,
   two: { readonly url: string },
   { clients, customers, seconds, rate }: Cuts,
-): Promise<Acknowledged> {
+) {
   const ids = await makeCustomers(one.platform, customers);
   const start: string = (await one.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
   const followers = Array.from({ length: clients }, (_, at) =>
@@ -89,10 +75,13 @@ export async function acknowledging(
   const repeats = checked.map(({ expected, connections }) => countRepeats(expected, connections));
   return {
     changes,
+    /** Changes a second while they were written. */
     perSecond,
     messages: sumOf(followers, ({ received }) => received.count),
+    /** Messages that a client had had before, and those that were marked as possible repeats. */
     repeated: sumOf(repeats, ({ repeated }) => repeated),
     marked: sumOf(repeats, ({ marked }) => marked),
+    /** The fewest connections with messages that a client had, one after the other. */
     fewestConnections: Math.min(...followers.map(connectionsOf)),
   };
 }

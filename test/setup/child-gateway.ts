@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,14 +6,7 @@ import { createInterface } from 'node:readline';
 import { servingUrl } from '../../src/database/embedded/serving-login.ts';
 
 /** A gateway in a process of its own. */
-export interface ChildGateway {
-  readonly url: string;
-  /** All that it has printed. */
-  readonly output: () => string;
-  readonly process: ChildProcess;
-  /** Sends a signal and waits for the end of the process; answers its exit code, or the signal that ended it. */
-  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
-}
+export type ChildGateway = Awaited<ReturnType<typeof startChildGateway>>;
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -28,7 +21,7 @@ export async function startChildGateway(
   environment: Readonly<Record<string, string>>,
   [command = '', ...args]: readonly string[] = program,
   cwd = root,
-): Promise<ChildGateway> {
+) {
   const child = spawn(command, args, {
     cwd,
     env: {
@@ -60,9 +53,11 @@ export async function startChildGateway(
   });
   return {
     url,
+    /** All that it has printed. */
     output: () => output,
     process: child,
-    async end(signal) {
+    /** Sends a signal and waits for the end of the process; answers its exit code, or the signal that ended it. */
+    async end(signal: NodeJS.Signals) {
       child.kill(signal);
       return exited;
     },

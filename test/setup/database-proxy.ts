@@ -1,36 +1,9 @@
 import { once } from 'node:events';
-import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+import { createServer, connect as dial, type Socket } from 'node:net';
+import { listen } from './free-port.ts';
 
 /** A Postgres that can be cut off from its clients, in the ways in which networks do that. */
-export interface DatabaseProxy {
-  /** The database's address through the proxy. */
-  readonly url: string;
-  /** How many connections are open. */
-  readonly connections: number;
-  /** Passes nothing on the connections that are open now, both ways; new ones are good. Answers how many it froze. */
-  freeze(): number;
-  /** Lets nothing through on the connections that are open now, both ways, until `goOn`; then nothing is missing. */
-  stall(): void;
-  goOn(): void;
-  /** Lets nothing through on each connection on which a message matches, from that message on; until `goOn`. */
-  stallOn(message: RegExp): void;
-  /** How many of the frozen connections their clients have given up. */
-  readonly givenUp: number;
-  /** Accepts no connection any more, and cuts those that are open; until `reopen`. */
-  shut(): void;
-  reopen(): void;
-  /** Refuses every connection, and cuts those that are open, as the machine of a stopped server does; until `startListening`. */
-  stopListening(): Promise<void>;
-  startListening(): Promise<void>;
-  /**
-   * Loses the answer to the next statement whose message matches: it is carried out, and then its connection is cut.
-   * `andAfter`: what is asked on any connection from then on is cut, too, unanswered.
-   */
-  loseAnswer(to: RegExp, andAfter?: boolean): void;
-  /** Resolves when the answer has been lost. */
-  lost(): Promise<void>;
-  close(): Promise<void>;
-}
+export type DatabaseProxy = Awaited<ReturnType<typeof databaseProxy>>;
 
 /** The statement that commits the plan with this idempotency key. */
 export const planWithKey = (key: string) => new RegExp(`"key":"${key}"`);
@@ -58,7 +31,7 @@ interface Pair {
   held: Buffer | undefined;
 }
 
-export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+export async function databaseProxy(databaseUrl: string) {
   const url = new URL(databaseUrl);
   const [host, port] = [url.hostname, Number(url.port)];
   const pairs = new Set<Pair>();
@@ -113,23 +86,26 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
     }
   }
 
-  const listener: Server = createServer(join).listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const address = listener.address();
+  const listener = createServer(join);
   url.hostname = '127.0.0.1';
-  url.port = String(typeof address === 'object' && address !== null ? address.port : '');
+  url.port = String(await listen(listener));
   return {
+    /** The database's address through the proxy. */
     url: url.href,
+    /** How many connections are open. */
     get connections() {
       return pairs.size;
     },
+    /** How many of the frozen connections their clients have given up. */
     get givenUp() {
       return givenUp;
     },
+    /** Passes nothing on the connections that are open now, both ways; new ones are good. Answers how many it froze. */
     freeze() {
       for (const pair of pairs) pair.frozen = true;
       return pairs.size;
     },
+    /** Lets nothing through on the connections that are open now, both ways, until `goOn`; then nothing is missing. */
     stall() {
       for (const { client, server } of pairs) for (const socket of [client, server]) socket.pause();
     },
@@ -141,9 +117,11 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
         for (const socket of [pair.client, pair.server]) socket.resume();
       }
     },
-    stallOn(message) {
+    /** Lets nothing through on each connection on which a message matches, from that message on; until `goOn`. */
+    stallOn(message: RegExp) {
       stalling = message;
     },
+    /** Accepts no connection any more, and cuts those that are open; until `reopen`. */
     shut() {
       isShut = true;
       for (const pair of pairs) cut(pair);
@@ -152,6 +130,7 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
       isShut = false;
       rule = undefined;
     },
+    /** Refuses every connection, and cuts those that are open, as the machine of a stopped server does; until `startListening`. */
     async stopListening() {
       const closed = once(listener, 'close');
       listener.close();
@@ -162,10 +141,15 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
       listener.listen(Number(url.port), '127.0.0.1');
       await once(listener, 'listening');
     },
-    loseAnswer(to, andAfter = false) {
+    /**
+     * Loses the answer to the next statement whose message matches: it is carried out, and then its connection is cut.
+     * @param andAfter what is asked on any connection from then on is cut, too, unanswered
+     */
+    loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();
       rule = { to, andAfter, matched: false };
     },
+    /** Resolves when the answer has been lost. */
     lost: () => told.promise,
     async close() {
       for (const pair of pairs) cut(pair);

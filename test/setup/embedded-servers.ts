@@ -13,16 +13,6 @@ import {
   startEmbeddedPostgres,
 } from '../../src/database/embedded/embedded.ts';
 
-/** Another process that uses an embedded server. */
-export interface UserProcess {
-  readonly process: ChildProcess;
-  readonly url: string;
-  /** The server's process. */
-  readonly pid: number;
-  /** The warnings that it has printed. */
-  readonly warnings: readonly string[];
-}
-
 /** Gives each test of a file a data directory of its own; after the test all that it started is stopped and removed. */
 export class EmbeddedServers {
   /** A folder that every user may enter. */
@@ -49,10 +39,11 @@ export class EmbeddedServers {
   }
 
   /**
-   * Starts in a process of its own, which leads a process group as a program in a terminal does.
+   * Starts in a process of its own, which leads a process group as a program in a terminal does. Returns it, the server's address
+   * and process, and the warnings that are printed.
    * @param wrapper a command that runs what follows it
    */
-  async startInProcess(wrapper: readonly string[] = []): Promise<UserProcess> {
+  async startInProcess(wrapper: readonly string[] = []) {
     const program = fileURLToPath(new URL('../database/embedded-process.ts', import.meta.url));
     const [command = process.execPath, ...args] = [...wrapper, process.execPath, program, this.dataDir];
     const child = spawn(command, args, { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -62,7 +53,8 @@ export class EmbeddedServers {
     const [line] = await once(lines, 'line');
     const warnings: string[] = [];
     lines.on('line', (warning) => warnings.push(warning));
-    return { process: child, warnings, ...JSON.parse(line) };
+    const { url, pid } = JSON.parse(line) as { url: string; pid: number };
+    return { process: child, warnings, url, pid };
   }
 
   /** Kills the process after the test if it is still there. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createClient, type Client as SocketClient } from 'graphql-ws';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { type GatewaySettings, readConfig } from '../../src/config.ts';
@@ -34,6 +34,8 @@ export interface TestPlatform {
   readonly url: string;
   readonly platformId: string;
   readonly authorization: string;
+  /** Sends a body as JSON, or a text as it is, and answers the response as it comes. */
+  post(body: object | string, headers?: Readonly<Record<string, string>>, path?: string): Promise<Response>;
   /** Sends a document and answers all of it. */
   send(query: string, variables?: object): Promise<Answer>;
   /** Sends a document that must succeed and answers its data. */
@@ -114,9 +116,9 @@ export async function startTestGateway(
   };
 }
 
-/** Starts a gateway for the tests of a file, and stops it after them. */
-export async function testGateway(...given: Parameters<typeof startTestGateway>): Promise<TestGateway> {
-  const t = await startTestGateway(...given);
+/** Starts a gateway that all tests of a file share. After them it is stopped: of several, the last one first. */
+export async function testGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
+  const t = await startTestGateway(...options);
   afterAll(() => t.stop());
   return t;
 }
@@ -133,6 +135,13 @@ export function sandboxOf({ rails: { SANDBOX } }: Payments): Rail {
   return SANDBOX;
 }
 
+/** Starts a gateway that is stopped after the test that runs, whatever comes of it. */
+export async function ownGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
+  const t = await startTestGateway(...options);
+  onTestFinished(() => t.stop());
+  return t;
+}
+
 /** A socket that may be terminated while it opens: the client then listens to its error no more, which would end the process. */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
@@ -143,14 +152,16 @@ class CuttableSocket extends WebSocket {
 
 /** Ways to talk to the gateway at `address` with these credentials. */
 export function connect(address: string, platformId: string, authorization: string): TestPlatform {
-  async function send(query: string, variables?: object): Promise<Answer> {
-    const response = await fetch(`${address}/graphql`, {
+  const textOf = (body: object) =>
+    JSON.stringify(body, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  const post: TestPlatform['post'] = (body, headers = {}, path = '/graphql') =>
+    fetch(`${address}${path}`, {
       method: 'POST',
-      headers: { authorization, 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-      body: JSON.stringify({ query, variables }, (_key, value: unknown) =>
-        typeof value === 'bigint' ? value.toString() : value,
-      ),
+      headers: { authorization, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : textOf(body),
     });
+  async function send(query: string, variables?: object): Promise<Answer> {
+    const response = await post({ query, variables }, { accept: 'application/graphql-response+json' });
     return { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) };
   }
   const socket = () =>
@@ -164,6 +175,7 @@ export function connect(address: string, platformId: string, authorization: stri
     url: address,
     platformId,
     authorization,
+    post,
     send,
     async ask(query, variables) {
       const { data, errors } = await send(query, variables);

@@ -1,20 +1,14 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 
 /** A request whose head has been read, and whose body does not come. */
-export interface HangingUpload {
-  readonly socket: Socket;
-  /** All that was answered to it so far. */
-  readonly answer: () => string;
-  /** Breaks it off, and waits until the server knows. */
-  breakOff(): Promise<void>;
-}
+export type HangingUpload = Awaited<ReturnType<typeof hangingUpload>>;
 
 /** Begins a request of 50 bytes at the gateway, sends the first of them, and waits until the gateway has read that. */
 export async function hangingUpload(
   url: string,
   head: readonly string[] = ['POST /graphql HTTP/1.1', 'Content-Type: application/json'],
-): Promise<HangingUpload> {
+) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);
@@ -30,7 +24,9 @@ export async function hangingUpload(
   answer = '';
   return {
     socket,
+    /** All that was answered to it so far. */
     answer: () => answer,
+    /** Breaks it off, and waits until the server knows. */
     async breakOff() {
       const closed = once(socket, 'close');
       socket.end();

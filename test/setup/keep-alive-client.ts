@@ -1,22 +1,16 @@
 import { Agent, request } from 'node:http';
 
 /** What came of a request. */
-export type Exchange =
+type Exchange =
   | { readonly status: number; readonly body: string; readonly close: boolean }
   | { readonly error: string };
 
-/** A client that keeps one connection, for as long as the server lets it. */
-export interface KeepAliveClient {
-  ask(path: string, options?: { readonly method?: string; readonly body?: string }): Promise<Exchange>;
-  end(): void;
-}
-
-/** Makes a client that sends these headers with each request. */
-export function keepAliveClient(url: string, headers: Readonly<Record<string, string>>): KeepAliveClient {
+/** Makes a client that keeps one connection, for as long as the server lets it, and sends these headers with each request. */
+export function keepAliveClient(url: string, headers: Readonly<Record<string, string>>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
-    ask: (path, { method = 'GET', body = '' } = {}) =>
-      new Promise((resolve) => {
+    ask: (path: string, { method = 'GET', body = '' } = {}) =>
+      new Promise<Exchange>((resolve) => {
         const failed = (error: NodeJS.ErrnoException) => resolve({ error: error.code ?? error.message });
         request(`${url}${path}`, { agent, method, headers }, (response) => {
           let text = '';
@@ -35,16 +29,8 @@ export function keepAliveClient(url: string, headers: Readonly<Record<string, st
   };
 }
 
-/** Asks again and again. */
-export interface BusyClient {
-  /** Resolves when so many requests have been answered. */
-  answered(count: number): Promise<void>;
-  /** What did not come of a request of its own accord: the first that was not answered with 200 and an open connection. */
-  readonly last: Promise<Exchange>;
-}
-
 /** Lets a client read from the database, again and again over its one connection, until `isLast` of what comes. */
-export function busyClient(client: KeepAliveClient, isLast: (exchange: Exchange) => boolean): BusyClient {
+export function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchange: Exchange) => boolean) {
   let count = 0;
   const waiting = new Set<() => void>();
   const body = JSON.stringify({ query: '{ customers { totalCount } transactions { totalCount } }' });
@@ -57,9 +43,11 @@ export function busyClient(client: KeepAliveClient, isLast: (exchange: Exchange)
     }
   };
   return {
+    /** What came of the last request. */
     last: run().finally(() => client.end()),
-    answered: (wanted) =>
-      new Promise((resolve) => {
+    /** Resolves when so many requests have been answered. */
+    answered: (wanted: number) =>
+      new Promise<void>((resolve) => {
         const look = () => {
           if (count < wanted) return;
           waiting.delete(look);

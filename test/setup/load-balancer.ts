@@ -1,19 +1,11 @@
 import { once } from 'node:events';
 import { createServer, connect as dial, type Socket } from 'node:net';
+import { listen } from './free-port.ts';
 
 /** A load balancer for TCP in front of instances: what clients of a service with several of them connect to. */
-export interface LoadBalancer {
-  readonly url: string;
-  /** Takes an instance in. New connections go to the instances in turn. */
-  add(url: string): void;
-  /** Takes an instance out: its open connections stay. */
-  remove(url: string): void;
-  /** Breaks all open connections, and what is under way on them. */
-  cut(): void;
-  close(): Promise<void>;
-}
+export type LoadBalancer = Awaited<ReturnType<typeof startLoadBalancer>>;
 
-export async function startLoadBalancer(): Promise<LoadBalancer> {
+export async function startLoadBalancer() {
   const instances: string[] = [];
   const open = new Set<Socket>();
   let turn = 0;
@@ -36,13 +28,14 @@ export async function startLoadBalancer(): Promise<LoadBalancer> {
         to.destroy();
       });
     }
-  }).listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const address = listener.address();
+  });
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : ''}`,
-    add: (url) => void instances.push(url),
-    remove: (url) => void instances.splice(instances.indexOf(url), 1),
+    url: `http://127.0.0.1:${await listen(listener)}`,
+    /** Takes an instance in. New connections go to the instances in turn. */
+    add: (url: string) => void instances.push(url),
+    /** Takes an instance out: its open connections stay. */
+    remove: (url: string) => void instances.splice(instances.indexOf(url), 1),
+    /** Breaks all open connections, and what is under way on them. */
     cut() {
       for (const socket of open) socket.resetAndDestroy();
     },

@@ -1,14 +1,10 @@
 import pg from 'pg';
 
 /** A lock that keeps everybody from reading customers. */
-export interface Lock {
-  /** Waits until somebody waits for it. */
-  waitedFor(): Promise<void>;
-  release(): Promise<void>;
-}
+export type Lock = Awaited<ReturnType<typeof lockedCustomers>>;
 
 /** Locks the customers of a database. Who waits for that longer than its lock timeout (2 s) gets an error. */
-export async function lockedCustomers(databaseUrl: string): Promise<Lock> {
+export async function lockedCustomers(databaseUrl: string) {
   const holder = new pg.Client({ connectionString: databaseUrl });
   await holder.connect();
   await holder.query('begin; lock table customer in access exclusive mode');
@@ -16,6 +12,7 @@ export async function lockedCustomers(databaseUrl: string): Promise<Lock> {
   const waiting = `select from pg_locks where relation = 'customer'::regclass and not granted
     and database = (select oid from pg_database where datname = current_database())`;
   return {
+    /** Waits until somebody waits for it. */
     async waitedFor() {
       while ((await holder.query(waiting)).rowCount === 0);
     },

@@ -25,17 +25,13 @@ export function machineTrouble(): string | undefined {
 }
 
 /** A new Debian machine in a container, with systemd, on the network of this one. */
-export interface Machine {
-  /** Runs a script as root, and returns what it prints. @throws with what it printed, where it fails */
-  run(script: string): Promise<string>;
-  stop(): Promise<void>;
-}
+export type Machine = Awaited<ReturnType<typeof startMachine>>;
 
 /** The certificates that this machine trusts: the new one gets them, since a network may have an authority of its own. */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
 /** Makes a machine of the Debian release, and boots it. The script finds the last commit of this repository at `$REPOSITORY`. */
-export async function startMachine(release: string): Promise<Machine> {
+export async function startMachine(release: string) {
   const folder = await mkdtemp('/var/tmp/machine-');
   // It becomes the root of the machine, which all its users enter.
   await chmod(folder, 0o755);
@@ -58,8 +54,9 @@ export async function startMachine(release: string): Promise<Machine> {
   const ended = new Promise<void>((resolve) => container.once('exit', () => resolve()));
   const leader = () =>
     readFileSync(`/proc/${container.pid}/task/${container.pid}/children`, 'utf8').trim().split(' ')[0];
-  const machine: Machine = {
-    async run(script) {
+  const machine = {
+    /** Runs a script as root, and returns what it prints. @throws with what it printed, where it fails */
+    async run(script: string) {
       const environment = {
         HOME: '/root',
         PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',

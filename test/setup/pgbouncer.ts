@@ -1,22 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { query } from './embedded-servers.ts';
+import { freePort } from './free-port.ts';
 
 /** A PgBouncer in transaction mode in front of a database. */
-export interface PgBouncer {
-  /** The database's address through it. */
-  readonly url: string;
-  /** Ends it without a word, with all connections of its clients. */
-  kill(): Promise<void>;
-  /** Starts it again, at the same address. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type PgBouncer = Awaited<ReturnType<typeof startPgBouncer>>;
 
 /** The program: Debian's package `pgbouncer`, or another one that PGBOUNCER_PATH names. */
 const program = process.env.PGBOUNCER_PATH ?? 'pgbouncer';
@@ -28,7 +20,7 @@ export function pgBouncerVersion(): string | undefined {
 }
 
 /** @param poolSize the most sessions of the server that its clients share */
-export async function startPgBouncer(databaseUrl: string, poolSize: number): Promise<PgBouncer> {
+export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   const { hostname, port, password, pathname } = new URL(databaseUrl);
   const folder = await mkdtemp(path.join(tmpdir(), 'pgbouncer-'));
   await chmod(folder, 0o755);
@@ -78,8 +70,11 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number): Pro
   };
   await start();
   return {
+    /** The database's address through it. */
     url: url.href,
+    /** Ends it without a word, with all connections of its clients. */
     kill: () => end('SIGKILL'),
+    /** Starts it again, at the same address. */
     start,
     async stop() {
       await end('SIGKILL');
@@ -91,12 +86,4 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number): Pro
 /** Debian has it where only root's PATH looks. */
 function withSystemPrograms(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

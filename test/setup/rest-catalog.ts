@@ -33,26 +33,10 @@ export interface GoodRequest {
 }
 
 /** Everything that a walk over all endpoints needs. */
-export interface Catalog {
-  readonly t: TestGateway;
-  readonly rest: RestClient;
-  /** Another platform's client. */
-  readonly other: RestClient;
-  readonly scene: RestScene;
-  readonly quoteId: string;
-  /** Credentials of tokens that may do one thing only. */
-  readonly viewOnly: string;
-  readonly transactOnly: string;
-  readonly endpoints: readonly Endpoint[];
-  /** The commands that have a good request here: an endpoint that has none fails the tests. */
-  readonly commands: readonly string[];
-  /** A good request of a command, another one each time. */
-  good(id: string): Promise<GoodRequest>;
-  stop(): Promise<void>;
-}
+export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
 
 /** Starts a gateway and reads its document. */
-export async function openCatalog(): Promise<Catalog> {
+export async function openCatalog() {
   // Each endpoint is called with wrong credentials, too.
   const t = await startTestGateway({ WRONG_CREDENTIALS_PER_MINUTE: 100_000 });
   const rest = await restClient(t.url, t.platform.authorization);
@@ -70,9 +54,11 @@ export async function openCatalog(): Promise<Catalog> {
   return {
     t,
     rest,
+    /** Another platform's client. */
     other,
     scene,
-    quoteId,
+    quoteId: quoteId as string,
+    /** Credentials of tokens that may do one thing only. */
     viewOnly: await tokenWith(t, 'VIEW'),
     transactOnly: await tokenWith(t, 'TRANSACT'),
     endpoints: endpointsOf(rest.document, {
@@ -83,8 +69,10 @@ export async function openCatalog(): Promise<Catalog> {
       tokenId: token.id,
       receiverUmaAddress: encodeURIComponent(scene.customer.umaAddress),
     }),
+    /** The commands that have a good request here: an endpoint that has none fails the tests. */
     commands: Object.keys(requests),
-    async good(id) {
+    /** A good request of a command, another one each time. */
+    async good(id: string) {
       const make = requests[id];
       if (!make) throw new Error(`no good request of ${id} is known here`);
       return make();

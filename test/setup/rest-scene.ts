@@ -2,13 +2,7 @@ import type { Data } from './gateway.ts';
 import type { RestClient } from './rest.ts';
 
 /** A customer made over REST alone, with accounts here and outside. */
-export interface RestScene {
-  readonly customer: Data;
-  readonly usd: Data;
-  readonly eur: Data;
-  readonly outsideUsd: Data;
-  readonly outsideEur: Data;
-}
+export type RestScene = Awaited<ReturnType<typeof restScene>>;
 
 let made = 0;
 
@@ -54,7 +48,7 @@ export const restTransfer = (from: string, to: string, amount: number) => ({
 });
 
 /** Makes a customer whose USD account holds `balance` (smallest units). */
-export async function restScene(rest: RestClient, balance = 1_000_000, fullName = 'Grace Hopper'): Promise<RestScene> {
+export async function restScene(rest: RestClient, balance = 1_000_000, fullName = 'Grace Hopper') {
   made += 1;
   const customer = await rest.make('/customers', {
     customerType: 'INDIVIDUAL',

@@ -1,17 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Two processes that do nothing but sequence a database's feed. */
-export interface Sequencers {
-  /** Kills one without a word and waits until the other has made a step; then replaces it. Answers how many ms the step took. */
-  kill(): Promise<number>;
-  /** Pauses one, calls `meanwhile`, and lets it go on; then the same with the other. */
-  freezeEach(meanwhile: () => Promise<void>): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** Starts them and waits until each has made a step. */
-export async function startSequencers(databaseUrl: string): Promise<Sequencers> {
+/** Starts two processes that do nothing but sequence a database's feed, and waits until each has made a step. */
+export async function startSequencers(databaseUrl: string) {
   const start = async () => {
     const child = fork(new URL('../events/sequencer-process.ts', import.meta.url), {
       env: { ...process.env, TEST_DATABASE_URL: databaseUrl },
@@ -22,6 +13,7 @@ export async function startSequencers(databaseUrl: string): Promise<Sequencers> 
   };
   let [one, other] = await Promise.all([start(), start()]);
   return {
+    /** Kills one without a word and waits until the other has made a step; then replaces it. Answers how many ms the step took. */
     async kill() {
       const killed = performance.now();
       one.kill('SIGKILL');
@@ -30,7 +22,8 @@ export async function startSequencers(databaseUrl: string): Promise<Sequencers> 
       [one, other] = [other, await start()];
       return taken;
     },
-    async freezeEach(meanwhile) {
+    /** Pauses one, calls `meanwhile`, and lets it go on; then the same with the other. */
+    async freezeEach(meanwhile: () => Promise<void>) {
       for (const child of [one, other]) {
         child.kill('SIGSTOP');
         try {

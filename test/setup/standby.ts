@@ -6,24 +6,8 @@ import { makeServingLogin, servingUrl } from '../../src/database/embedded/servin
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { query } from './embedded-servers.ts';
 
-/** A migrated primary with standbys by streaming replication. Each server keeps its port when it is started again. */
-export interface ReplicatedServers {
-  readonly folder: string;
-  readonly primary: EmbeddedPostgres;
-  readonly standbys: readonly Standby[];
-  stop(): Promise<void>;
-}
-
-export interface Standby {
-  readonly server: EmbeddedPostgres;
-  /** Connects the login of gateways. */
-  readonly url: string;
-  /** Lets it fall behind: it gets the log, and replays none of it. */
-  pause(): Promise<void>;
-  resume(): Promise<void>;
-  /** Lets it replay each commit so many milliseconds late; 0 ends that. */
-  delay(ms: number): Promise<void>;
-}
+export type ReplicatedServers = Awaited<ReturnType<typeof startReplicated>>;
+export type Standby = ReturnType<typeof standbyOf>;
 
 /** Copies a stopped server to another folder, where it follows the first one. */
 async function makeStandby(of: EmbeddedPostgres, to: string): Promise<void> {
@@ -44,8 +28,8 @@ async function follow(data: string, primary: EmbeddedPostgres): Promise<void> {
   await appendFile(path.join(data, 'data', 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`);
 }
 
-/** Starts a primary and so many standbys of it. */
-export async function startReplicated(count: number): Promise<ReplicatedServers> {
+/** Starts a migrated primary and so many standbys by streaming replication. Each server keeps its port when it is started again. */
+export async function startReplicated(count: number) {
   const folder = await mkdtemp(path.join(tmpdir(), 'replicated-'));
   await chmod(folder, 0o711);
   const home = path.join(folder, 'primary');
@@ -74,13 +58,16 @@ export async function startReplicated(count: number): Promise<ReplicatedServers>
   };
 }
 
-function standbyOf(server: EmbeddedPostgres): Standby {
+function standbyOf(server: EmbeddedPostgres) {
   return {
     server,
+    /** Connects the login of gateways. */
     url: servingUrl(server.url),
+    /** Lets it fall behind: it gets the log, and replays none of it. */
     pause: async () => void (await query(server.url, 'select pg_wal_replay_pause()')),
     resume: async () => void (await query(server.url, 'select pg_wal_replay_resume()')),
-    async delay(ms) {
+    /** Lets it replay each commit so many milliseconds late; 0 ends that. */
+    async delay(ms: number) {
       await query(server.url, `alter system set recovery_min_apply_delay = ${Math.trunc(ms)}`);
       await query(server.url, 'select pg_reload_conf()');
     },

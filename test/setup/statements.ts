@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from './gateway.ts';
+import { connect, startTestGateway, type TestGateway } from './gateway.ts';
 
 /** Finds out who asks, or whether they still may, or writes down what was asked. It is sent now and then, not for each request. */
 const ofNoRequest: ReadonlySet<string> = new Set([
@@ -52,26 +52,17 @@ function partsOf(statement: unknown): { readonly name?: string; readonly text: s
 }
 
 /** A gateway whose statements are those of its requests. */
-export interface CountedGateway {
-  readonly url: string;
-  readonly platform: TestPlatform;
-  readonly statements: Statements;
-  /** Returns how many streams are open on it. */
-  subscriptions(): number;
-  stop(): Promise<void>;
-}
+export type CountedGateway = Awaited<ReturnType<typeof countedGateway>>;
 
 /** Starts a gateway beside another, on its database: it serves and does no other work, so nothing else is counted. */
-export async function countedGateway(
-  beside: TestGateway,
-  overrides: Parameters<typeof startTestGateway>[0] = {},
-): Promise<CountedGateway> {
+export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof startTestGateway>[0] = {}) {
   const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;
   return {
     url,
     platform: connect(url, platformId, authorization),
     statements: new Statements(gateway.serving.pool),
+    /** Returns how many streams are open on it. */
     subscriptions: () => gateway.feed.subscriptions,
     stop,
   };

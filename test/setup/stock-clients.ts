@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { ApolloClient, InMemoryCache } from '@apollo/client';
@@ -8,7 +6,6 @@ import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
 import { parse } from 'graphql';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient } from 'graphql-ws';
-import { type Browser, chromium } from 'playwright-core';
 import {
   type ConcreteRequest,
   Environment,
@@ -21,6 +18,8 @@ import {
 } from 'relay-runtime';
 import { WebSocket } from 'ws';
 import { resumingClient } from '../../src/client/resume.ts';
+import { browserPath, startBrowser } from './browser.ts';
+import { listen } from './free-port.ts';
 import type { Data } from './gateway.ts';
 
 /** Libraries as an app uses them, each following the events of one customer. */
@@ -175,10 +174,6 @@ const overEventStreams: readonly StockClient[] = [
   },
 ];
 
-const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
-  (candidate) => candidate !== undefined && existsSync(candidate),
-);
-
 /** Opens a page that has fetch-event-source, and runs `script` in it with `window.note` for the ids of events. */
 async function inPage(followed: Followed, script: string, values: object): Promise<() => unknown> {
   const library = new URL('../../node_modules/@microsoft/fetch-event-source/lib/esm/', import.meta.url);
@@ -189,16 +184,12 @@ async function inPage(followed: Followed, script: string, values: object): Promi
       const text = await readFile(new URL(`${name}.js`, library));
       response.setHeader('content-type', 'text/javascript').end(text);
     }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const browser: Browser = await chromium.launch({
-    executablePath: executablePath ?? '',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
   });
+  const port = await listen(server);
+  const browser = await startBrowser();
   const page = await browser.newPage();
   await page.exposeFunction('note', (data: string) => sink(followed.note).next(JSON.parse(data)));
-  await page.goto(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`);
+  await page.goto(`http://127.0.0.1:${port}/`);
   await page.addScriptTag({ type: 'module', content: `const values = ${JSON.stringify(values)}; ${script}` });
   return async () => {
     await browser.close();
@@ -232,5 +223,5 @@ const inBrowsers: readonly StockClient[] = [
 export const stockClients: readonly StockClient[] = [
   ...overSockets,
   ...overEventStreams,
-  ...(executablePath === undefined ? [] : inBrowsers),
+  ...(browserPath === undefined ? [] : inBrowsers),
 ];

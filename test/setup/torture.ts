@@ -6,7 +6,7 @@ import { newCustomer } from './scene.ts';
 import { startSequencers } from './sequencers.ts';
 import { openEventStream, openRawSocket } from './streams.ts';
 
-export interface Torture {
+interface Torture {
   readonly subscribers: number;
   readonly customers: number;
   readonly seconds: number;
@@ -27,23 +27,6 @@ interface Subscriber {
   halfOpened: number;
 }
 
-/** What the torture came to. */
-export interface Tortured {
-  readonly changes: number;
-  /** Changes a second while they were written. */
-  readonly perSecond: number;
-  /** Messages that all subscribers together received. */
-  readonly messages: number;
-  readonly sockets: number;
-  readonly eventStreams: number;
-  readonly halfOpened: number;
-  /** The fewest connections that a subscriber had, one after the other. */
-  readonly fewestConnections: number;
-  readonly kills: number;
-  /** The longest that nobody sequenced. */
-  readonly slowestTakeoverMs: number;
-}
-
 const query =
   'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id cursor } }';
 
@@ -52,7 +35,7 @@ const query =
  * changes are committed out of order and the process that sequences is killed. In the end each must have seen every change
  * of what it watches exactly once and in order: the database is asked what that is.
  */
-export async function torture({ subscribers, customers, seconds, rate, kills }: Torture): Promise<Tortured> {
+export async function torture({ subscribers, customers, seconds, rate, kills }: Torture) {
   const one = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: { keepAliveMs: 1_000 } });
   const two = await startTestGateway({ ROLE: 'serve' }, one.databaseUrl, { pace: { keepAliveMs: 1_000 } });
   const sequencers = await startSequencers(one.databaseUrl);
@@ -124,13 +107,17 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   const sum = (of: (subscriber: Subscriber) => number) => all.reduce((total, subscriber) => total + of(subscriber), 0);
   return {
     changes: written,
+    /** Changes a second while they were written. */
     perSecond,
+    /** Messages that all subscribers together received. */
     messages: sum(({ seen }) => seen.length),
     sockets: sum(({ sockets }) => sockets),
     eventStreams: sum(({ eventStreams }) => eventStreams),
     halfOpened: sum(({ halfOpened }) => halfOpened),
+    /** The fewest connections that a subscriber had, one after the other. */
     fewestConnections,
     kills,
+    /** The longest that nobody sequenced. */
     slowestTakeoverMs,
   };
 }

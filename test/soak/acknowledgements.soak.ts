@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { acknowledging } from '../setup/acknowledging.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
-import { startTestGateway } from '../setup/gateway.ts';
+import { ownGateway } from '../setup/gateway.ts';
 
 /** The long version of test/events/acknowledgements.test.ts: SOAK_SECONDS, ten minutes without. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 600);
@@ -9,7 +9,7 @@ const seconds = Number(process.env.SOAK_SECONDS ?? 600);
 const killMs = 15_000;
 
 test(`unmodified clients that are cut every 0.2 to 2 s for ${seconds} s at 500 changes a second, while an instance is killed, lose and reorder nothing`, async () => {
-  const one = await startTestGateway();
+  const one = await ownGateway();
   const start = () => startChildGateway({ DATABASE_URL: one.databaseUrl, ROLE: 'serve', MIGRATE: 'off' });
   let child: ChildGateway = await start();
   let kills = 0;
@@ -33,5 +33,4 @@ test(`unmodified clients that are cut every 0.2 to 2 s for ${seconds} s at 500 c
   expect(cut.perSecond).toBeGreaterThan(450);
   expect(cut.fewestConnections).toBeGreaterThan(seconds / 12);
   await child.end('SIGTERM');
-  await one.stop();
 });

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { mint } from '../setup/acts.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { heapInUse } from '../setup/heap.ts';
 import { often } from '../setup/often.ts';
 import { newCustomer } from '../setup/scene.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
 
 /** MB: where nothing is bounded, each of these tests leaves more. */
 const little = 5;
@@ -22,11 +18,8 @@ async function leftBehind(acts: number, act: (turn: number) => Promise<void>): P
 }
 
 async function sendAsStranger(query: string): Promise<number> {
-  const response = await fetch(`${t.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-    body: JSON.stringify({ query }),
-  });
+  const stranger = connect(t.url, '', '');
+  const response = await stranger.post({ query }, { accept: 'application/graphql-response+json' });
   await response.arrayBuffer();
   return response.status;
 }

@@ -44,6 +44,13 @@ test('a Postgres that crashes or is cut off from two instances loses nothing and
   }),
 );
 
+test('a rolling restart of two instances fails no command', { timeout }, () =>
+  survive({
+    ...{ ...usual, instances: 2, undisturbed: true, commandsBetween: 200 },
+    faults: { 'rolling restart of all instances': share(others, 0.3) },
+  }),
+);
+
 test('a disk that is full or read-only, and a clock that jumps, lose nothing and double nothing', { timeout }, () =>
   survive({
     ...usual,

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Figures } from '../attack/matrix/cells.ts';
 import { tryStranger } from '../attack/matrix/graphql-matrix.ts';
 import { tryStreams, tryWebhooks } from '../attack/matrix/streams.ts';
-import { type MatrixWorld, openMatrix } from '../attack/matrix/world.ts';
+import { openMatrix } from '../attack/matrix/world.ts';
 
-let world: MatrixWorld;
-beforeAll(async () => {
-  world = await openMatrix();
-});
-afterAll(() => world?.close());
+const world = await openMatrix();
+afterAll(() => world.close());
 
 test('whatever a stranger names, on whatever transport, is as unknown as what never was', async () => {
   const figures: Figures = { tried: 0, lost: [] };

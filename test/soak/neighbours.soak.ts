@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Rate } from '../../src/access/rates.ts';
 import { changeRates } from '../../src/payments/platforms/platform-rates.ts';
 import { succeed } from '../setup/acts.ts';
-import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
-import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, type Scene } from '../setup/scene.ts';
+import { startChildGateway } from '../setup/child-gateway.ts';
+import { testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import type { Calm, Measured } from './neighbours/calm.ts';
 import { watchProcessors } from './neighbours/machine.ts';
@@ -55,55 +55,39 @@ const neighbours = {
 } as const;
 type Neighbour = keyof typeof neighbours;
 
-let t: TestGateway;
-let child: ChildGateway;
-let stormy: TestPlatform;
-let scene: Scene;
+const t = await testGateway({ ROLE: 'serve' });
+const stormy = await t.newPlatform('stormy');
+const { usd, outsideUsd } = await makeScene(t.platform, 1_000_000_000n);
+const scene = await makeScene(stormy, 1_000_000_000n);
+for (let payment = 0; payment < 60; payment += 1) {
+  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
+  await succeed(stormy, 'transferOut', input);
+}
+const cost = await stormy.post({ query: expensive, extensions: { cost: true } });
 /** How many requests the expensive document counts as. */
-let documentRequests: number;
-let requestsOf: (neighbour: Neighbour) => Omit<Calm, 'ms'>;
-let calmClient: ChildProcess;
-let storm: ChildProcess;
-beforeAll(async () => {
-  t = await startTestGateway({ ROLE: 'serve' });
-  stormy = await t.newPlatform('stormy');
-  const { usd, outsideUsd } = await makeScene(t.platform, 1_000_000_000n);
-  scene = await makeScene(stormy, 1_000_000_000n);
-  for (let payment = 0; payment < 60; payment += 1) {
-    const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
-    await succeed(stormy, 'transferOut', input);
-  }
-  const cost = await fetch(`${t.url}/graphql`, {
-    method: 'POST',
-    headers: { authorization: stormy.authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({ query: expensive, extensions: { cost: true } }),
-  });
-  documentRequests = Math.ceil((await cost.json()).extensions.cost.cost / 500);
-  child = await startChildGateway({
-    DATABASE_URL: t.databaseUrl,
-    NODE_ENV: 'production',
-    WRONG_CREDENTIALS_PER_MINUTE: String(wrongPerMinute),
-    CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
-    SECRET_KEY: randomBytes(32).toString('base64'),
-  });
-  requestsOf = (neighbour) => {
-    const { readsPerSecond, paymentsPerSecond } = neighbours[neighbour];
-    const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 1 };
-    const reads = { body: { query: accountQuery(usd) }, perSecond: readsPerSecond };
-    const payments = { body: { query: payment, variables: { input } }, perSecond: paymentsPerSecond };
-    return { url: child.url, authorization: t.platform.authorization, requests: [reads, payments] };
-  };
-  storm = start('storm.ts', whenIdle);
-  calmClient = start('calm.ts');
+const documentRequests = Math.ceil((await cost.json()).extensions.cost.cost / 500);
+const child = await startChildGateway({
+  DATABASE_URL: t.databaseUrl,
+  NODE_ENV: 'production',
+  WRONG_CREDENTIALS_PER_MINUTE: String(wrongPerMinute),
+  CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
+  SECRET_KEY: randomBytes(32).toString('base64'),
 });
+const requestsOf = (neighbour: Neighbour): Omit<Calm, 'ms'> => {
+  const { readsPerSecond, paymentsPerSecond } = neighbours[neighbour];
+  const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 1 };
+  const reads = { body: { query: accountQuery(usd) }, perSecond: readsPerSecond };
+  const payments = { body: { query: payment, variables: { input } }, perSecond: paymentsPerSecond };
+  return { url: child.url, authorization: t.platform.authorization, requests: [reads, payments] };
+};
+/** Runs a program on processors that nobody else wants: a real storm takes no time of the service's. Only Linux can. */
+const whenIdle = ['chrt', '--idle', '0'];
+const storm = start('storm.ts', whenIdle);
+const calmClient = start('calm.ts');
 afterAll(async () => {
   for (const client of [storm, calmClient]) client.kill();
   expect(await child.end('SIGTERM')).toBe(0);
-  await t.stop();
 });
-
-/** Runs a program on processors that nobody else wants: a real storm takes no time of the service's. Only Linux can. */
-const whenIdle = ['chrt', '--idle', '0'];
 
 /** Starts a program as the leader of a session of its own, so that it may have a priority of its own. */
 function start(file: string, runner: readonly string[] = []): ChildProcess {

@@ -1,31 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import {
-  emptyTables,
-  fillTables,
-  indexSizes,
-  makePlanScene,
-  type PlanScene,
-  planCases,
-  planOf,
-} from '../setup/plans.ts';
+import { afterAll, expect, test } from 'vitest';
+import { testGateway } from '../setup/gateway.ts';
+import { emptyTables, fillTables, indexSizes, makePlanScene, planCases, planOf } from '../setup/plans.ts';
 import { listsBelow, readsTooMuch, readsTooMuchByName } from '../setup/plans-below.ts';
 
 const rows = Number(process.env.PLAN_ROWS ?? 1_000_000);
 
-let t: TestGateway;
-let scene: PlanScene;
-beforeAll(async () => {
-  t = await startTestGateway();
-  scene = await makePlanScene(t);
-  await fillTables(t, scene.templates, rows);
-}, 1_800_000);
+const t = await testGateway();
+const scene = await makePlanScene(t);
+await fillTables(t, scene.templates, rows);
 afterAll(async () => {
   await emptyTables(t);
   await scene.close();
-  await t.stop();
 }, 1_800_000);
-
 test.each(planCases)('of a million rows, an index finds $name', async (one) => {
   const plan = await planOf(t, one, { id: one.id && scene.ids[one.id] }, true);
   expect(plan.indexes).toEqual(expect.arrayContaining([...one.indexes]));

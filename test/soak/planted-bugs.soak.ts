@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { bugs } from './planted-bugs/bugs.ts';
 import { CheckoutCopy } from './planted-bugs/checkout-copy.ts';
 import { planted, type TestName } from './planted-bugs/plant.ts';
@@ -9,13 +9,10 @@ import { standsFor } from './planted-bugs/titles.ts';
  * Before that, all these tests pass in the same copy without a bug.
  */
 
-let copy: CheckoutCopy;
 const sound = new Set<TestName>();
 const caught = new Set<string>();
 const missed = new Set<string>();
-beforeAll(() => {
-  copy = new CheckoutCopy(process.cwd());
-});
+const copy = new CheckoutCopy(process.cwd());
 afterAll(() => {
   copy.remove();
   const width = Math.max(...bugs.map(({ bug }) => bug.length));

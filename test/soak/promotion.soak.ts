@@ -1,42 +1,34 @@
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { readConfig } from '../../src/config.ts';
-import { type Gateway, startGateway } from '../../src/gateway.ts';
+import { startGateway } from '../../src/gateway.ts';
 import { audit } from '../../src/ledger/audit.ts';
 import { createPlatform } from '../../src/payments/platforms/platforms.ts';
 import { actOn, ended } from '../setup/acts.ts';
-import { connect, type TestPlatform } from '../setup/gateway.ts';
+import { connect } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
-import { type ReplicatedServers, startReplicated } from '../setup/standby.ts';
+import { startReplicated } from '../setup/standby.ts';
 
 // A primary with a standby by streaming replication. The gateway has the addresses of both, the standby's first.
 
-let servers: ReplicatedServers;
-let standby: pg.Client;
-let gateway: Gateway;
-let platform: TestPlatform;
-let url: string;
-
-beforeAll(async () => {
-  servers = await startReplicated(1);
-  const { primary, standbys } = servers;
-  const [{ server: second } = expect.fail()] = standbys;
-  standby = new pg.Client({ connectionString: second.url });
-  await standby.connect();
-  expect((await standby.query('select pg_is_in_recovery() as follows')).rows).toEqual([{ follows: true }]);
-  const { host } = new URL(second.url);
-  url = primary.url.replace('//postgres:', '//gateway:').replace('@', `@${host},`);
-  const config = readConfig({ NODE_ENV: 'test', PORT: '0', SANDBOX_PACE_MS: '20', LOG_LEVEL: 'silent' });
-  gateway = await startGateway({ databaseUrl: url, config, log: pino({ level: 'silent' }) });
-  const made = await createPlatform(gateway.payments, { name: 'moved', environment: 'SANDBOX' });
-  platform = connect(gateway.url ?? '', made.platformId, basicAuthorization(made));
-});
+const servers = await startReplicated(1);
+const { primary, standbys } = servers;
+const [{ server: second } = expect.fail()] = standbys;
+const standby = new pg.Client({ connectionString: second.url });
+await standby.connect();
+expect((await standby.query('select pg_is_in_recovery() as follows')).rows).toEqual([{ follows: true }]);
+const { host } = new URL(second.url);
+const url = primary.url.replace('//postgres:', '//gateway:').replace('@', `@${host},`);
+const config = readConfig({ NODE_ENV: 'test', PORT: '0', SANDBOX_PACE_MS: '20', LOG_LEVEL: 'silent' });
+const gateway = await startGateway({ databaseUrl: url, config, log: pino({ level: 'silent' }) });
+const made = await createPlatform(gateway.payments, { name: 'moved', environment: 'SANDBOX' });
+const platform = connect(gateway.url ?? '', made.platformId, basicAuthorization(made));
 afterAll(async () => {
-  await gateway?.stop();
-  await standby?.end();
-  await servers?.stop();
+  await gateway.stop();
+  await standby.end();
+  await servers.stop();
 });
 
 const pay = async (scene: Awaited<ReturnType<typeof makeScene>>) => {

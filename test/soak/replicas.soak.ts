@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
 import { createPlatform } from '../../src/payments/platforms/platforms.ts';
 import { succeed } from '../setup/acts.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { freePort } from '../setup/free-port.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
 import { newCustomer } from '../setup/scene.ts';
-import { type ReplicatedServers, startReplicated } from '../setup/standby.ts';
+import { startReplicated } from '../setup/standby.ts';
 
 // Two instances in processes of their own, a primary and two standbys that fall behind, are paused and are cut off at random. Each reader writes on one of the
 // instances and reads on any of them, over both APIs: what it reads must be what it has written last, or what another has told it of.
@@ -21,39 +21,31 @@ const readsPerWrite = 9;
 const progressReads = 100_000;
 const timeout = 10_800_000;
 
-let servers: ReplicatedServers;
-let proxies: Awaited<ReturnType<typeof databaseProxy>>[];
-/** Works in the background. */
-let worker: TestGateway;
-let gateways: ChildGateway[];
-let metricsPorts: number[];
-let platforms: TestPlatform[];
-
-beforeAll(async () => {
-  servers = await startReplicated(2);
-  proxies = await Promise.all(servers.standbys.map(({ url }) => databaseProxy(url)));
-  worker = await startTestGateway({ ROLE: 'work' }, servers.primary.url);
-  metricsPorts = [await freePort(), await freePort()];
-  gateways = [];
-  for (const port of metricsPorts) {
-    const settings = {
-      ...{ DATABASE_URL: servers.primary.url, DATABASE_READ_URL: proxies.map(({ url }) => url).join(';') },
-      // An eighth of the places is given while answers are slow: still one for each reader.
-      ...{ ROLE: 'serve', METRICS_PORT: String(port), MAX_IN_FLIGHT: String(8 * workers) },
-    };
-    gateways.push(await startChildGateway(settings));
-  }
-  const { platformId, ...credentials } = await createPlatform(worker.gateway.payments, {
-    name: 'reader',
-    environment: 'SANDBOX',
-  });
-  platforms = gateways.map(({ url }) => connect(url, platformId, basicAuthorization(credentials)));
-});
+const servers = await startReplicated(2);
+const proxies = await Promise.all(servers.standbys.map(({ url }) => databaseProxy(url)));
 afterAll(async () => {
-  for (const gateway of gateways ?? []) await gateway.end('SIGTERM');
-  await worker?.stop();
-  for (const proxy of proxies ?? []) await proxy.close();
-  await servers?.stop();
+  for (const proxy of proxies) await proxy.close();
+  await servers.stop();
+});
+/** Works in the background. */
+const worker = await testGateway({ ROLE: 'work' }, servers.primary.url);
+const metricsPorts = [await freePort(), await freePort()];
+const gateways: ChildGateway[] = [];
+for (const port of metricsPorts) {
+  const settings = {
+    ...{ DATABASE_URL: servers.primary.url, DATABASE_READ_URL: proxies.map(({ url }) => url).join(';') },
+    // An eighth of the places is given while answers are slow: still one for each reader.
+    ...{ ROLE: 'serve', METRICS_PORT: String(port), MAX_IN_FLIGHT: String(8 * workers) },
+  };
+  gateways.push(await startChildGateway(settings));
+}
+const { platformId, ...credentials } = await createPlatform(worker.gateway.payments, {
+  name: 'reader',
+  environment: 'SANDBOX',
+});
+const platforms = gateways.map(({ url }) => connect(url, platformId, basicAuthorization(credentials)));
+afterAll(async () => {
+  for (const gateway of gateways) await gateway.end('SIGTERM');
 });
 
 const anyOf = <Item>(items: readonly Item[]): Item =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { checkLedger, type Explored, exploreAll, exploreSeeds } from '../schedules/explore.ts';
 import { races } from '../schedules/races.ts';
 import { NoProgress } from '../schedules/scheduler.ts';
@@ -13,11 +13,8 @@ const all = Number(process.env.SCHEDULES ?? 10_000);
 const again = process.env.SCHEDULE_SEED;
 const share = Math.ceil(all / races.length);
 
-let world: World;
 const explored = new Map<string, Explored & { readonly seconds: number }>();
-beforeAll(async () => {
-  world = await World.open();
-});
+const world = await World.open();
 afterAll(async () => {
   await world.close();
   for (const [name, { schedules, orders, isAll, seconds }] of explored)

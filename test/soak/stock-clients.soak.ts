@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { mint } from '../setup/acts.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { ownGateway, type TestGateway } from '../setup/gateway.ts';
 import { type LoadBalancer, startLoadBalancer } from '../setup/load-balancer.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { type Followed, type StockClient, stockClients } from '../setup/stock-clients.ts';
@@ -78,7 +78,7 @@ interface Following {
 }
 
 test('stock clients lose nothing and reorder nothing while instances are killed, cut off, frozen and restarted', async () => {
-  const one = await startTestGateway({ CORS_ORIGINS: ['*'] });
+  const one = await ownGateway({ CORS_ORIGINS: ['*'] });
   const balancer = await startLoadBalancer();
   const fleet = new Fleet(one, balancer);
   for (let at = 0; at < 2; at += 1) await fleet.start();
@@ -138,7 +138,6 @@ test('stock clients lose nothing and reorder nothing while instances are killed,
   );
   await fleet.stop();
   await balancer.close();
-  await one.stop();
 });
 
 function countOf(following: readonly Following[]): number {

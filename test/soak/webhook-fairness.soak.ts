@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { ownGateway, type TestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, replay } from '../webhooks/endpoint.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
@@ -19,7 +19,7 @@ async function rate(t: TestGateway, receiver: Receiver, endpointId: string, afte
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 test('endpoints that hang cost another’s rate of delivery no more than 5 %', { timeout: 600_000 }, async () => {
-  const t = await startTestGateway();
+  const t = await ownGateway();
   const scene = await makeScene(t.platform, 0n);
   const { cursor } = (await t.platform.ask('{ viewer { cursor: feedCursor } }')).viewer;
   const healthy = await startReceiver();
@@ -41,5 +41,4 @@ test('endpoints that hang cost another’s rate of delivery no more than 5 %', {
   console.log({ alone: median(alone), beside: median(beside) });
   expect(median(beside)).toBeGreaterThan(0.95 * median(alone));
   await Promise.all([healthy, ...hanging].map((one) => one.stop()));
-  await t.stop();
 });

@@ -1,13 +1,13 @@
 import diagnostics from 'node:diagnostics_channel';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { dnsResolver, isPublicAddress, type Resolver } from '../../src/outside/addresses.ts';
 import { paceOf } from '../../src/webhooks/delivery/pace.ts';
 import { Sender } from '../../src/webhooks/delivery/sender.ts';
 import { parseEndpointUrl } from '../../src/webhooks/endpoints/endpoint-url.ts';
-import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { ownGateway, testGateway } from '../setup/gateway.ts';
 import { createEndpoint, endpointUntil, tryCreate } from './endpoint.ts';
-import { startReceiver } from './receiver.ts';
+import { ownReceiver } from './receiver.ts';
 
 /** Where any socket of this process tried to connect to, at the port of https. */
 let attempted: string[] = [];
@@ -25,52 +25,30 @@ afterEach(() => {
   diagnostics.unsubscribe('net.client.socket', watch);
 });
 
-let t: TestGateway;
 /** What the names of the tests' receivers resolve to, look-up by look-up; the last answer stays. */
 const answers = new Map<string, (readonly string[])[]>();
 const resolve: Resolver = async (hostname) => {
   const queue = answers.get(hostname) ?? [];
   return (queue.length > 1 ? queue.shift() : queue[0]) ?? [];
 };
-beforeAll(async () => {
-  // An endpoint that only fails is disabled after 21 s: by then five attempts have long been made.
-  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhooks: { resolve } });
-});
-afterAll(() => t.stop());
+// An endpoint that only fails is disabled after 21 s: by then five attempts have long been made.
+const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhooks: { resolve } });
 
 /** Hosts that name, in one spelling or another, a place inside. */
-const insideHosts = [
-  ...[
-    'localhost',
-    'LOCALHOST',
-    'localhost.',
-    'api.localhost',
-    'router',
-    'printer.local',
-    'vault.internal',
-    'db.internal.',
-  ],
-  ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0x7f.0x0.0x0.0x1', '017700000001'],
-  ...['0177.0.0.1', '0177.0x0.1', '127.0.0.1.', '①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', '127.255.255.254'],
-  ...['0.0.0.0', '0', '0x0', '10.0.0.1', '10.1', '172.16.0.1', '192.168.1.1', '0xc0a80101', '3232235777', '100.64.0.1'],
-  ...['169.254.169.254', '0xa9fea9fe', '2852039166', '169.254.43518', '0251.0376.0251.0376', '168.63.129.16'],
-  ...['198.18.0.1', '224.0.0.1', '240.0.0.1', '255.255.255.255', '192.0.2.1', '8.8.8.8', '[2606:4700::1111]'],
-  ...[
-    '[::1]',
-    '[0:0:0:0:0:0:0:1]',
-    '[::]',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]',
-    '[::127.0.0.1]',
-    '[::ffff:a9fe:a9fe]',
-  ],
-  ...['[64:ff9b::7f00:1]', '[64:ff9b::169.254.169.254]', '[2002:7f00:1::]', '[2001:0:1::1]', '[fe80::1]', '[fec0::1]'],
-  ...['[fc00::1]', '[fd00:ec2::254]', '[ff02::1]', '[100::1]', '[2001:db8::1]'],
-];
+const insideHosts =
+  `localhost LOCALHOST localhost. api.localhost router printer.local vault.internal db.internal. 127.0.0.1 127.1
+  127.0.1 2130706433 0x7f000001 0x7f.1 0x7f.0x0.0x0.0x1 017700000001 0177.0.0.1 0177.0x0.1 127.0.0.1. ①②⑦.⓪.⓪.①
+  127。0。0。1 %31%32%37.0.0.1 127.255.255.254 0.0.0.0 0 0x0 10.0.0.1 10.1 172.16.0.1 192.168.1.1 0xc0a80101
+  3232235777 100.64.0.1 169.254.169.254 0xa9fea9fe 2852039166 169.254.43518 0251.0376.0251.0376 168.63.129.16
+  198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 192.0.2.1 8.8.8.8 [2606:4700::1111] [::1] [0:0:0:0:0:0:0:1] [::]
+  [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1] [::ffff:a9fe:a9fe] [64:ff9b::7f00:1] [64:ff9b::169.254.169.254]
+  [2002:7f00:1::] [2001:0:1::1] [fe80::1] [fec0::1] [fc00::1] [fd00:ec2::254] [ff02::1] [100::1] [2001:db8::1]`.split(
+    /\s+/,
+  );
 
 test('no spelling of an inner address can be registered where it is not the sandbox’s loopback', async () => {
   expect(insideHosts.length).toBeGreaterThanOrEqual(60);
-  const strict = await startTestGateway({ WEBHOOK_LOOPBACK: false });
+  const strict = await ownGateway({ WEBHOOK_LOOPBACK: false });
   for (const host of insideHosts) {
     const refused = await tryCreate(strict.platform, { url: `https://${host}/hooks` });
     expect(refused, host).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'url'] });
@@ -79,7 +57,6 @@ test('no spelling of an inner address can be registered where it is not the sand
     }
   }
   expect(attempted).toEqual([]);
-  await strict.stop();
 });
 
 test('only https on the usual ports, without credentials, is taken; the sandbox may use its own loopback', () => {
@@ -128,32 +105,15 @@ test('only https on the usual ports, without credentials, is taken; the sandbox 
 
 /** Addresses that a name may resolve to, and must not be followed to. */
 const insideAddresses = [
-  ...['127.0.0.1', '127.8.8.8', '0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255'],
-  ...['192.168.0.1', '192.168.255.255', '100.64.0.1', '100.100.100.200', '100.127.255.255', '169.254.0.1'],
-  ...['169.254.169.254', '169.254.170.2', '168.63.129.16', '192.0.0.1', '192.0.0.192', '192.0.2.1', '192.88.99.1'],
-  ...['198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1', '224.0.0.1', '239.255.255.255', '240.0.0.1'],
-  ...['255.255.255.255', '::', '::1', '::2', '::7f00:1', '::127.0.0.1', '::ffff:127.0.0.1', '::ffff:7f00:1'],
-  ...[
-    '::ffff:10.0.0.1',
-    '::ffff:a9fe:a9fe',
-    '::ffff:8.8.8.8',
-    '::ffff:0:127.0.0.1',
-    '64:ff9b::7f00:1',
-    '64:ff9b::10.0.0.1',
-  ],
-  ...['64:ff9b:1::1', '100::1', '2001::1', '2001:0:1::1', '2001:2::1', '2001:10::1', '2001:20::1', '2001:db8::1'],
-  ...['2002:7f00:1::', '2002:a00:1::', '2002:a9fe:a9fe::', '3fff::1', '4000::1', '5f00::1', 'fc00::1', 'fd00::1'],
-  ...[
-    'fd00:ec2::254',
-    'fd20:ce::254',
-    'fe80::1',
-    'fe80::a9fe:a9fe',
-    'febf::1',
-    'fec0::1',
-    'ff02::1',
-    'ff0e::1',
-    'not an address',
-  ],
+  ...`127.0.0.1 127.8.8.8 0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1
+  192.168.255.255 100.64.0.1 100.100.100.200 100.127.255.255 169.254.0.1 169.254.169.254 169.254.170.2
+  168.63.129.16 192.0.0.1 192.0.0.192 192.0.2.1 192.88.99.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1
+  224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 :: ::1 ::2 ::7f00:1 ::127.0.0.1 ::ffff:127.0.0.1
+  ::ffff:7f00:1 ::ffff:10.0.0.1 ::ffff:a9fe:a9fe ::ffff:8.8.8.8 ::ffff:0:127.0.0.1 64:ff9b::7f00:1
+  64:ff9b::10.0.0.1 64:ff9b:1::1 100::1 2001::1 2001:0:1::1 2001:2::1 2001:10::1 2001:20::1 2001:db8::1
+  2002:7f00:1:: 2002:a00:1:: 2002:a9fe:a9fe:: 3fff::1 4000::1 5f00::1 fc00::1 fd00::1 fd00:ec2::254 fd20:ce::254
+  fe80::1 fe80::a9fe:a9fe febf::1 fec0::1 ff02::1 ff0e::1`.split(/\s+/),
+  'not an address',
 ];
 
 test('a name that resolves to any inner address is not connected to, alone or beside a public one', async () => {
@@ -199,7 +159,7 @@ test('a name that flips between check and connection gains nothing: what was che
 });
 
 test('a loopback URL of a production platform is not followed, even where one is stored', async () => {
-  const trap = await startReceiver();
+  const trap = await ownReceiver();
   const sender = new Sender(paceOf(1), resolve);
   const outcome = await sender.post({
     url: trap.url,
@@ -215,7 +175,6 @@ test('a loopback URL of a production platform is not followed, even where one is
   });
   expect(trap.connections).toBe(0);
   await sender.close();
-  await trap.stop();
 });
 
 test('the host name stays in the TLS greeting and proxy variables are ignored', async () => {

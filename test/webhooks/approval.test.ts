@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/ledger/commit.ts';
 import { act, actOn, ended, transactionFields } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
-import { type Answer, answer, type Received, type Receiver, startReceiver, verify } from './receiver.ts';
+import { type Answer, answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
 
 /** What a platform answers to an approval question decides the payment, from the announcement to the ledger. */
 
-let t: TestGateway;
-let scene: Scene;
-let receiver: Receiver;
-let endpoint: { id: string; secret: string };
-beforeAll(async () => {
-  // The payments' own deadline is far away: what ends them here is the answer.
-  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
-  receiver = await startReceiver();
-  scene = await makeScene(t.platform, 0n);
-  endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['INCOMING_PAYMENT'] });
-  await receiver.until((received) => received.length === 1);
-});
-afterAll(async () => {
-  await receiver.stop();
-  await t.stop();
-});
+// The payments' own deadline is far away: what ends them here is the answer.
+const t = await testGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
+const receiver = await startReceiver();
+const scene = await makeScene(t.platform, 0n);
+const endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['INCOMING_PAYMENT'] });
+await receiver.until((received) => received.length === 1);
+afterAll(() => receiver.stop());
 
 /** Lets a UMA payment be announced to a customer. */
 async function announce(platform: TestPlatform, { customerId }: Scene): Promise<Data> {
@@ -178,21 +169,13 @@ test('any other answer, or a broken connection, fails the payment as a webhook e
   }
 });
 
-describe('when the time to decide is over, counted once, from the question on', () => {
-  let hasty: TestGateway;
-  let asked: Receiver;
-  let endpointId: string;
-  beforeAll(async () => {
-    hasty = await startTestGateway({ PAYMENT_APPROVAL_MS: 1_500 });
-    asked = await startReceiver();
-    const input = { url: asked.url, eventTypes: ['INCOMING_PAYMENT'] };
-    endpointId = (await createEndpoint(hasty.platform, input)).id;
-  });
-  afterAll(async () => {
-    await asked.stop();
-    await hasty.stop();
-  });
+const hasty = await testGateway({ PAYMENT_APPROVAL_MS: 1_500 });
+const asked = await startReceiver();
+const eventTypes = ['INCOMING_PAYMENT'];
+const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url, eventTypes });
+afterAll(() => asked.stop());
 
+describe('when the time to decide is over, counted once, from the question on', () => {
   /** Announces a payment whose question is answered so; answers its end, and the delivery of the question. */
   async function timedOut(how: Answer): Promise<{ transaction: Data; question: Data }> {
     asked.answer = (response, received, request) =>
@@ -261,7 +244,7 @@ async function announceFromBank(): Promise<string> {
 }
 
 test('one endpoint is asked and the others are told; a payment over a bank’s rails is no question', async () => {
-  const told = await startReceiver(answer(403));
+  const told = await ownReceiver(answer(403));
   const { id } = await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
   expect((await decided(answer(200))).status).toBe('COMPLETED');
   await told.until((received) => received.some(isQuestion));
@@ -279,7 +262,6 @@ test('one endpoint is asked and the others are told; a payment over a bank’s r
   // A question is put once; this is an event like any other, and is tried again.
   await receiver.until((received) => received.filter(about(bank)).length === 2);
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
-  await told.stop();
 });
 
 test('a question that waits still asks when it is sent again, and one that was answered only tells', async () => {

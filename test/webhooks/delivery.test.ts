@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ended, feedEnd, mint, pay } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from './endpoint.ts';
-import { type Answer, answer, type Received, startReceiver, verify } from './receiver.ts';
+import { type Answer, answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway({ WEBHOOK_TIME_SCALE: 20_000 });
-});
-afterAll(() => t.stop());
+const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 });
 
 /** Deposits in an account, each of which makes one event. */
 async function deposit(accountId: string, count: number): Promise<void> {
@@ -40,7 +36,7 @@ const faults: Readonly<Record<string, Answer>> = {
 test.for(Object.entries(faults))(
   'a receiver that %s gets every event once it is healed, once per id',
   async ([, fault]) => {
-    const receiver = await startReceiver(fault);
+    const receiver = await ownReceiver(fault);
     const scene = await makeScene(t.platform, 0n);
     const { id, secret } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
     await deposit(scene.usd, 3);
@@ -67,13 +63,12 @@ test.for(Object.entries(faults))(
       expect(nextAttemptAt).toBe(null);
     }
     for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
-    await receiver.stop();
   },
 );
 
 test('a redirect is a failure and is not followed', async () => {
-  const inside = await startReceiver();
-  const receiver = await startReceiver(answer(301, { location: inside.url }));
+  const inside = await ownReceiver();
+  const receiver = await ownReceiver(answer(301, { location: inside.url }));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const endpoint = await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.attempts.length > 1);
   expect(endpoint.deliveries[0].attempts[0]).toMatchObject({
@@ -81,13 +76,11 @@ test('a redirect is a failure and is not followed', async () => {
     error: 'answered 301: redirects are not followed',
   });
   expect(inside.connections).toBe(0);
-  await receiver.stop();
-  await inside.stop();
 });
 
 test('an endless answer to a success costs nothing: its status counts, and the rest is not read', async () => {
   let written = 0;
-  const receiver = await startReceiver((response) => {
+  const receiver = await ownReceiver((response) => {
     response.writeHead(200);
     const more = () => {
       while (!response.destroyed && response.write(megabyte)) written += 1;
@@ -99,20 +92,18 @@ test('an endless answer to a success costs nothing: its status counts, and the r
   const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
   expect(deliveries[0]).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 200, error: null }] });
   expect(written).toBeLessThan(64);
-  await receiver.stop();
 });
 
 test('409 is a success, for the receiver has it already', async () => {
-  const receiver = await startReceiver(answer(409));
+  const receiver = await ownReceiver(answer(409));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const { deliveries, status } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
   expect(status).toBe('ENABLED');
   expect(deliveries[0]).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 409, error: null }] });
-  await receiver.stop();
 });
 
 test('410 disables the endpoint at once, and its notice says so', async () => {
-  const receiver = await startReceiver(answer(410));
+  const receiver = await ownReceiver(answer(410));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const endpoint = await endpointUntil(t.platform, id, ({ status }) => status === 'DISABLED');
   expect(endpoint).toMatchObject({
@@ -120,7 +111,6 @@ test('410 disables the endpoint at once, and its notice says so', async () => {
     disabledAt: expect.any(String),
     deliveries: [{ status: 'FAILED', nextAttemptAt: null, attempts: [{ responseStatus: 410 }] }],
   });
-  await receiver.stop();
 });
 
 test('hanging receivers hold up nobody else, and have no more than eight requests at a time', async () => {
@@ -138,7 +128,7 @@ test('hanging receivers hold up nobody else, and have no more than eight request
 
 test('the feed has the body of each webhook, byte for byte as it was posted, in lists and in streams', async () => {
   const platform = await t.newPlatform('reads bodies');
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url });
   const fields = 'id type webhookBody';
   const stream = platform.watch(`subscription ($after: String) { events(after: $after) { ${fields} } }`, {
@@ -161,11 +151,10 @@ test('the feed has the body of each webhook, byte for byte as it was posted, in 
     expect(webhookBody).toBe(read.get(eventId)?.webhookBody);
     if (webhookBody !== null && JSON.parse(webhookBody).transaction?.status === 'COMPLETED') break;
   }
-  await receiver.stop();
 });
 
 test('the app of a customer reads no body of a webhook, which has what its platform notes, and no delivery', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
   const { customerId, usd } = await makeScene(t.platform, 0n);
   await fund(t.platform, usd, 5n);
@@ -179,5 +168,4 @@ test('the app of a customer reads no body of a webhook, which has what its platf
   const whole = await eventOf(t.platform);
   expect(JSON.parse(whole.webhookBody)).toMatchObject({ accountId: usd });
   expect(whole.deliveries).toContainEqual({ id: expect.any(String), endpoint: { url: receiver.url } });
-  await receiver.stop();
 });

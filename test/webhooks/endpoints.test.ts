@@ -1,17 +1,13 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { act, pay, succeed, usdToEur } from '../setup/acts.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, ownGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint, endpointUntil, readEndpoint, replay, resend, tryCreate, updateEndpoint } from './endpoint.ts';
-import { answer, type Received, startReceiver, verify } from './receiver.ts';
+import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
-let t: TestGateway;
-beforeAll(async () => {
-  t = await startTestGateway();
-});
-afterAll(() => t.stop());
+const t = await testGateway();
 
 /** Waits until so many changes of an account's balance have their place in the feed. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
@@ -31,7 +27,7 @@ const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
 const types = (received: readonly Received[]) => received.map(({ body }) => body.type);
 
 test('a new endpoint gets a test event, signed so that the convention’s own library verifies its raw bytes', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const { id, secret } = await createEndpoint(t.platform, { url: receiver.url, description: 'books' });
   expect(secret).toMatch(secretForm);
   await receiver.until((received) => received.length === 1);
@@ -57,11 +53,10 @@ test('a new endpoint gets a test event, signed so that the convention’s own li
   expect(delivery.attempts).toEqual([
     { at: expect.any(String), durationMs: expect.any(Number), responseStatus: 200, error: null },
   ]);
-  await receiver.stop();
 });
 
 test('a payment sends its events in the bodies of the specification, each with its place in the feed', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const scene = await makeScene(t.platform, 100_000n);
   // What made the scene is in the feed, and so before the endpoint's first event.
   await feedHas(scene.usd, 1);
@@ -123,11 +118,10 @@ test('a payment sends its events in the bodies of the specification, each with i
     newBalance: { amount: 90_000, currency: usd },
     customerId: scene.customerId,
   });
-  await receiver.stop();
 });
 
 test('a transfer that fails says why, and where the money went', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const scene = await makeScene(t.platform, 5_000n, '003');
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const paid = await pay(t.platform, scene, 1_200);
@@ -153,11 +147,10 @@ test('a transfer that fails says why, and where the money went', async () => {
     createdAt: expect.stringMatching(/Z$/),
     updatedAt: expect.stringMatching(/Z$/),
   });
-  await receiver.stop();
 });
 
 test('endpoints are read in one statement, with what they were sent, its events and attempts, and how much that is', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.status === 'DELIVERED');
   const { platform, statements, stop } = await countedGateway(t);
@@ -181,11 +174,10 @@ test('endpoints are read in one statement, with what they were sent, its events 
       ],
     },
   });
-  await receiver.stop();
 });
 
 test('an endpoint gets only the types that it asked for, and never those that are in the feed only', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const refused = await tryCreate(t.platform, { url: receiver.url, eventTypes: ['QUOTE_STATUS'] });
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'eventTypes'] });
   expect(await tryCreate(t.platform, { url: receiver.url, eventTypes: [] })).toMatchObject({ code: 'INVALID_INPUT' });
@@ -201,12 +193,11 @@ test('an endpoint gets only the types that it asked for, and never those that ar
     platformCustomerId: expect.stringMatching(/^customer-/),
     kycStatus: 'APPROVED',
   });
-  await receiver.stop();
 });
 
 test('while a secret is rotated, the old and the new one both verify, and only a third does not', async () => {
-  const receiver = await startReceiver();
-  const day = await startTestGateway();
+  const receiver = await ownReceiver();
+  const day = await ownGateway();
   const { id, secret } = await createEndpoint(day.platform, { url: receiver.url });
   await receiver.until((received) => received.length === 1);
   const rotated = await act(day.platform, 'rotateWebhookSecret', { endpointId: id }, 'secret endpoint { id }');
@@ -218,12 +209,10 @@ test('while a secret is rotated, the old and the new one both verify, and only a
   expect(verify(secret, event)).toEqual(event.body);
   expect(verify(rotated.secret, event)).toEqual(event.body);
   expect(() => verify(`whsec_${Buffer.alloc(32).toString('base64')}`, event)).toThrow();
-  await day.stop();
-  await receiver.stop();
 });
 
 test('of two rotations at once each is one step: what signs afterwards are the two new secrets', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const { id, secret } = await createEndpoint(t.platform, { url: receiver.url });
   await receiver.until((received) => received.length === 1);
   const rotate = async (): Promise<string> =>
@@ -245,11 +234,10 @@ test('of two rotations at once each is one step: what signs afterwards are the t
   const event = receiver.received.at(-1) as Received;
   for (const signing of secrets) expect(verify(signing, event)).toEqual(event.body);
   expect(() => verify(secret, event)).toThrow();
-  await receiver.stop();
 });
 
 test('a test on demand tells what the receiver answered', async () => {
-  const receiver = await startReceiver(answer(500));
+  const receiver = await ownReceiver(answer(500));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   expect(await sendTest(t.platform, id)).toMatchObject({ delivered: false, responseStatus: 500 });
 
@@ -259,11 +247,10 @@ test('a test on demand tells what the receiver answered', async () => {
     '{ mutationReceipt(operation: sendTestWebhook, idempotencyKey: "one-test") { outcome result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: null });
-  await receiver.stop();
 });
 
 test('a secret is shown once: a repeated key is refused with the id of what it made', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const input = { url: receiver.url, idempotencyKey: 'one-endpoint' };
   const { id } = await createEndpoint(t.platform, input);
   expect(await tryCreate(t.platform, input)).toMatchObject({
@@ -278,11 +265,10 @@ test('a secret is shown once: a repeated key is refused with the id of what it m
     '{ mutationReceipt(operation: createWebhookEndpoint, idempotencyKey: "one-endpoint") { outcome result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id } });
-  await receiver.stop();
 });
 
 test('stored secrets are encrypted', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const { id, secret } = await createEndpoint(t.platform, { url: receiver.url });
   const stored = await t.gateway.payments.database.prisma.webhookEndpoint.findFirstOrThrow({
     where: { id: id.split(':')[1] ?? '' },
@@ -290,11 +276,10 @@ test('stored secrets are encrypted', async () => {
   const bytes = Buffer.from(stored.secret);
   expect(bytes.includes(Buffer.from(secret))).toBe(false);
   expect(bytes.includes(Buffer.from(secret.slice('whsec_'.length), 'base64'))).toBe(false);
-  await receiver.stop();
 });
 
 test('an endpoint can be changed, disabled, enabled and deleted, and what it missed is replayed as a range', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const scene = await makeScene(t.platform, 1_000n);
   await feedHas(scene.usd, 1);
   const { id } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
@@ -333,11 +318,10 @@ test('an endpoint can be changed, disabled, enabled and deleted, and what it mis
   expect(await updateEndpoint(t.platform, { endpointId: id, enabled: true })).toMatchObject({
     code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
   });
-  await receiver.stop();
 });
 
 test('a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay', async () => {
-  const receiver = await startReceiver(answer(503, { 'retry-after': '3600' }));
+  const receiver = await ownReceiver(answer(503, { 'retry-after': '3600' }));
   const { id: endpointId } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['TEST'] });
   const until = async (status: string, attempts: number): Promise<Data> => {
     const { deliveries } = await endpointUntil(t.platform, endpointId, ({ deliveries: [one] }) => {
@@ -387,15 +371,14 @@ test('a delivery is sent again whatever became of it, under its own id, and its 
       path: ['input', 'deliveryId'],
     });
   }
-  await receiver.stop();
 });
 
 test('another platform’s endpoint is an unknown one, and its receiver gets none of our events', async () => {
-  const receiver = await startReceiver();
+  const receiver = await ownReceiver();
   const stranger = await t.newPlatform('stranger');
   const { id } = await createEndpoint(stranger, { url: receiver.url });
   await receiver.until((received) => received.length === 1);
-  const own = await startReceiver();
+  const own = await ownReceiver();
   await createEndpoint(t.platform, { url: own.url });
   await makeScene(t.platform, 10n);
   await own.until((received) => types(received).includes('ACCOUNT_STATUS'));
@@ -419,6 +402,4 @@ test('another platform’s endpoint is an unknown one, and its receiver gets non
     });
   }
   expect((await readEndpoint(stranger, id)).status).toBe('ENABLED');
-  await receiver.stop();
-  await own.stop();
 });

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { succeed } from '../setup/acts.ts';
-import { startTestGateway } from '../setup/gateway.ts';
+import { ownGateway, startTestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, readEndpoint, replay, tryCreate, updateEndpoint } from './endpoint.ts';
-import { answer, type Received, startReceiver, verify } from './receiver.ts';
+import { answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
 
 const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
 
 test('what a receiver asks for with Retry-After is granted, up to a day', async () => {
-  const slow = await startTestGateway({ WEBHOOK_TIME_SCALE: 100 });
+  const slow = await ownGateway({ WEBHOOK_TIME_SCALE: 100 });
   const scaled = (seconds: number) => (seconds * 1_000) / 100;
   const pauseAfter = async (retryAfter: Record<string, string>) => {
     const receiver = await startReceiver(answer(503, retryAfter));
@@ -25,12 +25,11 @@ test('what a receiver asks for with Retry-After is granted, up to a day', async 
   expect(await pauseAfter({ 'retry-after': '99999999' })).toBe(scaled(86_400));
   const date = new Date(Date.now() + 7_200_000).toUTCString();
   expect(await pauseAfter({ 'retry-after': date })).toBeGreaterThanOrEqual(scaled(7_100));
-  await slow.stop();
 });
 
 test('an endpoint that only fails is FAILING, then disabled after days with a notice; a range replay brings all it missed', async () => {
-  const fast = await startTestGateway({ WEBHOOK_TIME_SCALE: 200_000 });
-  const receiver = await startReceiver(answer(500));
+  const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
+  const receiver = await ownReceiver(answer(500));
   const scene = await makeScene(fast.platform, 0n);
   const { cursor } = (await fast.platform.ask('{ viewer { cursor: feedCursor } }')).viewer;
   const { id, secret } = await createEndpoint(fast.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
@@ -81,16 +80,14 @@ test('an endpoint that only fails is FAILING, then disabled after days with a no
   receiver.answer = answer(410);
   await fund(fast.platform, scene.usd, 1n);
   await endpointUntil(fast.platform, id, ({ status }) => status === 'DISABLED');
-  await fast.stop();
-  await receiver.stop();
 });
 
 test('a failure that comes late counts no more: after a later success, or when the endpoint has moved', async () => {
   const SECRET_KEY = randomBytes(32);
-  const serving = await startTestGateway({ ROLE: 'serve', SECRET_KEY });
+  const serving = await ownGateway({ ROLE: 'serve', SECRET_KEY });
   const late: ServerResponse[] = [];
-  const slow = await startReceiver((response) => late.push(response));
-  const silent = await startReceiver(() => undefined);
+  const slow = await ownReceiver((response) => late.push(response));
+  const silent = await ownReceiver(() => undefined);
   const [healthy, moved] = [
     await createEndpoint(serving.platform, { url: slow.url }),
     await createEndpoint(serving.platform, { url: slow.url }),
@@ -116,14 +113,11 @@ test('a failure that comes late counts no more: after a later success, or when t
     expect(deliveries[0]).toMatchObject({ status: 'FAILED', attempts: [{ responseStatus: 410 }] });
     expect(endpoint).toMatchObject({ status: 'ENABLED', failingSince: null, notice: null });
   }
-  await serving.stop();
-  await slow.stop();
-  await silent.stop();
 });
 
 test('an event is attempted ten times over the schedule, and then given up, visibly', async () => {
-  const fast = await startTestGateway({ WEBHOOK_TIME_SCALE: 25_000 });
-  const receiver = await startReceiver(answer(404));
+  const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 25_000 });
+  const receiver = await ownReceiver(answer(404));
   const { id } = await createEndpoint(fast.platform, { url: receiver.url });
   const endpoint = await endpointUntil(fast.platform, id, ({ deliveries }) => deliveries[0]?.status === 'FAILED');
   const [{ attempts, nextAttemptAt, event }] = endpoint.deliveries;
@@ -141,14 +135,12 @@ test('an event is attempted ten times over the schedule, and then given up, visi
   expect(distinct(receiver.received)).toBe(1);
   const after = await endpointUntil(fast.platform, id, ({ deliveries }) => deliveries[0].status === 'DELIVERED');
   expect(after.deliveries[0].attempts).toHaveLength(11);
-  await fast.stop();
-  await receiver.stop();
 });
 
 test('a process that stops gives back what it was sending, and the next one sends it at once', async () => {
   const SECRET_KEY = randomBytes(32);
-  const serving = await startTestGateway({ ROLE: 'serve', SECRET_KEY });
-  const receiver = await startReceiver(() => undefined);
+  const serving = await ownGateway({ ROLE: 'serve', SECRET_KEY });
+  const receiver = await ownReceiver(() => undefined);
   const { id, secret } = await createEndpoint(serving.platform, { url: receiver.url });
   const first = await startTestGateway({ ROLE: 'work', SECRET_KEY }, serving.databaseUrl);
   await receiver.until((received) => received.length === 1);
@@ -162,13 +154,11 @@ test('a process that stops gives back what it was sending, and the next one send
   for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
   await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'DELIVERED');
   await second.gateway.stop();
-  await serving.stop();
-  await receiver.stop();
 });
 
 test('where the key of the stored secrets is another, nothing is sent unsigned, and the attempts say why', async () => {
-  const serving = await startTestGateway({ ROLE: 'serve' });
-  const receiver = await startReceiver();
+  const serving = await ownGateway({ ROLE: 'serve' });
+  const receiver = await ownReceiver();
   const { id } = await createEndpoint(serving.platform, { url: receiver.url });
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: randomBytes(32) }, serving.databaseUrl);
   const { deliveries } = await endpointUntil(serving.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
@@ -178,15 +168,12 @@ test('where the key of the stored secrets is another, nothing is sent unsigned, 
   });
   expect(receiver.connections).toBe(0);
   await working.gateway.stop();
-  await serving.stop();
-  await receiver.stop();
 });
 
 test('without a key there are no endpoints, and the refusal says what is missing', async () => {
-  const keyless = await startTestGateway({ SECRET_KEY: undefined });
+  const keyless = await ownGateway({ SECRET_KEY: undefined });
   expect(await tryCreate(keyless.platform, { url: 'https://hooks.example.com/' })).toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
     message: 'webhooks are not set up here: SECRET_KEY is not set',
   });
-  await keyless.stop();
 });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { onTestFinished } from 'vitest';
+import { listen } from '../setup/free-port.ts';
 import type { Data } from '../setup/gateway.ts';
 
 /** What a receiver got: the raw bytes and headers, and what they say. */
@@ -19,18 +20,16 @@ export function answer(status: number, headers: Readonly<Record<string, string>>
 }
 
 /** A webhook receiver on the loopback interface, whose answers can be changed while it runs. */
-export interface Receiver {
-  readonly url: string;
-  readonly received: Received[];
-  /** How many connections were opened to it. */
-  readonly connections: number;
-  answer: Answer;
-  /** Waits until what was received is as wanted. */
-  until(wanted: (received: readonly Received[]) => boolean): Promise<void>;
-  stop(): Promise<void>;
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
+/** Starts a receiver that is stopped after the test that runs, whatever comes of it. */
+export async function ownReceiver(first?: Answer): Promise<Receiver> {
+  const receiver = await startReceiver(first);
+  onTestFinished(() => receiver.stop());
+  return receiver;
 }
 
-export async function startReceiver(first: Answer = answer(200)): Promise<Receiver> {
+export async function startReceiver(first: Answer = answer(200)) {
   const received: Received[] = [];
   const waiting = new Set<() => void>();
   let connections = 0;
@@ -50,16 +49,17 @@ export async function startReceiver(first: Answer = answer(200)): Promise<Receiv
   server.on('connection', () => {
     connections += 1;
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const receiver: Receiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
+  const receiver = {
+    url: `http://127.0.0.1:${await listen(server)}/hooks`,
     received,
+    /** How many connections were opened to it. */
     get connections() {
       return connections;
     },
     answer: first,
-    until(wanted) {
-      return new Promise((resolve) => {
+    /** Waits until what was received is as wanted. */
+    until(wanted: (received: readonly Received[]) => boolean) {
+      return new Promise<void>((resolve) => {
         const look = () => {
           if (!wanted(received)) return;
           waiting.delete(look);

@@ -1,6 +1,6 @@
 import type { Coordinate, Variables } from './graphql-calls.ts';
-import { kindsOfNodes, naming, nodeTypes } from './graphql-calls.ts';
-import { fresh, type Kind, unknownOf } from './things.ts';
+import { naming, nodeTypes } from './graphql-calls.ts';
+import { fresh, type Kind, kinds, unknownOf } from './things.ts';
 import type { MatrixWorld, Stranger } from './world.ts';
 
 /** What a matrix came to. */
@@ -50,9 +50,10 @@ export function victimsAt(
     }));
 }
 
-function kindOfNode(type: string): Kind {
-  const kind = kindsOfNodes[type];
-  if (!kind) throw new Error(`test/attack/matrix/graphql-calls.ts knows no thing of the type ${type}`);
+/** The kind of the things of a type with ids of its own: it has the type's name. */
+export function kindOfNode(type: string): Kind {
+  const kind = kinds.find((one) => one === type);
+  if (!kind) throw new Error(`test/attack/matrix/things.ts knows no thing of the type ${type}`);
   return kind;
 }
 

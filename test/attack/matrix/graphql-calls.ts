@@ -15,7 +15,7 @@ import { schema } from '../../../src/graphql/server/schema.ts';
 import { sender } from '../../setup/acts.ts';
 import { selection } from '../../setup/selection.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
-import { fresh, freshAccountNumber, type Kind, type Things } from './things.ts';
+import { fresh, freshAccountNumber, type Things } from './things.ts';
 
 /** A field of the schema that takes arguments, with the document that calls it. */
 export interface Call {
@@ -335,19 +335,3 @@ export function naming({ call, path, isList, place }: Coordinate, value: string,
   parent[member] = isList ? [value] : value;
   return variables;
 }
-
-/** The kinds of things that the matrix names for each type with ids of its own. */
-export const kindsOfNodes: Readonly<Record<string, Kind>> = {
-  ApiToken: 'ApiToken',
-  ClientToken: 'ClientToken',
-  Customer: 'Customer',
-  Event: 'Event',
-  ExternalAccount: 'ExternalAccount',
-  InternalAccount: 'InternalAccount',
-  Lookup: 'Lookup',
-  Platform: 'Platform',
-  Quote: 'Quote',
-  Transaction: 'Transaction',
-  WebhookDelivery: 'WebhookDelivery',
-  WebhookEndpoint: 'WebhookEndpoint',
-};

@@ -8,6 +8,25 @@ import type { Kind } from './things.ts';
 const account: readonly Kind[] = ['InternalAccount', 'ExternalAccount'];
 const partyOfTransaction: readonly Kind[] = [...account, 'umaAddress', 'umaPayee'];
 
+/** The lists of which a cursor is, by the field or input that has `after` and `before`. */
+const cursors: Readonly<Record<string, readonly Kind[]>> = {
+  'Query.accounts': ['cursor:Account', 'cursor:ExternalAccount'],
+  'Query.apiTokens': ['cursor:ApiToken'],
+  'Query.clientTokens': ['cursor:ClientToken'],
+  'Query.customers': ['cursor:Customer'],
+  'Query.events': ['cursor:feed'],
+  'Query.quotes': ['cursor:Quote'],
+  'Query.transactions': ['cursor:Transaction'],
+  'Query.webhookEndpoints': ['cursor:WebhookEndpoint'],
+  'Customer.accounts': ['cursor:Account'],
+  'Customer.quotes': ['cursor:Quote'],
+  'Customer.transactions': ['cursor:Transaction'],
+  'InternalAccount.transactions': ['cursor:Transaction'],
+  'ExternalAccount.transactions': ['cursor:Transaction'],
+  'WebhookEndpoint.deliveries': ['cursor:WebhookDelivery'],
+  ReplayWebhookEventsInput: ['cursor:feed'],
+};
+
 const named: Readonly<Record<string, readonly Kind[]>> = {
   customerId: ['Customer'],
   quoteId: ['Quote'],
@@ -51,45 +70,6 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   'Query.customer.id': ['Customer'],
   'Query.quote.id': ['Quote'],
   'Query.transaction.id': ['Transaction'],
-  'Query.accounts.after': ['cursor:Account', 'cursor:ExternalAccount'],
-  'Query.accounts.before': ['cursor:Account', 'cursor:ExternalAccount'],
-  'Query.apiTokens.after': ['cursor:ApiToken'],
-  'Query.apiTokens.before': ['cursor:ApiToken'],
-  'Query.clientTokens.after': ['cursor:ClientToken'],
-  'Query.clientTokens.before': ['cursor:ClientToken'],
-  'Query.customers.after': ['cursor:Customer'],
-  'Query.customers.before': ['cursor:Customer'],
-  'Query.events.after': ['cursor:feed'],
-  'Query.events.before': ['cursor:feed'],
-  'Query.quotes.after': ['cursor:Quote'],
-  'Query.quotes.before': ['cursor:Quote'],
-  'Query.transactions.after': ['cursor:Transaction'],
-  'Query.transactions.before': ['cursor:Transaction'],
-  'Query.webhookEndpoints.after': ['cursor:WebhookEndpoint'],
-  'Query.webhookEndpoints.before': ['cursor:WebhookEndpoint'],
-  'Customer.accounts.after': ['cursor:Account'],
-  'Customer.accounts.before': ['cursor:Account'],
-  'Customer.quotes.after': ['cursor:Quote'],
-  'Customer.quotes.before': ['cursor:Quote'],
-  'Customer.transactions.after': ['cursor:Transaction'],
-  'Customer.transactions.before': ['cursor:Transaction'],
-  'InternalAccount.transactions.after': ['cursor:Transaction'],
-  'InternalAccount.transactions.before': ['cursor:Transaction'],
-  'ExternalAccount.transactions.after': ['cursor:Transaction'],
-  'ExternalAccount.transactions.before': ['cursor:Transaction'],
-  'WebhookEndpoint.deliveries.after': ['cursor:WebhookDelivery'],
-  'WebhookEndpoint.deliveries.before': ['cursor:WebhookDelivery'],
-  'ReplayWebhookEventsInput.after': ['cursor:feed'],
-  'ReplayWebhookEventsInput.before': ['cursor:feed'],
-  'Subscription.accountChanges.after': ['cursor:feed'],
-  'Subscription.accountUpdates.after': ['cursor:feed'],
-  'Subscription.customerChanges.after': ['cursor:feed'],
-  'Subscription.customerUpdates.after': ['cursor:feed'],
-  'Subscription.events.after': ['cursor:feed'],
-  'Subscription.quoteChanges.after': ['cursor:feed'],
-  'Subscription.quoteUpdates.after': ['cursor:feed'],
-  'Subscription.transactionChanges.after': ['cursor:feed'],
-  'Subscription.transactionUpdates.after': ['cursor:feed'],
   'approveTransaction.transactionId': ['IncomingTransaction'],
   'rejectTransaction.transactionId': ['IncomingTransaction'],
   'sandboxSend.quoteId': ['FundedQuote'],
@@ -154,6 +134,11 @@ export function meaningOf(owner: string, name: string): Meaning {
   if (place in publicNames) return 'nothing';
   if (place === 'Query.node.id' || place === 'Query.nodes.ids') return 'node';
   if (/^idempotency-?key$/i.test(name)) return 'key';
+  if (name === 'after' || name === 'before') {
+    // Every stream resumes in the feed.
+    const lists = owner.startsWith('Subscription.') ? (['cursor:feed'] as const) : cursors[owner];
+    if (lists) return lists;
+  }
   const kinds = named[place] ?? named[name];
   if (kinds) return kinds;
   if (descriptions.has(name)) return 'nothing';

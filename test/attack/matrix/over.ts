@@ -1,4 +1,4 @@
-import type { TestPlatform } from '../../setup/gateway.ts';
+import { connect, type TestPlatform } from '../../setup/gateway.ts';
 import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import type { Reply } from './cells.ts';
 import type { Call, Variables } from './graphql-calls.ts';
@@ -6,12 +6,9 @@ import type { Call, Variables } from './graphql-calls.ts';
 /** Sends an operation over a transport and answers its first result, or why there is none. */
 export type Over = (url: string, who: TestPlatform, call: Pick<Call, 'query'>, variables: Variables) => Promise<Reply>;
 
-const overJson: Over = async (url, { authorization }, { query }, variables) => {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-    body: JSON.stringify({ query, variables }),
-  });
+const overJson: Over = async (url, { platformId, authorization }, { query }, variables) => {
+  const accept = 'application/graphql-response+json';
+  const response = await connect(url, platformId, authorization).post({ query, variables }, { accept });
   return { status: response.status, text: await response.text() };
 };
 

@@ -58,20 +58,15 @@ const receiver = '%24success.usd%40sandbox.uma.money';
 
 const manifestOf = (text: string) => ({ [hash('sha256', text)]: text });
 
+/** The operations that need nothing to be named. */
+const bare = `listCustomerInternalAccounts listPlatformInternalAccounts listCustomerExternalAccounts
+  listPlatformExternalAccounts listCustomers listQuotes listTransactions listTokens listClientTokens
+  getConfig listTrustedDocuments`.split(/\s+/);
+
 /** Requests of each operation, by its id in the document, in which the caller names things of its own. */
 export const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
-  listCustomerInternalAccounts: [() => ({})],
-  listPlatformInternalAccounts: [() => ({})],
-  listCustomerExternalAccounts: [() => ({})],
-  listPlatformExternalAccounts: [() => ({})],
-  listCustomers: [() => ({})],
-  listQuotes: [() => ({})],
-  listTransactions: [() => ({})],
-  listTokens: [() => ({})],
-  listClientTokens: [() => ({})],
+  ...Object.fromEntries(bare.map((id) => [id, [() => ({})]])),
   listExchangeRates: [() => ({ query: { sourceCurrency: 'USD' } })],
-  getConfig: [() => ({})],
-  listTrustedDocuments: [() => ({})],
   registerTrustedDocuments: [() => ({ body: manifestOf(`{ viewer { kind environment } } # ${fresh('document')}`) })],
   deleteTrustedDocument: [() => ({ path: { hash: '0'.repeat(64) } })],
   getCustomer: [(own) => ({ path: { customerId: own.Customer } })],

@@ -3,8 +3,8 @@ import { basicAuthorization } from '../../../src/access/tokens/basic-authorizati
 import { act, mint, succeed } from '../../setup/acts.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../../setup/gateway.ts';
 import { restClient } from '../../setup/rest.ts';
-import { type CountedGateway, countedGateway } from '../../setup/statements.ts';
-import { answer, type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { countedGateway } from '../../setup/statements.ts';
+import { answer, startReceiver } from '../../webhooks/receiver.ts';
 import { unlimited } from '../limits.ts';
 import { calls } from './graphql-calls.ts';
 import { type Kind, kinds, makeThings, type Things } from './things.ts';
@@ -20,38 +20,19 @@ export interface Stranger {
 }
 
 /** A token that may do less, or nothing any more. */
-export interface Weak {
+interface Weak {
   readonly name: string;
   readonly platform: TestPlatform;
   readonly permissions: readonly ('VIEW' | 'TRANSACT' | 'MANAGE')[];
 }
 
 /** Two platforms, a victim on one of them, and everybody to whom the victim must look as if it had never been. */
-export interface MatrixWorld {
-  readonly t: TestGateway;
-  /** It answers the requests of the matrix, and does nothing else: its statements are those of the request. */
-  readonly counting: CountedGateway;
-  readonly victim: Things;
-  /** Another customer of the victim's platform. */
-  readonly bystander: Things;
-  readonly owner: TestPlatform;
-  readonly strangers: readonly Stranger[];
-  /** A third platform, which has used no keys and changed nothing over GraphQL. */
-  readonly restStranger: Stranger;
-  readonly weak: readonly Weak[];
-  /** Credentials that have ended, each in its own way. */
-  readonly ended: readonly Pick<Weak, 'name' | 'platform'>[];
-  /** A key that the victim's platform has used, by operation. */
-  readonly usedKeys: Readonly<Record<string, string>>;
-  /** What receives the events of the victim's platform, and of the other one. */
-  readonly receivers: readonly [Receiver, Receiver];
-  close(): Promise<void>;
-}
+export type MatrixWorld = Awaited<ReturnType<typeof openMatrix>>;
 
 /** Nothing changes by itself while the matrix is tried. */
 const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const;
 
-export async function openMatrix(): Promise<MatrixWorld> {
+export async function openMatrix() {
   const t = await startTestGateway({ ...still, ...unlimited });
   const counting = await countedGateway(t, { ...unlimited });
   // 202: they leave the approval of payments to the matrix.
@@ -119,15 +100,21 @@ export async function openMatrix(): Promise<MatrixWorld> {
   await quiet(t);
   return {
     t,
+    /** It answers the requests of the matrix, and does nothing else: its statements are those of the request. */
     counting,
     victim,
+    /** Another customer of the victim's platform. */
     bystander,
+    /** A third platform, which has used no keys and changed nothing over GraphQL. */
     restStranger,
     owner: counting.platform,
     strangers,
     weak: await weakTokens(owner, counting.url),
+    /** Credentials that have ended, each in its own way. */
     ended: await endedTokens(t, counting.url, victim),
+    /** A key that the victim's platform has used, by operation. */
     usedKeys,
+    /** What receives the events of the victim's platform, and of the other one. */
     receivers,
     async close() {
       await counting.stop();
@@ -176,7 +163,7 @@ async function endedTokens(
   { platform, owner }: TestGateway,
   url: string,
   { Customer }: Things,
-): Promise<MatrixWorld['ended']> {
+): Promise<Pick<Weak, 'name' | 'platform'>[]> {
   const revoked = await tokenOf(platform, url, ['VIEW', 'TRANSACT', 'MANAGE']);
   await succeed(platform, 'revokeApiToken', { tokenId: revoked.id, revokeDescendants: true });
   const bound = { customerId: Customer, permissions: ['VIEW', 'TRANSACT'] };

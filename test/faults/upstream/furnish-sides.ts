@@ -7,33 +7,13 @@ import { connect, type Data, type TestPlatform } from '../../setup/gateway.ts';
 import { externalAccount, fund, internalAccount, makeScene, ownAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
 import type { Random } from '../random.ts';
-import type { Payer, Ways } from './acts.ts';
+import type { Payer } from './acts.ts';
 import { paymentIds, present } from './read-books.ts';
 import { type Side, startSide } from './sides.ts';
-import { startTroubledProxy, type TroubledProxy } from './troubled-proxy.ts';
+import { startTroubledProxy } from './troubled-proxy.ts';
 
 /** A gateway and its upstream service, with troubled ways between them. */
-export interface TwoSides {
-  readonly here: Side;
-  readonly upstream: Side;
-  /** The platform here; undefined while no instance serves. */
-  readonly platform: () => TestPlatform | undefined;
-  /** Its account upstream; undefined while no instance serves. */
-  readonly account: () => TestPlatform | undefined;
-  /** The same upstream at another address. */
-  readonly accountAt: (url: string) => TestPlatform;
-  /** The way from the gateway to upstream, and that of upstream's webhooks. */
-  readonly ways: readonly TroubledProxy[];
-  readonly payers: readonly Payer[];
-  /** How clients ask, and payers. */
-  readonly asking: Ways;
-  /** The payments that were there before the clients began. */
-  readonly first: ReadonlySet<string>;
-  /** The end of the platform's feed when everything was there, and when that was. */
-  readonly start: string;
-  readonly begin: Date;
-  stop(): Promise<void>;
-}
+export type TwoSides = Awaited<ReturnType<typeof startTwoSides>>;
 
 /** The name of the platform, here and upstream. */
 export const platformName = 'gateway';
@@ -58,7 +38,7 @@ const rails = {
 export async function startTwoSides(
   { clients, instances, oneIn }: { readonly clients: number; readonly instances: number; readonly oneIn: number },
   random: Random,
-): Promise<TwoSides> {
+) {
   const server = inject('server').url;
   const databases = [await freshDatabase(), await freshDatabase()] as const;
   const [here, upstream] = await Promise.all([
@@ -100,10 +80,18 @@ export async function startTwoSides(
   await nameOwnMoney(here);
   toUpstream.goOn();
   return {
-    ...{ here, upstream, platform: asPlatform, account: asAccount, ways: [toUpstream, toHere], payers },
-    accountAt: (url) => connect(url, there.platformId, there.authorization),
+    ...{ here, upstream, payers },
+    /** The platform here, and its account upstream; undefined while no instance serves. */
+    ...{ platform: asPlatform, account: asAccount },
+    /** The way from the gateway to upstream, and that of upstream's webhooks. */
+    ways: [toUpstream, toHere],
+    /** The same account upstream at another address. */
+    accountAt: (url: string) => connect(url, there.platformId, there.authorization),
+    /** How clients ask, and payers. */
     asking: { platform: asPlatform, account: asAccount, bank },
+    /** The payments that were there before the clients began. */
     first: await paymentIds(here.databaseUrl),
+    /** The end of the platform's feed when everything was there, and when that was. */
     start: await feedEnd(mine),
     begin: new Date(Date.now() - 3_600_000),
     async stop() {

@@ -12,18 +12,12 @@ import type { Side } from './sides.ts';
 
 /** What was there before each restore. */
 export interface Before {
-  /** Of upstream: its payments, and the orders here that had settled. */
-  readonly upstream: { readonly movements: readonly Movement[]; readonly settled: ReadonlySet<string> };
-  /** Of the gateway: its payments, those of them whose quotes were executed, and its orders. */
-  readonly here: {
-    readonly payments: ReadonlySet<string>;
-    readonly executed: ReadonlySet<string>;
-    readonly orders: ReadonlySet<string>;
-  };
+  readonly upstream: Awaited<ReturnType<typeof beforeUpstream>>;
+  readonly here: Awaited<ReturnType<typeof beforeHere>>;
 }
 
-/** Reads what the restore of upstream will undo. Nobody serves there meanwhile, but an instance of its own. */
-export async function beforeUpstream({ here, upstream, accountAt }: TwoSides): Promise<Before['upstream']> {
+/** Reads what the restore of upstream will undo, its payments, and the orders here that had settled. Nobody serves there meanwhile, but an instance of its own. */
+export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve', SECRET_KEY: Buffer.from(secretKey, 'base64') } as const;
   const gateway = await startTestGateway(settings, upstream.databaseUrl);
   const movements = await readMovements(accountAt(gateway.url), gateway.url);
@@ -33,8 +27,8 @@ export async function beforeUpstream({ here, upstream, accountAt }: TwoSides): P
   return { movements, settled };
 }
 
-/** Reads what the restore of the gateway will undo. */
-export async function beforeHere({ here }: TwoSides): Promise<Before['here']> {
+/** Reads what the restore of the gateway will undo: its payments, those of them whose quotes were executed, and its orders. */
+export async function beforeHere({ here }: TwoSides) {
   const orders = await readOrders(here.databaseUrl);
   return {
     payments: await paymentIds(here.databaseUrl),

@@ -8,25 +8,10 @@ import { query } from '../../setup/embedded-servers.ts';
 import type { Data } from '../../setup/gateway.ts';
 import { runOps } from '../../setup/ops.ts';
 import { environment } from '../furnish.ts';
-import { type Instance, startInstance } from '../instances.ts';
+import { startInstance } from '../instances.ts';
 
 /** One of two installations that talk to each other, with a backup of its database. */
-export interface Side {
-  readonly databaseUrl: string;
-  readonly instances: readonly Instance[];
-  /** The address of an instance that serves; undefined where none does. */
-  readonly url: string | undefined;
-  /** Runs a command of operators that must succeed, and answers its JSON. */
-  ops(...args: string[]): Promise<Data>;
-  /** Kills all instances, copies the database, and starts them again. */
-  backUp(): Promise<void>;
-  /**
-   * Kills all instances, puts the copy in place of the database, marks the restore, and starts them again.
-   * @param between runs while nothing runs on the database that is lost
-   */
-  restore(between: () => Promise<void>): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Side = Awaited<ReturnType<typeof startSide>>;
 
 /**
  * Starts an installation on a database of its own.
@@ -37,7 +22,7 @@ export async function startSide(
   database: ThrowawayDatabase,
   settings: Readonly<Record<string, string>>,
   count: number,
-): Promise<Side> {
+) {
   const name = new URL(database.url).pathname.slice(1);
   const all = { ...environment, ...settings };
   const instances = await Promise.all(Array.from({ length: count }, () => startInstance(database.url, all)));
@@ -49,7 +34,8 @@ export async function startSide(
     while ((await query(serverUrl, `select from pg_stat_activity where datname = '${name}'`)).length > 0);
   };
   const start = async () => void (await Promise.all(instances.map((instance) => instance.start())));
-  const ops: Side['ops'] = async (...args) => {
+  /** Runs a command of operators that must succeed, and answers its JSON. */
+  const ops = async (...args: string[]): Promise<Data> => {
     const { code, out, err } = await runOps(database.url, ['--json', ...args], all);
     // 1 says that a comparison has found differences.
     if (code !== 0 && !args.includes('reconcile')) throw new Error(`${args.join(' ')}: ${out} ${err}`);
@@ -58,16 +44,22 @@ export async function startSide(
   return {
     databaseUrl: database.url,
     instances,
+    /** The address of an instance that serves; undefined where none does. */
     get url() {
       return instances.find(({ isUp }) => isUp)?.url;
     },
     ops,
+    /** Kills all instances, copies the database, and starts them again. */
     async backUp() {
       await kill();
       backup = await createThrowawayDatabase(serverUrl, name);
       await start();
     },
-    async restore(between) {
+    /**
+     * Kills all instances, puts the copy in place of the database, marks the restore, and starts them again.
+     * @param between runs while nothing runs on the database that is lost
+     */
+    async restore(between: () => Promise<void>) {
       if (!backup) throw new Error('there is no backup');
       await kill();
       await between();

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listen } from '../../setup/free-port.ts';
 import { bodyOf, type PassedOn, passOn } from '../../setup/pass-on.ts';
 import type { Random } from '../random.ts';
 
@@ -17,15 +17,7 @@ const troubles = [
 export type Trouble = (typeof troubles)[number];
 
 /** A proxy between two services, which harms some of the requests that it passes on. */
-export interface TroubledProxy {
-  readonly url: string;
-  /** How many requests met each trouble. */
-  readonly met: ReadonlyMap<Trouble, number>;
-  /** Harms no requests until `goOn`. */
-  pause(): void;
-  goOn(): void;
-  close(): Promise<void>;
-}
+export type TroubledProxy = Awaited<ReturnType<typeof startTroubledProxy>>;
 
 /** The longest delay, and the longest time that a request waits for the next one to overtake it, in milliseconds. */
 const longestMs = 300;
@@ -35,11 +27,7 @@ const longestMs = 300;
  * @param target the present address of the service; undefined while there is none
  * @param oneIn one in so many requests meets a trouble
  */
-export async function startTroubledProxy(
-  target: () => string | undefined,
-  random: Random,
-  oneIn: number,
-): Promise<TroubledProxy> {
+export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {
   const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));
   /** The requests that wait to be overtaken. */
   const overtaken = new Set<() => void>();
@@ -82,10 +70,11 @@ export async function startTroubledProxy(
   const server = createServer((request, response) => {
     carry(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
+    /** How many requests met each trouble. */
     met,
+    /** Harms no requests until `goOn`. */
     pause() {
       isCalm = true;
     },

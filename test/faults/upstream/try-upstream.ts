@@ -1,9 +1,7 @@
-import type { Load } from '../load.ts';
-import { startLoad } from '../load.ts';
+import { type Load, startLoad } from '../load.ts';
 import { Random } from '../random.ts';
 import { upstreamActs } from './acts.ts';
-import type { Books } from './books.ts';
-import { type BooksViolation, checkBooks } from './books-checker.ts';
+import { checkBooks } from './books-checker.ts';
 import { startTwoSides, type TwoSides } from './furnish-sides.ts';
 import { type Before, beforeHere, beforeUpstream, gatherBooks, undoneBy } from './gather-books.ts';
 import { Killer } from './killer.ts';
@@ -24,22 +22,13 @@ export interface Trial {
 }
 
 /** What came of a trial. */
-export interface TrialResult {
-  readonly books: Books;
-  readonly violations: readonly BooksViolation[];
-  readonly kills: Killer['kills'];
-  readonly troubles: ReadonlyMap<Trouble, number>;
-  /** How many commands were sent again after the restore of the gateway. */
-  readonly repeated: number;
-  /** How long clients paid. */
-  readonly seconds: number;
-}
+export type TrialResult = Awaited<ReturnType<typeof tryUpstream>>;
 
 /**
  * Lets clients pay through a gateway and its upstream service while either is killed and the network between them fails; restores
  * upstream, and later the gateway, from an older backup; and holds both books against each other in the end.
  */
-export async function tryUpstream(trial: Trial): Promise<TrialResult> {
+export async function tryUpstream(trial: Trial) {
   const random = new Random(trial.seed);
   const sides = await startTwoSides(trial, random);
   const opening = await readHeld(present(sides.account()), present(sides.upstream.url));
@@ -60,6 +49,7 @@ export async function tryUpstream(trial: Trial): Promise<TrialResult> {
     const seconds = (performance.now() - began) / 1_000;
     const books = await gatherBooks(sides, load, before, opening);
     const { kills } = killer;
+    // How many commands were sent again after the restore of the gateway, and how long clients paid.
     return { books, violations: checkBooks(books), kills, troubles: troublesOf(sides), repeated, seconds };
   } finally {
     await load.stop();

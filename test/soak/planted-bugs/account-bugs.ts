@@ -1,98 +1,77 @@
-import type { Bug } from './plant.ts';
-
-const same = {
-  file: 'test/payments/same-account.test.ts',
-  title: 'is one account in whatever spelling, and another one at each other bank',
-};
-
-const oracle = {
-  file: 'test/graphql/oracle.test.ts',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the title as it stands in the source.
-  title: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
-};
+import type { Bugs } from './plant.ts';
 
 /** Bugs in what identifies accounts and customers, and in fields that few documents reach. */
-export const accountBugs: readonly Bug[] = [
-  {
-    bug: 'the same number at another bank is the same account',
-    file: 'prisma/functions/check_registrations.sql',
-    find: 'and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1',
-    put: 'and a.identifier = n.identifier limit 1',
-    caughtBy: same,
-  },
-  {
-    bug: 'the index of external accounts knows no banks',
-    file: 'prisma/migrations',
-    find: 'account_type, bank, identifier) nulls not distinct',
-    put: 'account_type, identifier) nulls not distinct',
-    caughtBy: same,
-  },
-  {
-    bug: 'dashes make another account',
-    file: 'src/core/account-fields.ts',
-    find: "value.replace(/\\p{Pd}/gu, '')",
-    put: 'value',
-    caughtBy: same,
-  },
-  {
-    bug: 'an account is not ACTIVE again where the same number is at another bank',
-    file: 'prisma/functions/check_accounts.sql',
-    find: 'and a.bank is not distinct from v_account.bank limit 1',
-    put: 'limit 1',
-    caughtBy: {
-      file: same.file,
-      title: 'an account that becomes ACTIVE again conflicts with the same account, and not with that of another bank',
+export const accountBugs: Bugs = {
+  'test/payments/same-account.test.ts': {
+    'the same number at another bank is the same account': {
+      file: 'prisma/functions/check_registrations.sql',
+      find: 'and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1',
+      put: 'and a.identifier = n.identifier limit 1',
+      test: 'is one account in whatever spelling, and another one at each other bank',
+    },
+    'the index of external accounts knows no banks': {
+      file: 'prisma/migrations',
+      find: 'account_type, bank, identifier) nulls not distinct',
+      put: 'account_type, identifier) nulls not distinct',
+      test: 'is one account in whatever spelling, and another one at each other bank',
+    },
+    'dashes make another account': {
+      file: 'src/core/account-fields.ts',
+      find: "value.replace(/\\p{Pd}/gu, '')",
+      put: 'value',
+      test: 'is one account in whatever spelling, and another one at each other bank',
+    },
+    'an account is not ACTIVE again where the same number is at another bank': {
+      file: 'prisma/functions/check_accounts.sql',
+      find: 'and a.bank is not distinct from v_account.bank limit 1',
+      put: 'limit 1',
+      test: 'an account that becomes ACTIVE again conflicts with the same account, and not with that of another bank',
     },
   },
-  {
-    bug: 'an account is found upstream by its number, at whatever bank',
-    file: 'src/rails/upstream/upstream-accounts.ts',
-    find: 'JSON.stringify([type, bank, identifier])',
-    put: 'JSON.stringify([type, bank && null, identifier])',
-    caughtBy: {
-      file: 'test/rails/upstream.test.ts',
-      title: 'payees with one number at two banks are two accounts upstream, and each is paid at its own bank',
+  'test/rails/upstream.test.ts': {
+    'an account is found upstream by its number, at whatever bank': {
+      file: 'src/rails/upstream/upstream-accounts.ts',
+      find: 'JSON.stringify([type, bank, identifier])',
+      put: 'JSON.stringify([type, bank && null, identifier])',
+      test: 'payees with one number at two banks are two accounts upstream, and each is paid at its own bank',
     },
   },
-  {
-    bug: 'of several customers with one platform id, any of them pays',
-    file: 'src/rest/endpoints/receivers.ts',
-    find: 'take: 2',
-    put: 'take: 1',
-    caughtBy: {
-      file: 'test/rest/receivers.test.ts',
-      title: 'a platform id of several customers names no sender, unless their own id says which',
+  'test/rest/receivers.test.ts': {
+    'of several customers with one platform id, any of them pays': {
+      file: 'src/rest/endpoints/receivers.ts',
+      find: 'take: 2',
+      put: 'take: 1',
+      test: 'a platform id of several customers names no sender, unless their own id says which',
     },
   },
-  {
-    bug: 'a label of lookups, read by SQL of its own, is another one than that of the row',
-    file: 'src/graphql/schema/payments/lookup.ts',
-    find: "    umaAddress: t.exposeString('umaAddress',",
-    put: `    label: t.string({
+  'test/graphql/oracle.test.ts': {
+    'a label of lookups, read by SQL of its own, is another one than that of the row': {
+      file: 'src/graphql/schema/payments/lookup.ts',
+      find: "    umaAddress: t.exposeString('umaAddress',",
+      put: `    label: t.string({
       description: 'Its name for people.',
       ...reads(leaf.of(({ row }) => [\`to_json(coalesce(\${row}.uma_address, \${row}.vasp_name))::text\`])),
       resolve: ({ vaspName, umaAddress }) => vaspName ?? umaAddress,
     }),
     umaAddress: t.exposeString('umaAddress',`,
-    also: [
-      {
-        file: 'schema.graphql',
-        find: 'type Lookup implements Node {',
-        put: 'type Lookup implements Node {\n  label: String!',
-      },
-      {
-        file: 'test/oracle/resolvers.ts',
-        find: '    requiredPayerFields: ({ requiredFields }) => requiredFields,',
-        put: '    label: ({ vaspName, umaAddress }) => vaspName ?? umaAddress,\n    requiredPayerFields: ({ requiredFields }) => requiredFields,',
-      },
-    ],
-    caughtBy: oracle,
+      also: [
+        {
+          file: 'schema.graphql',
+          find: 'type Lookup implements Node {',
+          put: 'type Lookup implements Node {\n  label: String!',
+        },
+        {
+          file: 'test/oracle/resolvers.ts',
+          find: '    requiredPayerFields: ({ requiredFields }) => requiredFields,',
+          put: '    label: ({ vaspName, umaAddress }) => vaspName ?? umaAddress,\n    requiredPayerFields: ({ requiredFields }) => requiredFields,',
+        },
+      ],
+      test: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
+    },
+    'the oracle is asked nothing that has a certain field': {
+      file: 'test/oracle/scene.ts',
+      find: "taxId: 'QQ123456C', ",
+      test: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
+    },
   },
-  {
-    bug: 'the oracle is asked nothing that has a certain field',
-    file: 'test/oracle/scene.ts',
-    find: "taxId: 'QQ123456C', ",
-    put: '',
-    caughtBy: oracle,
-  },
-];
+};

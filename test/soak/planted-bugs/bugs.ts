@@ -13,19 +13,29 @@ import { recordBugs } from './record-bugs.ts';
 import { serviceBugs } from './service-bugs.ts';
 import { statusBugs } from './status-bugs.ts';
 
-/** All bugs that `npm run soak -- planted` plants, one at a time. */
-export const bugs: readonly Bug[] = [
-  ...ledgerBugs,
-  ...statusBugs,
-  ...accessBugs,
-  ...serviceBugs,
-  ...listBugs,
-  ...attackBugs,
-  ...outerEdgeBugs,
-  ...recordBugs,
-  ...providerBugs,
-  ...operatorBugs,
-  ...accountBugs,
-  ...edgeBugs,
-  ...conditionBugs,
+const lists = [
+  ledgerBugs,
+  statusBugs,
+  accessBugs,
+  serviceBugs,
+  listBugs,
+  attackBugs,
+  outerEdgeBugs,
+  recordBugs,
+  providerBugs,
+  operatorBugs,
+  accountBugs,
+  edgeBugs,
+  conditionBugs,
 ];
+
+/** All bugs that `npm run soak -- planted` plants, one at a time. */
+export const bugs: readonly Bug[] = lists
+  .flatMap((list) => Object.entries(list))
+  .flatMap(([file, plantings]) =>
+    Object.entries(plantings).map(([bug, { test, ...change }]) => ({
+      bug,
+      ...change,
+      caughtBy: { file, title: test },
+    })),
+  );

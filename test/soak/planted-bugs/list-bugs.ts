@@ -1,153 +1,112 @@
-import type { Bug } from './plant.ts';
-
-const anyPeriod = {
-  file: 'test/payments/statements.test.ts',
-  title: 'the opening balance and the entries of any period make its closing balance, and periods join',
-};
-const anyPlan = { file: 'test/graphql/plans.test.ts', title: 'an index serves $name' };
-const flatBelow = {
-  file: 'test/graphql/plans.test.ts',
-  title: '$name reads rows of its parent alone, and no more than the page has',
-};
-const everyFilter = {
-  file: 'test/graphql/paging.test.ts',
-  title: 'every filter alone finds the rows that have its value, and no other',
-};
+import type { Bugs } from './plant.ts';
 
 /** Bugs in lists and statements. */
-export const listBugs: readonly Bug[] = [
-  {
-    bug: 'an entry at the end of a period belongs to it',
-    file: 'prisma/functions/account_version_before.sql',
-    find: 'uuid_v7_time(p.journal_id) < p_moment',
-    put: 'uuid_v7_time(p.journal_id) <= p_moment',
-    caughtBy: anyPeriod,
-  },
-  {
-    bug: 'what goes out is among what comes in',
-    file: 'src/graphql/schema/customers/statement.ts',
-    find: "credits: t.field({ type: StatementSum, description: 'What came in.', ...planned(sumRead('>')) })",
-    put: "credits: t.field({ type: StatementSum, description: 'What came in.', ...planned(sumRead('<')) })",
-    caughtBy: anyPeriod,
-  },
-  {
-    bug: 'the balance after an entry is shown to whoever sees the payment',
-    file: 'src/graphql/schema/payments/transaction-history.ts',
-    find: 'unless: isHidden,',
-    put: "unless: () => ['false'],",
-    caughtBy: {
-      file: 'test/payments/statements.test.ts',
-      title: "an app sees its own customer's statement, and no other; the token of a payment no balance",
+export const listBugs: Bugs = {
+  'test/payments/statements.test.ts': {
+    'an entry at the end of a period belongs to it': {
+      file: 'prisma/functions/account_version_before.sql',
+      find: 'uuid_v7_time(p.journal_id) < p_moment',
+      put: 'uuid_v7_time(p.journal_id) <= p_moment',
+      test: 'the opening balance and the entries of any period make its closing balance, and periods join',
+    },
+    'what goes out is among what comes in': {
+      file: 'src/graphql/schema/customers/statement.ts',
+      find: "credits: t.field({ type: StatementSum, description: 'What came in.', ...planned(sumRead('>')) })",
+      put: "credits: t.field({ type: StatementSum, description: 'What came in.', ...planned(sumRead('<')) })",
+      test: 'the opening balance and the entries of any period make its closing balance, and periods join',
+    },
+    'the balance after an entry is shown to whoever sees the payment': {
+      file: 'src/graphql/schema/payments/transaction-history.ts',
+      find: 'unless: isHidden,',
+      put: "unless: () => ['false'],",
+      test: "an app sees its own customer's statement, and no other; the token of a payment no balance",
     },
   },
-  {
-    bug: 'the payments of an account are sought on both sides at once, which no index serves',
-    file: 'src/graphql/schema/customers/statement.ts',
-    find: "const onEitherSide = referringBy('source_account_id', 'destination_account_id');",
-    put: "const onEitherSide = ({ row }: Record<string, string>, x: string) => [[[x, '.platform_id = ', row, '.platform_id and (', x, '.source_account_id = ', row, '.id or ', x, '.destination_account_id = ', row, '.id)'].join('')]];",
-    caughtBy: flatBelow,
-  },
-  {
-    bug: "in the order of changes, the rows of a customer are sought among the platform's",
-    file: 'src/database/list-rows.ts',
-    find: 'matching} offset 0)',
-    put: 'matching})',
-    caughtBy: flatBelow,
-  },
-  {
-    bug: 'a table is read to its end for a customer with few rows, where most have many',
-    file: 'src/database/list-rows.ts',
-    find: ' and ${alias}.${column} between ${value} and ${value}`',
-    put: '`',
-    caughtBy: flatBelow,
-  },
-  {
-    bug: 'in the order of changes, the row of the cursor comes again',
-    file: 'src/core/paging.ts',
-    find: '{ id: { [operator]: id } }',
-    put: "{ id: { [strict + 'e']: id } }",
-    caughtBy: {
-      file: 'test/graphql/paging.test.ts',
-      title:
-        'in the order of changes, rows that change meanwhile are met again, and none is missed; newest first, none is met twice',
+  'test/graphql/plans.test.ts': {
+    'the payments of an account are sought on both sides at once, which no index serves': {
+      file: 'src/graphql/schema/customers/statement.ts',
+      find: "const onEitherSide = referringBy('source_account_id', 'destination_account_id');",
+      put: "const onEitherSide = ({ row }: Record<string, string>, x: string) => [[[x, '.platform_id = ', row, '.platform_id and (', x, '.source_account_id = ', row, '.id or ', x, '.destination_account_id = ', row, '.id)'].join('')]];",
+      test: '$name reads rows of its parent alone, and no more than the page has',
+    },
+    "in the order of changes, the rows of a customer are sought among the platform's": {
+      file: 'src/database/list-rows.ts',
+      find: 'matching} offset 0)',
+      put: 'matching})',
+      test: '$name reads rows of its parent alone, and no more than the page has',
+    },
+    'a table is read to its end for a customer with few rows, where most have many': {
+      file: 'src/database/list-rows.ts',
+      find: ' and ${alias}.${column} between ${value} and ${value}`',
+      put: '`',
+      test: '$name reads rows of its parent alone, and no more than the page has',
+    },
+    'a plan for any value serves the rare ones': {
+      file: 'src/database/database.ts',
+      find: "isPlannedAnew ? '' : names.nameOf(text)",
+      put: 'isPlannedAnew ? names.nameOf(text) : names.nameOf(text)',
+      test: 'an index serves $name',
+    },
+    'no index has the reasons of failures': {
+      file: 'prisma/migrations',
+      find: 'create index transaction_failure_reason on transaction (platform_id, failure_reason, id)',
+      put: 'create index transaction_failed on transaction (platform_id, created_at, id)',
+      test: 'an index serves $name',
     },
   },
-  {
-    bug: 'a payment whose quote waits for its execution counts as executed',
-    file: 'src/payments/filters.ts',
-    find: "AND: [{ status: { not: 'PENDING' } }, { status: { not: 'EXPIRED' } }]",
-    put: "AND: [{ status: { not: 'EXPIRED' } }]",
-    caughtBy: everyFilter,
-  },
-  {
-    bug: 'an account is found on one side of a payment only',
-    file: 'src/payments/filters.ts',
-    find: 'OR: [fromAccount(name), toAccount(name)]',
-    put: 'OR: [fromAccount(name)]',
-    caughtBy: everyFilter,
-  },
-  {
-    bug: 'a plan for any value serves the rare ones',
-    file: 'src/database/database.ts',
-    find: "isPlannedAnew ? '' : names.nameOf(text)",
-    put: 'isPlannedAnew ? names.nameOf(text) : names.nameOf(text)',
-    caughtBy: anyPlan,
-  },
-  {
-    bug: 'no index has the reasons of failures',
-    file: 'prisma/migrations',
-    find: 'create index transaction_failure_reason on transaction (platform_id, failure_reason, id)',
-    put: 'create index transaction_failed on transaction (platform_id, created_at, id)',
-    caughtBy: anyPlan,
-  },
-  {
-    bug: 'a list in an argument may be as long as a body',
-    file: 'src/graphql/wrong-value.ts',
-    find: 'value.length > maxListLength',
-    put: 'value.length > 1_000_000',
-    caughtBy: {
-      file: 'test/graphql/list-bounds.test.ts',
-      title: 'a list with one value too many is refused by name, and its bound is said: $root $name',
+  'test/graphql/paging.test.ts': {
+    'in the order of changes, the row of the cursor comes again': {
+      file: 'src/core/paging.ts',
+      find: '{ id: { [operator]: id } }',
+      put: "{ id: { [strict + 'e']: id } }",
+      test: 'in the order of changes, rows that change meanwhile are met again, and none is missed; newest first, none is met twice',
+    },
+    'a payment whose quote waits for its execution counts as executed': {
+      file: 'src/payments/filters.ts',
+      find: "AND: [{ status: { not: 'PENDING' } }, { status: { not: 'EXPIRED' } }]",
+      put: "AND: [{ status: { not: 'EXPIRED' } }]",
+      test: 'every filter alone finds the rows that have its value, and no other',
+    },
+    'an account is found on one side of a payment only': {
+      file: 'src/payments/filters.ts',
+      find: 'OR: [fromAccount(name), toAccount(name)]',
+      put: 'OR: [fromAccount(name)]',
+      test: 'every filter alone finds the rows that have its value, and no other',
     },
   },
-  {
-    bug: 'equal values of a filter are bound one by one',
-    file: 'src/database/conditions.ts',
-    find: '[...new Set(value as readonly unknown[])]',
-    put: '[...(value as readonly unknown[])]',
-    caughtBy: {
-      file: 'test/graphql/cost.test.ts',
-      title: 'each value of a list in arguments costs 1, written or in a variable, and equal values are bound once',
+  'test/graphql/list-bounds.test.ts': {
+    'a list in an argument may be as long as a body': {
+      file: 'src/graphql/wrong-value.ts',
+      find: 'value.length > maxListLength',
+      put: 'value.length > 1_000_000',
+      test: 'a list with one value too many is refused by name, and its bound is said: $root $name',
     },
   },
-  {
-    bug: 'parameters beyond 65,535 wrap around in the message that binds them',
-    file: 'src/database/connections/hosts.ts',
-    find: 'values.length > maxParameters',
-    put: 'values.length > 10 * maxParameters',
-    caughtBy: {
-      file: 'test/database/statement.test.ts',
-      title: 'a statement with more parameters than the protocol can count is refused before it is sent, on every way',
+  'test/graphql/cost.test.ts': {
+    'equal values of a filter are bound one by one': {
+      file: 'src/database/conditions.ts',
+      find: '[...new Set(value as readonly unknown[])]',
+      put: '[...(value as readonly unknown[])]',
+      test: 'each value of a list in arguments costs 1, written or in a variable, and equal values are bound once',
+    },
+    'a count costs as much as a column': {
+      file: 'src/graphql/schema/list.ts',
+      find: "extensions: { costs: 'all' }, ",
+      test: 'is an expensive document, of which twenty are refused: %s',
+    },
+    'the same sum under two names is read twice': {
+      file: 'src/graphql/reading/sql.ts',
+      find: 'this.#shared.findIndex((one) => one.meaning === meaning)',
+      put: '-1',
+      test: 'is read once where a document has the same under several names, whatever it selects of it',
     },
   },
-  {
-    bug: 'a count costs as much as a column',
-    file: 'src/graphql/schema/list.ts',
-    find: "extensions: { costs: 'all' }, ",
-    put: '',
-    caughtBy: {
-      file: 'test/graphql/cost.test.ts',
-      title: 'is an expensive document, of which twenty are refused: %s',
+  'test/database/statement.test.ts': {
+    'parameters beyond 65,535 wrap around in the message that binds them': {
+      file: 'src/database/connections/hosts.ts',
+      find: 'values.length > maxParameters',
+      put: 'values.length > 10 * maxParameters',
+      test: 'a statement with more parameters than the protocol can count is refused before it is sent, on every way',
     },
   },
-  {
-    bug: 'the same sum under two names is read twice',
-    file: 'src/graphql/reading/sql.ts',
-    find: 'this.#shared.findIndex((one) => one.meaning === meaning)',
-    put: '-1',
-    caughtBy: {
-      file: 'test/graphql/cost.test.ts',
-      title: 'is read once where a document has the same under several names, whatever it selects of it',
-    },
-  },
-];
+};

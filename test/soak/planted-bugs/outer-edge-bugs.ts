@@ -1,162 +1,129 @@
-import type { Bug } from './plant.ts';
-
-const exact = 'test/http/exact-json.test.ts';
-const edge = 'test/http/outer-edge.test.ts';
-const twoWays = { file: edge, title: '%s %s' };
+import type { Bugs } from './plant.ts';
 
 /** Bugs of what strangers meet first, and of JSON that is not what it says. */
-export const outerEdgeBugs: readonly Bug[] = [
-  {
-    bug: 'of two members with one name the last one is taken',
-    file: 'src/core/json.ts',
-    find: 'if (!isPlain || namesIn(value) !== names) checkExact(json);',
-    put: 'if (!isPlain) checkExact(json);',
-    caughtBy: { file: exact, title: '%s moves nothing, and is named' },
-  },
-  {
-    bug: 'a number that JavaScript cannot hold is taken as the nearest one',
-    file: 'src/core/json.ts',
-    find: 'if (canonical(source) === canonical(String(value))) return;',
-    put: 'if (source !== undefined) return;',
-    caughtBy: { file: exact, title: '%s moves nothing, and is named' },
-  },
-  {
-    bug: 'JSON may have so many levels that what reads it overflows its stack',
-    file: 'src/core/json.ts',
-    find: 'const maxDepth = 64;',
-    put: 'const maxDepth = 1e9;',
-    caughtBy: { file: exact, title: 'more than 64 levels are refused, and no fault' },
-  },
-  {
-    bug: 'a parameter of a GET counts where it is given twice',
-    file: 'src/graphql/server/use-requests.ts',
-    find: 'if (params.getAll(name).length > 1)',
-    put: 'if (params.getAll(name).length > 2)',
-    caughtBy: { file: exact, title: 'a GET names the parameter, or the member in it, that is given twice' },
-  },
-  {
-    bug: 'a webhook of a provider that says two things is stored',
-    file: 'src/rails/upstream/upstream-webhooks.ts',
-    find: '    if (error instanceof InexactJson) throw error;\n',
-    put: '    if (error instanceof InexactJson) return undefined;\n',
-    caughtBy: {
-      file: 'test/rails/upstream-webhooks.test.ts',
-      title: 'a signed webhook that says something twice is refused with 400, and nothing of it is stored',
+export const outerEdgeBugs: Bugs = {
+  'test/http/exact-json.test.ts': {
+    'of two members with one name the last one is taken': {
+      file: 'src/core/json.ts',
+      find: 'if (!isPlain || namesIn(value) !== names) checkExact(json);',
+      put: 'if (!isPlain) checkExact(json);',
+      test: '%s moves nothing, and is named',
+    },
+    'a number that JavaScript cannot hold is taken as the nearest one': {
+      file: 'src/core/json.ts',
+      find: 'if (canonical(source) === canonical(String(value))) return;',
+      put: 'if (source !== undefined) return;',
+      test: '%s moves nothing, and is named',
+    },
+    'JSON may have so many levels that what reads it overflows its stack': {
+      file: 'src/core/json.ts',
+      find: 'const maxDepth = 64;',
+      put: 'const maxDepth = 1e9;',
+      test: 'more than 64 levels are refused, and no fault',
+    },
+    'a parameter of a GET counts where it is given twice': {
+      file: 'src/graphql/server/use-requests.ts',
+      find: 'if (params.getAll(name).length > 1)',
+      put: 'if (params.getAll(name).length > 2)',
+      test: 'a GET names the parameter, or the member in it, that is given twice',
     },
   },
-  {
-    bug: 'an answer of an upstream service that says two things is a final refusal',
-    file: 'src/rails/upstream/upstream-client.ts',
-    find: 'if (error instanceof InexactJson)',
-    put: 'if (error instanceof RangeError)',
-    caughtBy: { file: 'test/rails/upstream-answers.test.ts', title: 'an answer with %s says nothing' },
-  },
-  {
-    bug: 'what a stranger sends to GraphQL is parsed before its credentials are asked for',
-    file: 'src/http/admission.ts',
-    find: '    else if (late && refuseStranger) refuseStranger();\n',
-    put: '',
-    caughtBy: { file: edge, title: 'to a POST that accepts %s, and to a GET' },
-  },
-  {
-    bug: 'the form of a request counts for known callers only',
-    file: 'src/http/admission.ts',
-    find: '  if (wrong) {\n',
-    put: '  if (wrong && callers.find(request)) {\n',
-    caughtBy: twoWays,
-  },
-  {
-    bug: 'a body that says that it is too long is read before credentials and limits count',
-    file: 'src/http/request-form.ts',
-    find: 'return isTooLong(request) ? { status: 413, message: tooLong } : undefined;',
-    put: 'return undefined;',
-    caughtBy: twoWays,
-  },
-  {
-    bug: 'a message that only servers send ends a socket as a fault of the service',
-    file: 'src/graphql/transports/socket-protocol.ts',
-    find: "return sentByClients.has(type) ? undefined : 'a message has a type that clients send';",
-    put: 'return type === null ? undefined : undefined;',
-    caughtBy: { file: edge, title: 'is closed with 4400, with one line in the log: %j' },
-  },
-  {
-    bug: 'messages of sockets may come in bytes',
-    file: 'src/graphql/transports/socket-protocol.ts',
-    find: "isBinary ? 'messages are text' : wrongIn(data, extra)",
-    put: 'isBinary ? undefined : wrongIn(data, extra)',
-    caughtBy: { file: edge, title: '%s: %i' },
-  },
-  {
-    bug: 'a client that breaks the protocol of sockets again and again is refused at once each time',
-    file: 'src/graphql/transports/socket-protocol.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the source
-    find: '  await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);\n',
-    put: '',
-    caughtBy: { file: edge, title: 'is refused later where it goes on' },
-  },
-  {
-    bug: 'one address may have all connections of strangers',
-    file: 'src/http/bounded-waits.ts',
-    find: '>= this.#maxOfGroup ? undefined',
-    put: '>= Number.POSITIVE_INFINITY ? undefined',
-    caughtBy: { file: edge, title: 'of strangers are a quarter of all from one address, and others are served' },
-  },
-  {
-    bug: 'strangers may have all connections of an instance',
-    file: 'src/http/connections.ts',
-    find: 'new BoundedWaits(Math.ceil(limits.most / 2), ',
-    put: 'new BoundedWaits(limits.most * 2, ',
-    caughtBy: {
-      file: edge,
-      title: 'of strangers give way, the oldest of the address that has the most, where all addresses have half of all',
+  'test/rails/upstream-webhooks.test.ts': {
+    'a webhook of a provider that says two things is stored': {
+      file: 'src/rails/upstream/upstream-webhooks.ts',
+      find: '    if (error instanceof InexactJson) throw error;\n',
+      put: '    if (error instanceof InexactJson) return undefined;\n',
+      test: 'a signed webhook that says something twice is refused with 400, and nothing of it is stored',
     },
   },
-  {
-    bug: 'who has shown credentials is limited as a stranger',
-    file: 'src/http/admission.ts',
-    find: '    if (late === undefined) connections.noteKnown(request.socket);\n',
-    put: '',
-    also: [
-      {
-        file: 'src/http/admission.ts',
-        find: '  if (caller) connections.noteKnown(request.socket);\n',
-        put: '',
-      },
-    ],
-    caughtBy: {
-      file: edge,
-      title: 'of those who have shown credentials are not counted as strangers’, over HTTP and over sockets',
+  'test/rails/upstream-answers.test.ts': {
+    'an answer of an upstream service that says two things is a final refusal': {
+      file: 'src/rails/upstream/upstream-client.ts',
+      find: 'if (error instanceof InexactJson)',
+      put: 'if (error instanceof RangeError)',
+      test: 'an answer with %s says nothing',
     },
   },
-  {
-    bug: 'a trusted proxy is one address',
-    file: 'src/http/client-address.ts',
-    find: 'return isTrusted(address) ? undefined : networkOf(address);',
-    put: 'return isTrusted(address) ? networkOf(address) : networkOf(address);',
-    caughtBy: { file: edge, title: 'of a trusted proxy have clients of their own: it is not one address' },
-  },
-  {
-    bug: 'a connection that sends nothing stays for ever',
-    file: 'src/http/server.ts',
-    find: '    headersTimeout: headersMs,\n',
-    put: '    headersTimeout: 0,\n    requestTimeout: 0,\n',
-    caughtBy: { file: edge, title: 'that send nothing, or no whole request head, are closed' },
-  },
-  {
-    bug: 'files of pages are served where no page is shown that uses them',
-    file: 'src/pages/assets.ts',
-    find: 'shown.flatMap((page) => pages[page]?.files ?? [])',
-    put: 'Object.values(pages).flatMap(({ files }) => (shown ? files : []))',
-    caughtBy: { file: edge, title: 'is there only where a page is shown that uses it' },
-  },
-  {
-    bug: 'the receiver in the guide for servers dies of a webhook without a signature',
-    file: 'docs/guides/server.md',
-    find: '  } catch {\n    return 401;\n',
-    put: '  } catch (error) {\n    if (/header/.test(error.message)) process.exit(1);\n    return 401;\n',
-    caughtBy: {
-      file: 'test/guides.test.ts',
-      title: 'for a server survives what strangers send to its webhook’s address, and believes none of it',
+  'test/http/outer-edge.test.ts': {
+    'what a stranger sends to GraphQL is parsed before its credentials are asked for': {
+      file: 'src/http/admission.ts',
+      find: '    else if (late && refuseStranger) refuseStranger();\n',
+      test: 'to a POST that accepts %s, and to a GET',
+    },
+    'the form of a request counts for known callers only': {
+      file: 'src/http/admission.ts',
+      find: '  if (wrong) {\n',
+      put: '  if (wrong && callers.find(request)) {\n',
+      test: '%s %s',
+    },
+    'a body that says that it is too long is read before credentials and limits count': {
+      file: 'src/http/request-form.ts',
+      find: 'return isTooLong(request) ? { status: 413, message: tooLong } : undefined;',
+      put: 'return undefined;',
+      test: '%s %s',
+    },
+    'a message that only servers send ends a socket as a fault of the service': {
+      file: 'src/graphql/transports/socket-protocol.ts',
+      find: "return sentByClients.has(type) ? undefined : 'a message has a type that clients send';",
+      put: 'return type === null ? undefined : undefined;',
+      test: 'is closed with 4400, with one line in the log: %j',
+    },
+    'messages of sockets may come in bytes': {
+      file: 'src/graphql/transports/socket-protocol.ts',
+      find: "isBinary ? 'messages are text' : wrongIn(data, extra)",
+      put: 'isBinary ? undefined : wrongIn(data, extra)',
+      test: '%s: %i',
+    },
+    'a client that breaks the protocol of sockets again and again is refused at once each time': {
+      file: 'src/graphql/transports/socket-protocol.ts',
+      find: '  await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);\n',
+      test: 'is refused later where it goes on',
+    },
+    'one address may have all connections of strangers': {
+      file: 'src/http/bounded-waits.ts',
+      find: '>= this.#maxOfGroup ? undefined',
+      put: '>= Number.POSITIVE_INFINITY ? undefined',
+      test: 'of strangers are a quarter of all from one address, and others are served',
+    },
+    'strangers may have all connections of an instance': {
+      file: 'src/http/connections.ts',
+      find: 'new BoundedWaits(Math.ceil(limits.most / 2), ',
+      put: 'new BoundedWaits(limits.most * 2, ',
+      test: 'of strangers give way, the oldest of the address that has the most, where all addresses have half of all',
+    },
+    'who has shown credentials is limited as a stranger': {
+      file: 'src/http/admission.ts',
+      find: '    if (late === undefined) connections.noteKnown(request.socket);\n',
+      also: [
+        { file: 'src/http/admission.ts', find: '  if (caller) connections.noteKnown(request.socket);\n', put: '' },
+      ],
+      test: 'of those who have shown credentials are not counted as strangers’, over HTTP and over sockets',
+    },
+    'a trusted proxy is one address': {
+      file: 'src/http/client-address.ts',
+      find: 'return isTrusted(address) ? undefined : networkOf(address);',
+      put: 'return isTrusted(address) ? networkOf(address) : networkOf(address);',
+      test: 'of a trusted proxy have clients of their own: it is not one address',
+    },
+    'a connection that sends nothing stays for ever': {
+      file: 'src/http/server.ts',
+      find: '    headersTimeout: headersMs,\n',
+      put: '    headersTimeout: 0,\n    requestTimeout: 0,\n',
+      test: 'that send nothing, or no whole request head, are closed',
+    },
+    'files of pages are served where no page is shown that uses them': {
+      file: 'src/pages/assets.ts',
+      find: 'shown.flatMap((page) => pages[page]?.files ?? [])',
+      put: 'Object.values(pages).flatMap(({ files }) => (shown ? files : []))',
+      test: 'is there only where a page is shown that uses it',
     },
   },
-];
+  'test/guides.test.ts': {
+    'the receiver in the guide for servers dies of a webhook without a signature': {
+      file: 'docs/guides/server.md',
+      find: '  } catch {\n    return 401;\n',
+      put: '  } catch (error) {\n    if (/header/.test(error.message)) process.exit(1);\n    return 401;\n',
+      test: 'for a server survives what strangers send to its webhook’s address, and believes none of it',
+    },
+  },
+};

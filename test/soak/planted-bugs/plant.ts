@@ -2,26 +2,34 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { definitionIn } from '../../../src/database/migrations/migration-files.ts';
 
-/** One bug, and the test that catches it. */
-export interface Bug {
-  /** What the code does wrong. */
-  readonly bug: string;
+export interface Change {
   /**
-   * Where it is planted. A function of the database (`prisma/functions/…`) is changed in the newest migration that has it,
+   * Where a bug is planted. A function of the database (`prisma/functions/…`) is changed in the newest migration that has it,
    * too, because tests build their databases from the migrations. `prisma/migrations` names no file: the text is in one of
    * the migrations.
    */
   readonly file: string;
   /** The text that is replaced. It occurs once. */
   readonly find: string;
-  readonly put: string;
-  /** Another change that the bug needs, such as the second wall, which is removed first. */
-  readonly also?: readonly Change[];
-  /** The test that fails with the bug: its file, and its title as it stands in the source. */
-  readonly caughtBy: TestName;
+  /** What stands there instead; nothing, if left out. */
+  readonly put?: string;
 }
 
-export type Change = Pick<Bug, 'file' | 'find' | 'put'>;
+/** Bugs by the file of the test that catches them, and by what the code then does wrong. */
+export type Bugs = Readonly<Record<string, Readonly<Record<string, Planting>>>>;
+
+interface Planting extends Change {
+  /** Another change that the bug needs, such as the second wall, which is removed first. */
+  readonly also?: readonly Change[];
+  /** The title of the test that fails with the bug, as it stands in the source. */
+  readonly test: string;
+}
+
+/** One bug, and the test that catches it. */
+export interface Bug extends Omit<Planting, 'test'> {
+  readonly bug: string;
+  readonly caughtBy: TestName;
+}
 
 export interface TestName {
   readonly file: string;
@@ -39,7 +47,7 @@ const functions = 'prisma/functions/';
 export function planted(root: string, { file, find, put, also = [] }: Bug): Map<string, string> {
   const files = new Map<string, string>();
   const read = (path: string) => files.get(path) ?? readFileSync(join(root, path), 'utf8');
-  for (const change of [{ file, find, put }, ...also]) {
+  for (const change of [{ file, find, ...(put !== undefined && { put }) }, ...also]) {
     const path = change.file === migrations ? migrationWith(root, change.find) : change.file;
     const before = read(path);
     const after = replaceOnce(before, change, path);
@@ -64,7 +72,7 @@ function migrationWith(root: string, text: string): string {
   return found;
 }
 
-function replaceOnce(text: string, { find, put }: Pick<Change, 'find' | 'put'>, path: string): string {
+function replaceOnce(text: string, { find, put = '' }: Pick<Change, 'find' | 'put'>, path: string): string {
   const [before, after, ...more] = text.split(find);
   if (before === undefined || after === undefined || more.length > 0) {
     throw new Error(`${path} has this ${text.split(find).length - 1} times, and not once: ${find.slice(0, 200)}`);

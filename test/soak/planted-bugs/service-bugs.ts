@@ -1,461 +1,326 @@
-import type { Bug } from './plant.ts';
+import type { Bugs } from './plant.ts';
 
 /** Bugs in what is around the ledger: prices, webhooks, streams, and the limits of requests. */
-export const serviceBugs: readonly Bug[] = [
-  {
-    bug: 'what is sent for a locked receiving amount is rounded down',
-    file: 'src/payments/pricing/pricing-terms.ts',
-    find: 'return { exact, amount: roundUp(exact) };',
-    put: 'return { exact, amount: roundUp(exact) - (exact.numerator % exact.denominator === 0n ? 0n : 1n) };',
-    caughtBy: { file: 'test/payments/pricing.test.ts', title: 'the formulas of the fee engine are met exactly' },
-  },
-  {
-    bug: 'half a unit is rounded down',
-    file: 'src/core/fraction.ts',
-    find: 'numerator: 2n * numerator + denominator, denominator: 2n * denominator',
-    put: 'numerator: 2n * numerator + denominator - 1n, denominator: 2n * denominator',
-    caughtBy: {
-      file: 'test/payments/pricing.test.ts',
-      title: 'less than half a receiving unit is refused, half of one is rounded up to one',
+export const serviceBugs: Bugs = {
+  'test/payments/pricing.test.ts': {
+    'what is sent for a locked receiving amount is rounded down': {
+      file: 'src/payments/pricing/pricing-terms.ts',
+      find: 'return { exact, amount: roundUp(exact) };',
+      put: 'return { exact, amount: roundUp(exact) - (exact.numerator % exact.denominator === 0n ? 0n : 1n) };',
+      test: 'the formulas of the fee engine are met exactly',
+    },
+    'half a unit is rounded down': {
+      file: 'src/core/fraction.ts',
+      find: 'numerator: 2n * numerator + denominator, denominator: 2n * denominator',
+      put: 'numerator: 2n * numerator + denominator - 1n, denominator: 2n * denominator',
+      test: 'less than half a receiving unit is refused, half of one is rounded up to one',
+    },
+    'a locked amount may be one above its bound': {
+      file: 'src/payments/pricing/pricing.ts',
+      find: 'if (lockedAmount > maxAmount)',
+      put: 'if (lockedAmount > maxAmount + 1n)',
+      test: 'a locked amount above the maximum is refused (%s)',
     },
   },
-  {
-    bug: 'a locked amount may be one above its bound',
-    file: 'src/payments/pricing/pricing.ts',
-    find: 'if (lockedAmount > maxAmount)',
-    put: 'if (lockedAmount > maxAmount + 1n)',
-    caughtBy: { file: 'test/payments/pricing.test.ts', title: 'a locked amount above the maximum is refused (%s)' },
-  },
-  {
-    bug: "a provider's late news of a delivery ends the watch for its return",
-    file: 'src/payments/orders/orders.ts',
-    find: "($3 or t.status <> 'COMPLETED')",
-    put: '($3 or true)',
-    caughtBy: {
-      file: 'test/rails/upstream-webhooks.test.ts',
-      title:
-        'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
+  'test/rails/upstream-webhooks.test.ts': {
+    "a provider's late news of a delivery ends the watch for its return": {
+      file: 'src/payments/orders/orders.ts',
+      find: "($3 or t.status <> 'COMPLETED')",
+      put: '($3 or true)',
+      test: 'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
+    },
+    'an identity check that is not final is made once': {
+      file: 'src/rails/upstream/upstream-identity.ts',
+      find: 'customer.attempts > 0 ? await readCustomer(client, customer) : undefined',
+      put: 'undefined',
+      test: 'an identity whose decision no webhook has reported is asked about again, until it is decided or has another name',
+    },
+    "a provider's webhook is worked on once for each time that it was sent": {
+      file: 'src/payments/providers/receive-webhook.ts',
+      find: 'platform_id, webhook_id, body) values ($1, $2, $3) on conflict do nothing',
+      put: 'platform_id, webhook_id, body) values ($1, concat($2::text, uuid_v7()), $3)',
+      test: 'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
     },
   },
-  {
-    bug: 'a deposit is taken under another key each time',
-    file: 'src/rails/upstream/upstream-deposits.ts',
-    find: '{ body, key: ',
-    put: '{ body, key: performance.now() + ',
-    caughtBy: {
-      file: 'test/rails/upstream-deposits.test.ts',
-      title: 'a deposit whose answer was lost upstream is taken once and credited once',
+  'test/rails/upstream-deposits.test.ts': {
+    'a deposit is taken under another key each time': {
+      file: 'src/rails/upstream/upstream-deposits.ts',
+      find: '{ body, key: ',
+      put: '{ body, key: performance.now() + ',
+      test: 'a deposit whose answer was lost upstream is taken once and credited once',
+    },
+    'the question for deposits passes one that is under way': {
+      file: 'src/payments/providers/find-deposits.ts',
+      find: 'if (isOpen) oldestUnderWay',
+      put: 'if (unsound.includes(deposit)) oldestUnderWay',
+      test: 'deposits that no webhook has reported are found, also one that is under way for a while',
     },
   },
-  {
-    bug: 'the question for deposits passes one that is under way',
-    file: 'src/payments/providers/find-deposits.ts',
-    find: 'if (isOpen) oldestUnderWay',
-    put: 'if (unsound.includes(deposit)) oldestUnderWay',
-    caughtBy: {
-      file: 'test/rails/upstream-deposits.test.ts',
-      title: 'deposits that no webhook has reported are found, also one that is under way for a while',
+  'test/rails/upstream.test.ts': {
+    'a payment that has settled upstream is sent again when it is asked about once more': {
+      file: 'src/rails/upstream/upstream-orders.ts',
+      find: 'if (order.settled) return this.#lookAgain(order);',
+      test: 'what has settled is not sent again where upstream does not have it any more: a person must look',
     },
   },
-  {
-    bug: 'a payment that has settled upstream is sent again when it is asked about once more',
-    file: 'src/rails/upstream/upstream-orders.ts',
-    find: 'if (order.settled) return this.#lookAgain(order);',
-    put: '',
-    caughtBy: {
-      file: 'test/rails/upstream.test.ts',
-      title: 'what has settled is not sent again where upstream does not have it any more: a person must look',
+  'test/webhooks/addresses.test.ts': {
+    'webhooks reach any unicast address of IPv6': {
+      file: 'src/outside/addresses.ts',
+      find: 'return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);',
+      put: 'return true;',
+      test: 'a name that resolves to any inner address is not connected to, alone or beside a public one',
+    },
+    'one public address among several is enough for a webhook': {
+      file: 'src/outside/addresses.ts',
+      find: '!addresses.every(allowed)',
+      put: '!addresses.some(allowed)',
+      test: 'a name that resolves to any inner address is not connected to, alone or beside a public one',
     },
   },
-  {
-    bug: 'an identity check that is not final is made once',
-    file: 'src/rails/upstream/upstream-identity.ts',
-    find: 'customer.attempts > 0 ? await readCustomer(client, customer) : undefined',
-    put: 'undefined',
-    caughtBy: {
-      file: 'test/rails/upstream-webhooks.test.ts',
-      title:
-        'an identity whose decision no webhook has reported is asked about again, until it is decided or has another name',
+  'test/webhooks/endpoints.test.ts': {
+    'a webhook is signed without its time': {
+      file: 'src/webhooks/delivery/signing.ts',
+      find: 'new Webhook(secret).sign(message.id, message.at, message.body)',
+      put: 'new Webhook(secret).sign(message.id, new Date(0), message.body)',
+      test: 'a new endpoint gets a test event, signed so that the convention’s own library verifies its raw bytes',
+    },
+    'after a rotation only the new secret signs': {
+      file: 'src/webhooks/delivery/signing.ts',
+      find: "signature': secrets\n",
+      put: "signature': secrets\n      .slice(0, 1)\n",
+      test: 'while a secret is rotated, the old and the new one both verify, and only a third does not',
+    },
+    'every endpoint gets every type of event': {
+      file: 'src/webhooks/delivery/fan-out.ts',
+      find: 'else v.type = any(b.event_types) end',
+      put: 'else true end',
+      test: 'an endpoint gets only the types that it asked for, and never those that are in the feed only',
     },
   },
-  {
-    bug: "a provider's webhook is worked on once for each time that it was sent",
-    file: 'src/payments/providers/receive-webhook.ts',
-    find: 'platform_id, webhook_id, body) values ($1, $2, $3) on conflict do nothing',
-    put: 'platform_id, webhook_id, body) values ($1, concat($2::text, uuid_v7()), $3)',
-    caughtBy: {
-      file: 'test/rails/upstream-webhooks.test.ts',
-      title:
-        'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
+  'test/webhooks/health.test.ts': {
+    'a late failure of a webhook counts after a later success': {
+      file: 'src/webhooks/delivery/deliveries.ts',
+      find: 'and (failures_after is null or failures_after < $6)',
+      put: 'and ($6::timestamptz is not null)',
+      test: 'a failure that comes late counts no more: after a later success, or when the endpoint has moved',
+    },
+    'failures at an old URL count against the new one': {
+      file: 'src/webhooks/endpoints/endpoint-changes.ts',
+      find: '{ ...enabledState, failuresAfter: now }',
+      put: 'enabledState',
+      test: 'a failure that comes late counts no more: after a later success, or when the endpoint has moved',
     },
   },
-  {
-    bug: 'webhooks reach any unicast address of IPv6',
-    file: 'src/outside/addresses.ts',
-    find: 'return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);',
-    put: 'return true;',
-    caughtBy: {
-      file: 'test/webhooks/addresses.test.ts',
-      title: 'a name that resolves to any inner address is not connected to, alone or beside a public one',
+  'test/payments/lookups.test.ts': {
+    'a token has no bound of lookups': {
+      file: 'src/payments/receivers/lookups.ts',
+      find: 'if (found.isFull) {',
+      put: 'if (found.isFull && caller.tokenId === undefined) {',
+      test: 'a token has a bounded number of lookups that have not expired, whoever else has more',
     },
   },
-  {
-    bug: 'one public address among several is enough for a webhook',
-    file: 'src/outside/addresses.ts',
-    find: '!addresses.every(allowed)',
-    put: '!addresses.some(allowed)',
-    caughtBy: {
-      file: 'test/webhooks/addresses.test.ts',
-      title: 'a name that resolves to any inner address is not connected to, alone or beside a public one',
+  'test/rest/webhook-endpoint.test.ts': {
+    'a seventeenth webhook test may wait': {
+      file: 'src/webhooks/endpoints/test-event.ts',
+      find: 'if (waiting >= maxWaiting) {',
+      put: 'if (waiting > maxWaiting) {',
+      test: 'of a platform’s tests sixteen wait for their receivers; one more is 429 on both APIs, and nothing was sent',
     },
   },
-  {
-    bug: 'a webhook is signed without its time',
-    file: 'src/webhooks/delivery/signing.ts',
-    find: 'new Webhook(secret).sign(message.id, message.at, message.body)',
-    put: 'new Webhook(secret).sign(message.id, new Date(0), message.body)',
-    caughtBy: {
-      file: 'test/webhooks/endpoints.test.ts',
-      title: 'a new endpoint gets a test event, signed so that the convention’s own library verifies its raw bytes',
+  'test/cli/ops.test.ts': {
+    'an instance starts without a key that others on its database use': {
+      file: 'src/start/keys-in-use.ts',
+      find: "config.NODE_ENV === 'production') throw",
+      put: "config.NODE_ENV === 'test') throw",
+      test: 'are checked at a start: an instance that lacks one of those in use is refused, and what it has is retired',
     },
   },
-  {
-    bug: 'a late failure of a webhook counts after a later success',
-    file: 'src/webhooks/delivery/deliveries.ts',
-    find: 'and (failures_after is null or failures_after < $6)',
-    put: 'and ($6::timestamptz is not null)',
-    caughtBy: {
-      file: 'test/webhooks/health.test.ts',
-      title: 'a failure that comes late counts no more: after a later success, or when the endpoint has moved',
+  'test/database/migrate.test.ts': {
+    'a migration that waits for a lock is given up': {
+      file: 'src/database/migrations/migrate.ts',
+      find: 'if (attempt === attempts)',
+      put: 'if (attempt <= attempts)',
+      test: 'a migration that needs a lock of another session lets others through, and is tried again until it has it',
     },
   },
-  {
-    bug: 'failures at an old URL count against the new one',
-    file: 'src/webhooks/endpoints/endpoint-changes.ts',
-    find: '{ ...enabledState, failuresAfter: now }',
-    put: 'enabledState',
-    caughtBy: {
-      file: 'test/webhooks/health.test.ts',
-      title: 'a failure that comes late counts no more: after a later success, or when the endpoint has moved',
+  'test/webhooks/secret-box.test.ts': {
+    'the secret of one endpoint opens for another': {
+      file: 'src/core/secret-box.ts',
+      find: 'cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner))',
+      put: "cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner && ''))",
+      also: [
+        {
+          file: 'src/core/secret-box.ts',
+          find: '      .setAAD(Buffer.from(owner))\n      .setAuthTag',
+          put: "      .setAAD(Buffer.from(owner && ''))\n      .setAuthTag",
+        },
+      ],
+      test: 'a sealed secret opens only with its key, for its owner, and unchanged',
     },
   },
-  {
-    bug: 'a token has no bound of lookups',
-    file: 'src/payments/receivers/lookups.ts',
-    find: 'if (found.isFull) {',
-    put: 'if (found.isFull && caller.tokenId === undefined) {',
-    caughtBy: {
-      file: 'test/payments/lookups.test.ts',
-      title: 'a token has a bounded number of lookups that have not expired, whoever else has more',
-    },
-  },
-  {
-    bug: 'a seventeenth webhook test may wait',
-    file: 'src/webhooks/endpoints/test-event.ts',
-    find: 'if (waiting >= maxWaiting) {',
-    put: 'if (waiting > maxWaiting) {',
-    caughtBy: {
-      file: 'test/rest/webhook-endpoint.test.ts',
-      title:
-        'of a platform’s tests sixteen wait for their receivers; one more is 429 on both APIs, and nothing was sent',
-    },
-  },
-  {
-    bug: 'after a rotation only the new secret signs',
-    file: 'src/webhooks/delivery/signing.ts',
-    find: "signature': secrets\n",
-    put: "signature': secrets\n      .slice(0, 1)\n",
-    caughtBy: {
-      file: 'test/webhooks/endpoints.test.ts',
-      title: 'while a secret is rotated, the old and the new one both verify, and only a third does not',
-    },
-  },
-  {
-    bug: 'an instance starts without a key that others on its database use',
-    file: 'src/start/keys-in-use.ts',
-    find: "config.NODE_ENV === 'production') throw",
-    put: "config.NODE_ENV === 'test') throw",
-    caughtBy: {
-      file: 'test/cli/ops.test.ts',
-      title:
-        'are checked at a start: an instance that lacks one of those in use is refused, and what it has is retired',
-    },
-  },
-  {
-    bug: 'a migration that waits for a lock is given up',
-    file: 'src/database/migrations/migrate.ts',
-    find: 'if (attempt === attempts)',
-    put: 'if (attempt <= attempts)',
-    caughtBy: {
-      file: 'test/database/migrate.test.ts',
-      title: 'a migration that needs a lock of another session lets others through, and is tried again until it has it',
-    },
-  },
-  {
-    bug: 'the secret of one endpoint opens for another',
-    file: 'src/core/secret-box.ts',
-    find: 'cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner))',
-    put: "cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner && ''))",
-    also: [
-      {
-        file: 'src/core/secret-box.ts',
-        find: '      .setAAD(Buffer.from(owner))\n      .setAuthTag',
-        put: "      .setAAD(Buffer.from(owner && ''))\n      .setAuthTag",
-      },
-    ],
-    caughtBy: {
-      file: 'test/webhooks/secret-box.test.ts',
-      title: 'a sealed secret opens only with its key, for its owner, and unchanged',
-    },
-  },
-  {
-    bug: 'every endpoint gets every type of event',
-    file: 'src/webhooks/delivery/fan-out.ts',
-    find: 'else v.type = any(b.event_types) end',
-    put: 'else true end',
-    caughtBy: {
-      file: 'test/webhooks/endpoints.test.ts',
-      title: 'an endpoint gets only the types that it asked for, and never those that are in the feed only',
-    },
-  },
-  {
-    bug: 'every endpoint is asked for its approval',
-    file: 'src/webhooks/delivery/fan-out.ts',
-    find: `
+  'test/webhooks/approval.test.ts': {
+    'every endpoint is asked for its approval': {
+      file: 'src/webhooks/delivery/fan-out.ts',
+      find: `
          and b.id = (select o.id from webhook_endpoint o
                      where o.platform_id = b.platform_id and o.status <> 'DISABLED' and 'INCOMING_PAYMENT' = any(o.event_types)
                      order by o.id limit 1)`,
-    put: '',
-    caughtBy: {
-      file: 'test/webhooks/approval.test.ts',
-      title: 'one endpoint is asked and the others are told; a payment over a bank’s rails is no question',
+      test: 'one endpoint is asked and the others are told; a payment over a bank’s rails is no question',
     },
   },
-  {
-    bug: 'an event is skipped where a subscriber has caught up',
-    file: 'src/events/subscribers.ts',
-    find: 'if (event.sequence <= subscriber.position) return false;',
-    put: 'if (event.sequence <= subscriber.position + 1n) return false;',
-    caughtBy: {
-      file: 'test/events/streams.test.ts',
-      title: 'an account that never changed shows its balance, then each change with the balance before and after',
+  'test/events/streams.test.ts': {
+    'an event is skipped where a subscriber has caught up': {
+      file: 'src/events/subscribers.ts',
+      find: 'if (event.sequence <= subscriber.position) return false;',
+      put: 'if (event.sequence <= subscriber.position + 1n) return false;',
+      test: 'an account that never changed shows its balance, then each change with the balance before and after',
     },
   },
-  {
-    bug: 'replays read on the connections of live events',
-    file: 'src/events/reads.ts',
-    find: "this.#replays = database.openPool('feed-replay', replayConnections);",
-    put: 'this.#replays = this.#live;',
-    caughtBy: {
-      file: 'test/events/replays.test.ts',
-      title: 'while replays wait for the database, live events and requests do not; those that queue share one read',
+  'test/events/replays.test.ts': {
+    'replays read on the connections of live events': {
+      file: 'src/events/reads.ts',
+      find: "this.#replays = database.openPool('feed-replay', replayConnections);",
+      put: 'this.#replays = this.#live;',
+      test: 'while replays wait for the database, live events and requests do not; those that queue share one read',
     },
   },
-  {
-    bug: 'followers that see different things share the text of an event',
-    file: 'src/graphql/server/shared-results.ts',
-    find: 'return JSON.stringify([scope, variables]);',
-    put: 'return JSON.stringify([variables]);',
-    caughtBy: {
-      file: 'test/events/sharing.test.ts',
-      title: 'callers that see different things share nothing, with the same document for the same event',
+  'test/events/sharing.test.ts': {
+    'followers that see different things share the text of an event': {
+      file: 'src/graphql/server/shared-results.ts',
+      find: 'return JSON.stringify([scope, variables]);',
+      put: 'return JSON.stringify([variables]);',
+      test: 'callers that see different things share nothing, with the same document for the same event',
     },
   },
-  {
-    bug: 'a platform that fills every place takes the places of all',
-    file: 'src/http/in-flight.ts',
-    find: 'return own < limit / tenants && tenants > 1 && count',
-    put: 'return own < 0 && tenants > 1 && count',
-    caughtBy: {
-      file: 'test/http/overload.test.ts',
-      title: 'shares are equal among those who have requests in flight, and all of them together are bounded',
+  'test/http/overload.test.ts': {
+    'a platform that fills every place takes the places of all': {
+      file: 'src/http/in-flight.ts',
+      find: 'return own < limit / tenants && tenants > 1 && count',
+      put: 'return own < 0 && tenants > 1 && count',
+      test: 'shares are equal among those who have requests in flight, and all of them together are bounded',
+    },
+    'what is too much for the instance is refused late for a platform that is alone, too': {
+      file: 'src/http/in-flight.ts',
+      find: 'return this.#limits.turns.isAlone(tenant);',
+      put: 'return this.#limits.turns.isAlone(tenant) && this.#load.count === 0;',
+      test: 'what is too much for the instance is refused at once while a platform is alone, and late where others share it',
+    },
+    'what is too much for the instance is refused at once for a platform beside others, too': {
+      file: 'src/http/in-flight.ts',
+      find: 'return this.#limits.turns.isAlone(tenant);',
+      put: 'return tenant.isPlatform;',
+      test: 'what is too much for the instance is refused at once while a platform is alone, and late where others share it',
+    },
+    'who has few requests is refused when answers to another become slow': {
+      file: 'src/http/in-flight.ts',
+      find: 'count < 2 * this.#limits.maxInFlight',
+      put: 'count < 2 * limit',
+      test: 'nobody is refused because answers to another have become slow after it was admitted',
+    },
+    'expensive documents have all turns of their platform': {
+      file: 'src/http/turns.ts',
+      find: 'Math.floor(this.#most * expensivePart)',
+      put: 'this.#most',
+      test: 'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
+    },
+    'what waits for an expensive document keeps its turn': {
+      file: 'src/core/turn.ts',
+      find: 'if (wait) await turnlessWait(wait);',
+      put: 'if (wait) await wait;',
+      test: 'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
+    },
+    'an ended request keeps its place': {
+      file: 'src/http/in-flight.ts',
+      find: '    this.#load.count -= 1;\n',
+      test: 'one request too many is refused with 503 and Retry-After; when there is room again it is answered',
     },
   },
-  {
-    bug: 'what is too much for the instance is refused late for a platform that is alone, too',
-    file: 'src/http/in-flight.ts',
-    find: 'return this.#limits.turns.isAlone(tenant);',
-    put: 'return this.#limits.turns.isAlone(tenant) && this.#load.count === 0;',
-    caughtBy: {
-      file: 'test/http/overload.test.ts',
-      title:
-        'what is too much for the instance is refused at once while a platform is alone, and late where others share it',
+  'test/http/provider-webhooks.test.ts': {
+    'the time of a refused webhook says what it is about': {
+      file: 'src/http/provider-webhooks.ts',
+      find: 'await outsideWait(Promise.all([refusable, pace',
+      put: 'await outsideWait(Promise.all([pace',
+      test: 'no refusal of a webhook is answered before its time, whatever it is about, and none holds a place meanwhile',
     },
   },
-  {
-    bug: 'what is too much for the instance is refused at once for a platform beside others, too',
-    file: 'src/http/in-flight.ts',
-    find: 'return this.#limits.turns.isAlone(tenant);',
-    put: 'return tenant.isPlatform;',
-    caughtBy: {
-      file: 'test/http/overload.test.ts',
-      title:
-        'what is too much for the instance is refused at once while a platform is alone, and late where others share it',
+  'test/graphql/abandoned.test.ts': {
+    'an answer has no bound in bytes': {
+      file: 'src/graphql/reading/run.ts',
+      find: 'run.bind(run.maxBytes)',
+      put: 'run.bind(2 ** 30 + run.maxBytes)',
+      test: 'an answer that would have too many bytes is refused, and names the limit',
+    },
+    'the mutations of a client that has gone are carried out': {
+      file: 'src/graphql/schema/mutation.ts',
+      find: 'if (context.isAbandoned()) throw abandoned();',
+      test: 'a client that breaks its request off has no further mutation carried out',
     },
   },
-  {
-    bug: 'who has few requests is refused when answers to another become slow',
-    file: 'src/http/in-flight.ts',
-    find: 'count < 2 * this.#limits.maxInFlight',
-    put: 'count < 2 * limit',
-    caughtBy: {
-      file: 'test/http/overload.test.ts',
-      title: 'nobody is refused because answers to another have become slow after it was admitted',
+  'test/graphql/cost.test.ts': {
+    'a list of ids is counted as one in the cost of a document': {
+      file: 'src/graphql/limits/list-sizes.ts',
+      find: 'clampSize(Array.isArray(value.sent) ? value.sent.length : 1)',
+      put: 'clampSize(Array.isArray(value.sent) ? Math.min(1, value.sent.length) : 1)',
+      test: 'refuses ids that are too many for what is asked of each, and names the list',
+    },
+    'fragments on different types cost together what they cost one by one': {
+      file: 'src/graphql/limits/alternatives.ts',
+      find: 'if (!types || on === parent',
+      put: 'if (types || on === parent',
+      test: 'is as dear as the dearest of what changed, where a hundred events show it, whatever it is',
+    },
+    'a filter below a parent is no search': {
+      file: 'src/graphql/limits/search-cost.ts',
+      find: 'let conditions = Number(search.isBelow) + Number(isByChange);',
+      put: 'let conditions = Number(isByChange);',
+      test: 'costs what a search costs, once: %s(%s)',
+    },
+    'several values of one filter are no search': {
+      file: 'src/graphql/limits/search-cost.ts',
+      find: 'new Set([value].flat()).size <= 1',
+      put: 'new Set([value].flat()).size > 0',
+      test: 'costs what a search costs, once: %s(%s)',
+    },
+    'a filter in a variable is no search': {
+      file: 'src/graphql/limits/list-sizes.ts',
+      find: "'sent' in resolved ? resolved.sent :",
+      put: "'sent' in resolved ? undefined :",
+      test: 'is found in variables, their defaults and parts of them',
     },
   },
-  {
-    bug: 'expensive documents have all turns of their platform',
-    file: 'src/http/turns.ts',
-    find: 'Math.floor(this.#most * expensivePart)',
-    put: 'this.#most',
-    caughtBy: {
-      file: 'test/http/overload.test.ts',
-      title:
-        'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
+  'test/graphql/document-size.test.ts': {
+    'of fragments on different types, those that every row has are forgotten beside those of its own type': {
+      file: 'src/graphql/limits/alternatives.ts',
+      find: 'return add(sum, sum.alternatives?.get(name) ?? noCost);',
+      put: 'return sum.alternatives?.get(name) ?? sum;',
+      test: 'a selection set costs as much as the dearest of all that a row can be',
     },
   },
-  {
-    bug: 'what waits for an expensive document keeps its turn',
-    file: 'src/core/turn.ts',
-    find: 'if (wait) await turnlessWait(wait);',
-    put: 'if (wait) await wait;',
-    caughtBy: {
-      file: 'test/http/overload.test.ts',
-      title:
-        'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
+  'test/work/housekeeping.test.ts': {
+    'idempotency keys are forgotten after 20 days': {
+      file: 'src/work/housekeeping.ts',
+      find: 'from idempotency_record where created_at < ${retentionStart}',
+      put: "from idempotency_record where created_at < ${retentionStart} + interval '10 days'",
+      test: 'an idempotency key is remembered for 30 days and then forgotten',
+    },
+    'webhook deliveries that wait are deleted when they are old': {
+      file: 'src/work/housekeeping.ts',
+      find: "w.status <> 'PENDING' and ",
+      test: 'webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay',
     },
   },
-  {
-    bug: 'the time of a refused webhook says what it is about',
-    file: 'src/http/provider-webhooks.ts',
-    find: 'await outsideWait(Promise.all([refusable, pace',
-    put: 'await outsideWait(Promise.all([pace',
-    caughtBy: {
-      file: 'test/http/provider-webhooks.test.ts',
-      title:
-        'no refusal of a webhook is answered before its time, whatever it is about, and none holds a place meanwhile',
+  'test/database/restore.test.ts': {
+    'an order has a new id each time, whatever the idempotency key of its payment': {
+      file: 'src/payments/orders/order-ids.ts',
+      find: 'keyedOperation(caller, operation), key)',
+      put: 'keyedOperation(caller, operation), fresh)',
+      test: 'what is paid again with the same key has the same order, so a provider does not pay twice',
+    },
+    'a key that is used anew after its retention gets the order of its first use': {
+      file: 'prisma/functions/apply_plans.sql',
+      find: 'select r.platform_id, free_order_id(r.platform_id, r.id),',
+      put: 'select r.platform_id, r.id,',
+      test: 'a key whose record has passed its retention makes a payment of its own, with an order of its own',
     },
   },
-  {
-    bug: 'an ended request keeps its place',
-    file: 'src/http/in-flight.ts',
-    find: '    this.#load.count -= 1;\n',
-    put: '',
-    caughtBy: {
-      file: 'test/http/overload.test.ts',
-      title: 'one request too many is refused with 503 and Retry-After; when there is room again it is answered',
-    },
-  },
-  {
-    bug: 'an answer has no bound in bytes',
-    file: 'src/graphql/reading/run.ts',
-    find: 'run.bind(run.maxBytes)',
-    put: 'run.bind(2 ** 30 + run.maxBytes)',
-    caughtBy: {
-      file: 'test/graphql/abandoned.test.ts',
-      title: 'an answer that would have too many bytes is refused, and names the limit',
-    },
-  },
-  {
-    bug: 'the mutations of a client that has gone are carried out',
-    file: 'src/graphql/schema/mutation.ts',
-    find: 'if (context.isAbandoned()) throw abandoned();',
-    put: '',
-    caughtBy: {
-      file: 'test/graphql/abandoned.test.ts',
-      title: 'a client that breaks its request off has no further mutation carried out',
-    },
-  },
-  {
-    bug: 'a list of ids is counted as one in the cost of a document',
-    file: 'src/graphql/limits/list-sizes.ts',
-    find: 'clampSize(Array.isArray(value.sent) ? value.sent.length : 1)',
-    put: 'clampSize(Array.isArray(value.sent) ? Math.min(1, value.sent.length) : 1)',
-    caughtBy: {
-      file: 'test/graphql/cost.test.ts',
-      title: 'refuses ids that are too many for what is asked of each, and names the list',
-    },
-  },
-  {
-    bug: 'fragments on different types cost together what they cost one by one',
-    file: 'src/graphql/limits/alternatives.ts',
-    find: 'if (!types || on === parent',
-    put: 'if (types || on === parent',
-    caughtBy: {
-      file: 'test/graphql/cost.test.ts',
-      title: 'is as dear as the dearest of what changed, where a hundred events show it, whatever it is',
-    },
-  },
-  {
-    bug: 'of fragments on different types, those that every row has are forgotten beside those of its own type',
-    file: 'src/graphql/limits/alternatives.ts',
-    find: 'return add(sum, sum.alternatives?.get(name) ?? noCost);',
-    put: 'return sum.alternatives?.get(name) ?? sum;',
-    caughtBy: {
-      file: 'test/graphql/document-size.test.ts',
-      title: 'a selection set costs as much as the dearest of all that a row can be',
-    },
-  },
-  {
-    bug: 'a filter below a parent is no search',
-    file: 'src/graphql/limits/search-cost.ts',
-    find: 'let conditions = Number(search.isBelow) + Number(isByChange);',
-    put: 'let conditions = Number(isByChange);',
-    caughtBy: { file: 'test/graphql/cost.test.ts', title: 'costs what a search costs, once: %s(%s)' },
-  },
-  {
-    bug: 'several values of one filter are no search',
-    file: 'src/graphql/limits/search-cost.ts',
-    find: 'new Set([value].flat()).size <= 1',
-    put: 'new Set([value].flat()).size > 0',
-    caughtBy: { file: 'test/graphql/cost.test.ts', title: 'costs what a search costs, once: %s(%s)' },
-  },
-  {
-    bug: 'a filter in a variable is no search',
-    file: 'src/graphql/limits/list-sizes.ts',
-    find: "'sent' in resolved ? resolved.sent :",
-    put: "'sent' in resolved ? undefined :",
-    caughtBy: { file: 'test/graphql/cost.test.ts', title: 'is found in variables, their defaults and parts of them' },
-  },
-  {
-    bug: 'idempotency keys are forgotten after 20 days',
-    file: 'src/work/housekeeping.ts',
-    find: 'from idempotency_record where created_at < ${retentionStart}',
-    put: "from idempotency_record where created_at < ${retentionStart} + interval '10 days'",
-    caughtBy: {
-      file: 'test/work/housekeeping.test.ts',
-      title: 'an idempotency key is remembered for 30 days and then forgotten',
-    },
-  },
-  {
-    bug: 'webhook deliveries that wait are deleted when they are old',
-    file: 'src/work/housekeeping.ts',
-    find: "w.status <> 'PENDING' and ",
-    put: '',
-    caughtBy: {
-      file: 'test/work/housekeeping.test.ts',
-      title:
-        'webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay',
-    },
-  },
-  {
-    bug: 'an order has a new id each time, whatever the idempotency key of its payment',
-    file: 'src/payments/orders/order-ids.ts',
-    find: 'keyedOperation(caller, operation), key)',
-    put: 'keyedOperation(caller, operation), fresh)',
-    caughtBy: {
-      file: 'test/database/restore.test.ts',
-      title: 'what is paid again with the same key has the same order, so a provider does not pay twice',
-    },
-  },
-  {
-    bug: 'a key that is used anew after its retention gets the order of its first use',
-    file: 'prisma/functions/apply_plans.sql',
-    find: 'select r.platform_id, free_order_id(r.platform_id, r.id),',
-    put: 'select r.platform_id, r.id,',
-    caughtBy: {
-      file: 'test/database/restore.test.ts',
-      title: 'a key whose record has passed its retention makes a payment of its own, with an order of its own',
-    },
-  },
-];
+};
