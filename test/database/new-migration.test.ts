@@ -23,10 +23,7 @@ test("the project's migrations make what its schema and its functions describe",
   expect(await missingSql(url)).toBe('');
 });
 
-test('where the schema says that triggers take the place of foreign keys, there are the triggers and no keys', async () => {
-  const schema = await readFile('prisma/schema.prisma', 'utf8');
-  const words = [...schema.matchAll(/No foreign key: (\w+)/g)].map(([, trigger]) => trigger);
-  expect(words.toSorted()).toEqual([...keysByTriggers.values()].toSorted());
+test('where triggers take the place of foreign keys, the catalog has the triggers and no keys', async () => {
   const database = await freshDatabase();
   const triggers = await query<{ name: string }>(
     database.url,
@@ -34,7 +31,8 @@ test('where the schema says that triggers take the place of foreign keys, there 
   );
   const keys = await query<{ conname: string }>(database.url, `select conname from pg_constraint where contype = 'f'`);
   await database.drop();
-  expect(triggers.map(({ name }) => name)).toEqual(expect.arrayContaining([...new Set(keysByTriggers.values())]));
+  expect(keysByTriggers.size).toBeGreaterThan(0);
+  expect(triggers.map(({ name }) => name)).toEqual(expect.arrayContaining([...keysByTriggers.values()]));
   expect(keys.filter(({ conname }) => keysByTriggers.has(conname))).toEqual([]);
 });
 
