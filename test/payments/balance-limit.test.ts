@@ -290,7 +290,7 @@ test('over random histories near the bound, only refunds come to stand beyond it
       );
       expect(rows).toEqual([]);
     }),
-    { numRuns: 8, interruptAfterTimeLimit: 15_000 },
+    { numRuns: 8 },
   );
 });
 

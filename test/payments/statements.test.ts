@@ -46,7 +46,7 @@ const document = `query ($id: ID!, $from: DateTime!, $to: DateTime!, $first: Int
   } } } }`;
 
 /** Reads the statement of a period with all its entries, page by page. */
-async function statementOf(id: string, from: Date, to: Date, first = 100): Promise<Data> {
+async function statementOf(id: string, from: Date, to: Date, first = 50): Promise<Data> {
   let after: string | undefined;
   const entries: Data[] = [];
   for (;;) {
@@ -116,7 +116,7 @@ test('what one request reads of an account that is paid meanwhile is of one mome
     isPaid = true;
   });
   do {
-    const { account } = await t.platform.ask(document, { id: stranger.usd, from, to, first: 100 });
+    const { account } = await t.platform.ask(document, { id: stranger.usd, from, to, first: 50 });
     const entries = account.ledgerEntries.edges.map(({ node }: Data) => BigInt(node.amount.amount));
     const sum = entries.reduce((all: bigint, amount: bigint) => all + amount, 0n);
     expect(account.statement).toMatchObject({
