@@ -1,4 +1,4 @@
-import { servingUrl } from '../src/database/embedded/serving-login.ts';
+import { servingUrl } from '../src/infra/database/embedded/serving-login.ts';
 import { type Server, startServer } from './measure.ts';
 
 /** The gateway as it runs for real: production, and every feature on. */

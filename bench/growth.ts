@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { basicAuthorization } from '../src/access/tokens/basic-authorization.ts';
-import { startEmbeddedPostgres } from '../src/database/embedded/embedded.ts';
+import { basicAuthorization } from '../src/domain/access/tokens/basic-authorization.ts';
+import { startEmbeddedPostgres } from '../src/infra/database/embedded/embedded.ts';
 import { startGateway } from './gateway.ts';
 import { measureInTurns, requests, type Server, type Timing } from './measure.ts';
 import { credentials, type Prepared, prepare } from './prepare.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { startEmbeddedPostgres } from '../src/database/embedded/embedded.ts';
+import { startEmbeddedPostgres } from '../src/infra/database/embedded/embedded.ts';
 import { prepare } from './prepare.ts';
 import { machine, markdown } from './report.ts';
 import { runAll } from './run.ts';

@@ -184,7 +184,11 @@ export async function startServer(
 ): Promise<Server> {
   const began = performance.now();
   const cwd = path.resolve(import.meta.dirname, '..');
-  const always = ['--disable-warning=ExperimentalWarning', '--import', path.join(cwd, 'src/start/compile-cache.ts')];
+  const always = [
+    '--disable-warning=ExperimentalWarning',
+    '--import',
+    path.join(cwd, 'src/server/start/compile-cache.ts'),
+  ];
   const child = spawn(process.execPath, [...always, ...nodeOptions, script], {
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...environment },

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { pino } from 'pino';
-import { readConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database/database.ts';
-import { makeServingLogin } from '../src/database/embedded/serving-login.ts';
-import { migrate } from '../src/database/migrations/migrate.ts';
-import { execute } from '../src/database/migrations/throwaway.ts';
-import { openPayments } from '../src/gateway.ts';
-import { createPlatform } from '../src/payments/platforms/platforms.ts';
+import { createPlatform } from '../src/domain/platforms/platforms.ts';
+import { openDatabase } from '../src/infra/database/database.ts';
+import { makeServingLogin } from '../src/infra/database/embedded/serving-login.ts';
+import { migrate } from '../src/infra/database/migrations/migrate.ts';
+import { execute } from '../src/infra/database/migrations/throwaway.ts';
+import { readConfig } from '../src/server/config.ts';
+import { openPayments } from '../src/server/gateway.ts';
 import { peerFunctions } from './peers/functions.ts';
 
 /** A database with the rows that are measured, and who asks. */

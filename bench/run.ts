@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { basicAuthorization } from '../src/access/tokens/basic-authorization.ts';
-import { execute } from '../src/database/migrations/throwaway.ts';
-import { audit, auditRules } from '../src/ledger/audit.ts';
+import { basicAuthorization } from '../src/domain/access/tokens/basic-authorization.ts';
+import { audit, auditRules } from '../src/domain/ledger/audit.ts';
+import { execute } from '../src/infra/database/migrations/throwaway.ts';
 import { countStatements } from './counting-proxy.ts';
 import { drained } from './drained.ts';
 import { startGateway } from './gateway.ts';

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what an instance needs that has a Postgres of its own, and nothing else: no tools of development, no embedded
-# Postgres, no second Node. It changes node_modules and src/database/generated of this checkout alone. Needs Node 24 with npm.
+# Postgres, no second Node. It changes node_modules and src/infra/database/generated of this checkout alone. Needs Node 24 with npm.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 import { once } from 'node:events';
 import { Help } from 'commander';
-import { addDevelopers } from './terminal/developers.ts';
-import { Program, run, type Screen } from './terminal/program.ts';
+import { addDevelopers } from './apps/terminal/developers.ts';
+import { Program, run, type Screen } from './apps/terminal/program.ts';
 
 const words = `
 The API token is in PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET; a sandbox on this machine needs none.
@@ -29,7 +29,7 @@ export async function runCommands(args: readonly string[], screen: Screen): Prom
     .description('Runs and repairs the service. The settings are those of the service (see the README).')
     .summary('the commands of operators')
     .option('--json', 'print the answer as JSON');
-  if (args.includes('ops')) (await import('./cli/program.ts')).addOperators(operators);
+  if (args.includes('ops')) (await import('./ops/program.ts')).addOperators(operators);
   return run(program, args);
 }
 

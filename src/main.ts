@@ -1,21 +1,21 @@
 import path from 'node:path';
 import type { Logger } from 'pino';
-import { basicAuthorization } from './access/tokens/basic-authorization.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
-import { openDatabase } from './database/database.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './database/embedded/embedded.ts';
-import { type Gateway, openPayments, startGateway } from './gateway.ts';
-import { openLog } from './observe/log.ts';
-import type { SandboxPlatform } from './pages/shown.ts';
-import { printError } from './print-error.ts';
+import type { SandboxPlatform } from './api/pages/shown.ts';
+import { basicAuthorization } from './domain/access/tokens/basic-authorization.ts';
+import { openDatabase } from './infra/database/database.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './infra/database/embedded/embedded.ts';
 import { closeRails } from './rails/load-rails.ts';
-import { findKeys } from './start/key-file.ts';
-import { checkKeys, idsOfKeys } from './start/keys-in-use.ts';
-import { collectStart, setMemoryFlags } from './start/memory.ts';
-import { prepareDatabase } from './start/prepare-database.ts';
-import { prepareSandboxPlatform, sandboxCredentials } from './start/sandbox-platform.ts';
-import { startTracing } from './start/tracing.ts';
-import { refuseUnsafe } from './start/unsafe-settings.ts';
+import { type Config, ConfigError, readConfig } from './server/config.ts';
+import { type Gateway, openPayments, startGateway } from './server/gateway.ts';
+import { openLog } from './server/observe/log.ts';
+import { printError } from './server/print-error.ts';
+import { findKeys } from './server/start/key-file.ts';
+import { checkKeys, idsOfKeys } from './server/start/keys-in-use.ts';
+import { collectStart, setMemoryFlags } from './server/start/memory.ts';
+import { prepareDatabase } from './server/start/prepare-database.ts';
+import { prepareSandboxPlatform, sandboxCredentials } from './server/start/sandbox-platform.ts';
+import { startTracing } from './server/start/tracing.ts';
+import { refuseUnsafe } from './server/start/unsafe-settings.ts';
 
 /** Runs `npm start`: settings, database, migrations, sandbox, gateway. Ctrl-C or SIGTERM stops them in reverse. */
 async function main(): Promise<void> {

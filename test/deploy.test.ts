@@ -3,10 +3,10 @@ import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, r
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { readConfig, secretSettings } from '../src/config.ts';
-import { openDocs } from '../src/pages/docs.ts';
-import { settings } from '../src/settings.ts';
-import { isWeakKey } from '../src/start/weak-key.ts';
+import { openDocs } from '../src/api/pages/docs.ts';
+import { readConfig, secretSettings } from '../src/server/config.ts';
+import { settings } from '../src/server/settings.ts';
+import { isWeakKey } from '../src/server/start/weak-key.ts';
 
 // The files that run the service elsewhere are not run here: what they name must be there.
 
@@ -78,7 +78,7 @@ test.each(yamlFiles)('%s is YAML', (file) => {
 
 test('a stop ends before each of them kills', () => {
   const seconds = (pattern: RegExp, file: string) => Number(pattern.exec(read(file))?.[1]);
-  // What a stop takes at most after SHUTDOWN_DELAY_MS: deadlinesMs in src/stop.ts, and half a second.
+  // What a stop takes at most after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts, and half a second.
   const stopSeconds = 7;
   expect(seconds(/stop_grace_period: (\d+)s/, 'deploy/compose/compose.yaml')).toBeGreaterThan(2 + stopSeconds);
   const kubernetes = 'deploy/kubernetes/gateway.yaml';

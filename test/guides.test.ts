@@ -32,7 +32,7 @@ const folder = await mkdtemp(path.join(root, 'node_modules/.cache/guides-'));
 // The client package, from its source: test/client/package.test.ts tries what npm gets.
 const client = path.join(folder, 'node_modules/payments-client');
 await mkdir(client, { recursive: true });
-await symlink(path.join(root, 'src/client'), path.join(client, 'src'));
+await symlink(path.join(root, 'src/apps/client'), path.join(client, 'src'));
 const exports = { '.': './src/payments.ts', './operations': './src/generated/operations.ts' };
 await writeFile(path.join(client, 'package.json'), JSON.stringify({ type: 'module', exports }));
 afterAll(() => rm(folder, { recursive: true }));

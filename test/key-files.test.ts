@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ClientTokens } from '../src/access/tokens/client-tokens.ts';
-import { ConfigError } from '../src/config.ts';
-import { openDatabase } from '../src/database/database.ts';
-import { findSecretKey, findSigningKey } from '../src/start/key-file.ts';
+import { ClientTokens } from '../src/domain/access/tokens/client-tokens.ts';
+import { openDatabase } from '../src/infra/database/database.ts';
+import { ConfigError } from '../src/server/config.ts';
+import { findSecretKey, findSigningKey } from '../src/server/start/key-file.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 let directory: string;
@@ -24,7 +24,7 @@ const dieWhileWriting = `
   require('node:module').syncBuiltinESMExports();
   const [find, directory] = process.argv.slice(1);
   const settings = { NODE_ENV: 'development', DATA_DIR: directory };
-  import('./src/start/key-file.ts').then((keys) => keys[find](settings));
+  import('./src/server/start/key-file.ts').then((keys) => keys[find](settings));
 `;
 
 beforeEach(async () => {

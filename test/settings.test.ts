@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readConfig, secretSettings } from '../src/config.ts';
-import { protectionOf } from '../src/database/connections/address.ts';
-import { refuseUnsafe } from '../src/start/unsafe-settings.ts';
-import { isWeakKey } from '../src/start/weak-key.ts';
+import { protectionOf } from '../src/infra/database/connections/address.ts';
+import { readConfig, secretSettings } from '../src/server/config.ts';
+import { refuseUnsafe } from '../src/server/start/unsafe-settings.ts';
+import { isWeakKey } from '../src/server/start/weak-key.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'settings-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,13 +1,13 @@
-import type { Following, FollowOptions } from '../../src/client/follow.ts';
+import type { Following, FollowOptions } from '../../src/apps/client/follow.ts';
 import {
   FollowTransactions,
   type FollowTransactionsSubscription,
   type FollowTransactionsSubscriptionVariables,
   Transactions,
   type TransactionsQuery,
-} from '../../src/client/generated/operations.ts';
-import type { Payments } from '../../src/client/payments.ts';
-import type { ClientToken } from '../../src/client/tokens.ts';
+} from '../../src/apps/client/generated/operations.ts';
+import type { Payments } from '../../src/apps/client/payments.ts';
+import type { ClientToken } from '../../src/apps/client/tokens.ts';
 
 /**
  * Following transactions from a web or mobile app with the client package: what both transports share. With

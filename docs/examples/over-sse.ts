@@ -1,6 +1,6 @@
 import { createClient } from 'graphql-sse';
-import { follow } from '../../src/client/follow.ts';
-import { openPayments } from '../../src/client/payments.ts';
+import { follow } from '../../src/apps/client/follow.ts';
+import { openPayments } from '../../src/apps/client/payments.ts';
 import { type App, type Following, followed } from './follow-transactions.ts';
 
 /**

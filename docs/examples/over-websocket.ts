@@ -1,4 +1,4 @@
-import { openPayments } from '../../src/client/payments.ts';
+import { openPayments } from '../../src/apps/client/payments.ts';
 import { type App, type Following, followed } from './follow-transactions.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ExternalAccountType } from '../database/generated/client/client.ts';
+import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 import type { AccountDetails } from './account-fields.ts';
 import { type AccountType, accountTypes } from './account-types.ts';
 

@@ -1,4 +1,4 @@
-import { isDatabaseFault, OutcomeUnknown } from '../database/faults.ts';
+import { isDatabaseFault, OutcomeUnknown } from '../infra/database/faults.ts';
 import type { FieldPath } from './path.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { QuoteStatus, TransactionStatus } from '../database/generated/client/client.ts';
+import type { QuoteStatus, TransactionStatus } from '../infra/database/generated/client/client.ts';
 
 /**
  * The final statuses of a transaction, as `is_terminal` lists them in the database. (COMPLETED may still become

@@ -1,5 +1,5 @@
-import type { Environment } from '../database/generated/client/client.ts';
-import { type Queryable, statement } from '../database/statement.ts';
+import type { Environment } from '../infra/database/generated/client/client.ts';
+import { type Queryable, statement } from '../infra/database/statement.ts';
 
 /** A platform, and the environment in which it moves money. */
 export interface Tenant {

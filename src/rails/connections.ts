@@ -1,7 +1,7 @@
 import type { SecretBox } from '../core/secret-box.ts';
 import { sealedWith } from '../core/secret-box.ts';
-import type { Database } from '../database/database.ts';
-import { type Queryable, statement } from '../database/statement.ts';
+import type { Database } from '../infra/database/database.ts';
+import { type Queryable, statement } from '../infra/database/statement.ts';
 import type { RailConnections } from './port.ts';
 
 /** The name of the owner with which the connection of a platform is encrypted. */

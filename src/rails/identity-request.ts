@@ -1,4 +1,4 @@
-import type { CustomerType, KycStatus } from '../database/generated/client/client.ts';
+import type { CustomerType, KycStatus } from '../infra/database/generated/client/client.ts';
 
 /** A customer whose identity is to be checked. */
 export interface IdentityRequest {

@@ -1,4 +1,4 @@
-import type { ExternalAccountType } from '../database/generated/client/client.ts';
+import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 
 /** An external account or wallet, as the rail sees it. */
 export interface RailAccount {

@@ -5,7 +5,7 @@ import type {
   ExternalAccountType,
   FailureReason,
   RailOrderKind,
-} from '../database/generated/client/client.ts';
+} from '../infra/database/generated/client/client.ts';
 import type { IdentityAnswer, IdentityRequest } from './identity-request.ts';
 import type { RailAccount } from './rail-account.ts';
 import type { RailDeposits } from './rail-deposits.ts';

@@ -1,4 +1,4 @@
-import type { BeneficiaryVerificationStatus, FailureReason } from '../database/generated/client/client.ts';
+import type { BeneficiaryVerificationStatus, FailureReason } from '../infra/database/generated/client/client.ts';
 import type { RailStep } from './rail-step.ts';
 
 /** The domain of the receivers and senders that a sandbox simulates (decision 21). No platform has it. */

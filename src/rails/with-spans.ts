@@ -1,4 +1,4 @@
-import { inSpan, makesSpans } from '../instruments/spans.ts';
+import { inSpan, makesSpans } from '../infra/instruments/spans.ts';
 import type { Rail } from './rail.ts';
 
 /** The parts of a rail that ask its provider. */

@@ -1,18 +1,18 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
-import type { Operation } from '../../src/access/operations.ts';
-import { visibleTransactions } from '../../src/access/visible.ts';
-import { readConfig } from '../../src/config.ts';
-import { asPlatform } from '../../src/database/connections/platform-scope.ts';
-import { type Database, type DatabaseRole, openDatabase } from '../../src/database/database.ts';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { verifyMigrations } from '../../src/database/migrations/migrate.ts';
-import { refuseOwners } from '../../src/database/owners.ts';
-import { readRows } from '../../src/database/read-rows.ts';
-import { startGateway } from '../../src/gateway.ts';
-import { commitPlan } from '../../src/ledger/commit.ts';
-import { messageForUser } from '../../src/print-error.ts';
+import type { Operation } from '../../src/domain/access/operations.ts';
+import { visibleTransactions } from '../../src/domain/access/visible.ts';
+import { commitPlan } from '../../src/domain/ledger/commit.ts';
+import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
+import { type Database, type DatabaseRole, openDatabase } from '../../src/infra/database/database.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
+import { verifyMigrations } from '../../src/infra/database/migrations/migrate.ts';
+import { refuseOwners } from '../../src/infra/database/owners.ts';
+import { readRows } from '../../src/infra/database/read-rows.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { startGateway } from '../../src/server/gateway.ts';
+import { messageForUser } from '../../src/server/print-error.ts';
 import { act, between, quote } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { emptyDatabase } from '../setup/database.ts';
@@ -22,7 +22,7 @@ import { makeScene } from '../setup/scene.ts';
 
 // The wall of the database (docs/database-roles.md). In this file the application's own filters are gone: every caller may see
 // all rows. Only the database knows whose a row is.
-vi.mock('../../src/access/visible.ts', async (original) => ({
+vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),
   visibleTransactions: () => ({}),

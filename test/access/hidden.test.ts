@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { commitPlan } from '../../src/ledger/commit.ts';
-import { deposit } from '../../src/payments/movements.ts';
+import { deposit } from '../../src/domain/commands/movements.ts';
+import { commitPlan } from '../../src/domain/ledger/commit.ts';
 import { act, announce, between, execute, fieldsOf, quote, setAccountStatus } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';

@@ -10,8 +10,8 @@ import {
   visibleQuotes,
   visibleToPlatform,
   visibleTransactions,
-} from '../../src/access/visible.ts';
-import { readRows } from '../../src/database/read-rows.ts';
+} from '../../src/domain/access/visible.ts';
+import { readRows } from '../../src/infra/database/read-rows.ts';
 import { ended, lookUp, mint, pay, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';

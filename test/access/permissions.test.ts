@@ -8,9 +8,9 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Operation, operationNames, showsExisting } from '../../src/access/operations.ts';
-import { platformItself } from '../../src/access/platform-itself.ts';
-import { schema } from '../../src/graphql/server/schema.ts';
+import { schema } from '../../src/api/graphql/server/schema.ts';
+import { type Operation, operationNames, showsExisting } from '../../src/domain/access/operations.ts';
+import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { act, between, succeed } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';

@@ -12,7 +12,7 @@ import {
   isRequiredInputField,
 } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
-import { schema } from '../../src/graphql/server/schema.ts';
+import { schema } from '../../src/api/graphql/server/schema.ts';
 import { unlimited } from '../attack/limits.ts';
 import { lookUp, mint, quote, usdToEur } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import type { DoomedPostgres } from '../faults/postgres.ts';
 import { bySql, type StagedFault, session } from './staged-fault.ts';
 

@@ -1,4 +1,4 @@
-import { stepLock } from '../../src/events/sequencer.ts';
+import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { actOn, ended, feedEnd, succeed } from '../setup/acts.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';

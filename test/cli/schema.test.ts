@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { printedSchema } from '../../src/graphql/server/schema.ts';
+import { printedSchema } from '../../src/api/graphql/server/schema.ts';
 import { type OpsResult, runOps } from '../setup/ops.ts';
 
 let folder: string;

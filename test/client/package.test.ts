@@ -12,13 +12,13 @@ import { buildSchema, introspectionFromSchema, parse } from 'graphql';
 import relay, { type ConcreteRequest, type SubscribeFunction } from 'relay-runtime';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { newestVersions } from '../../src/client/apollo.ts';
-import { apolloCache } from '../../src/client/apollo-cache.ts';
-import { FollowTransaction, Transaction, Transactions } from '../../src/client/generated/operations.ts';
-import { applyChanges } from '../../src/client/live-list.ts';
-import { openPayments, type Payments } from '../../src/client/payments.ts';
-import { relayNetwork } from '../../src/client/relay.ts';
-import { urqlCache } from '../../src/client/urql-cache.ts';
+import { newestVersions } from '../../src/apps/client/apollo.ts';
+import { apolloCache } from '../../src/apps/client/apollo-cache.ts';
+import { FollowTransaction, Transaction, Transactions } from '../../src/apps/client/generated/operations.ts';
+import { applyChanges } from '../../src/apps/client/live-list.ts';
+import { openPayments, type Payments } from '../../src/apps/client/payments.ts';
+import { relayNetwork } from '../../src/apps/client/relay.ts';
+import { urqlCache } from '../../src/apps/client/urql-cache.ts';
 import { ended, mint, pay } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -51,7 +51,7 @@ async function pays(count: number): Promise<string[]> {
 test('the packed package is imported by plain JavaScript, follows a payment, and its types fit an app', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'client-package-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  await run(process.execPath, [path.join(root, 'src/client/build/package.ts')]);
+  await run(process.execPath, [path.join(root, 'src/apps/client/build/package.ts')]);
   const { stdout: packed } = await run('npm', ['pack', path.join(root, 'dist/client'), '--json', '--silent'], {
     cwd: folder,
   });

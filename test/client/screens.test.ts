@@ -7,9 +7,9 @@ import { externalAccount, fund, makeScene, newCustomer } from '../setup/scene.ts
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
-/** The operations of src/client/operations as they stand there, each sent once, with the token that its screen has. */
+/** The operations of src/apps/client/operations as they stand there, each sent once, with the token that its screen has. */
 
-const folder = 'src/client/operations';
+const folder = 'src/apps/client/operations';
 const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
 const text = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
 

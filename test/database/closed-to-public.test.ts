@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { migrate, verifyMigrations } from '../../src/database/migrations/migrate.ts';
-import { execute, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { migrate, verifyMigrations } from '../../src/infra/database/migrations/migrate.ts';
+import { execute, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { ended, pay } from '../setup/acts.ts';
 import { emptyDatabase, freshDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';

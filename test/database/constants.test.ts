@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { maxAmount, maxBalance } from '../../src/core/checks.ts';
 import { terminalQuoteStatuses, terminalTransactionStatuses } from '../../src/core/statuses.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { QuoteStatus, TransactionStatus } from '../../src/database/generated/client/client.ts';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { type Database, openDatabase } from '../../src/infra/database/database.ts';
+import { QuoteStatus, TransactionStatus } from '../../src/infra/database/generated/client/client.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';
 
 /** What TypeScript and SQL both say is said once on each side, and here they are compared. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
 
 // A server that dies right after it has accepted a connection: what it said last comes in one packet with its "ready". The
 // error belongs to no statement, and must not end the process, as an error that nobody listens for does.

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
+import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 
 // A process that uses the embedded server in the folder it is given, until it is interrupted or killed. The second argument
 // may be `durable`. It says where the server is and what goes wrong with it, and when interrupted it still works with the

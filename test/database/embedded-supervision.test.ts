@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import type { EmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
+import type { EmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 import { canMount, EmbeddedServers, isDown, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
 
 const servers = new EmbeddedServers();

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { projectPrisma, readFunctions } from '../../src/database/migrations/migration-files.ts';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { projectPrisma, readFunctions } from '../../src/infra/database/migrations/migration-files.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';
 
 // docs/database-functions.md, held against the SQL that it speaks of.

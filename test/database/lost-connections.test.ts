@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { act, ended, execute, quote } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { commit, type DatabaseProxy, databaseProxy, planWithKey } from '../setup/database-proxy.ts';

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { migrate } from '../../src/database/migrations/migrate.ts';
-import { readMigrations } from '../../src/database/migrations/migration-files.ts';
-import { withSchemaEngine } from '../../src/database/migrations/schema-diff.ts';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { migrate } from '../../src/infra/database/migrations/migrate.ts';
+import { readMigrations } from '../../src/infra/database/migrations/migration-files.ts';
+import { withSchemaEngine } from '../../src/infra/database/migrations/schema-diff.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
 

@@ -1,9 +1,9 @@
 import { appendFile, readFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { migrate } from '../../src/database/migrations/migrate.ts';
-import { definitionIn } from '../../src/database/migrations/migration-files.ts';
-import { keysByTriggers, missingSql, writeMigration } from '../../src/database/migrations/new-migration.ts';
+import { migrate } from '../../src/infra/database/migrations/migrate.ts';
+import { definitionIn } from '../../src/infra/database/migrations/migration-files.ts';
+import { keysByTriggers, missingSql, writeMigration } from '../../src/infra/database/migrations/new-migration.ts';
 import { emptyDatabase, freshDatabase } from '../setup/database.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { grow, madeAt, type PrismaFolder, prismaFolder, smallSchema } from './prisma-folder.ts';

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { findPooler, prepareLogin } from '../../src/database/pooler.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
+import { findPooler, prepareLogin } from '../../src/infra/database/pooler.ts';
+import { readConfig } from '../../src/server/config.ts';
 import { ended, pay, succeed } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestPlatform } from '../setup/gateway.ts';

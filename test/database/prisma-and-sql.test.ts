@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { statementTexts } from '../../src/database/statement.ts';
+import { statementTexts } from '../../src/infra/database/statement.ts';
 
 /** docs/prisma.md says what goes through Prisma and what is SQL: it is held here against what the code does. */
 
@@ -35,13 +35,13 @@ const tables = new Map(
 /** All files but the generated ones, and those of the pages, which run in browsers. */
 const files = globSync('src/**/*.ts').filter((file) => !/^src\/(database\/generated|lab|console)\//.test(file));
 const sources = new Map(files.map((file) => [file, read(file)]));
-const functions = globSync('prisma/functions/*.sql').map(read);
+const functions = globSync('prisma/functions/*/*.sql').map(read);
 const page = read('docs/prisma.md');
 
 beforeAll(async () => {
   // A statement is known once its file has been loaded. Programs run when they are loaded, what is for browsers needs one, and
   // neither has statements.
-  const programs = ['src/main.ts', 'src/pages/build.ts'];
+  const programs = ['src/main.ts', 'src/api/pages/build.ts'];
   const isLeftOut = (file: string) =>
     programs.includes(file) || /^src\/(lab|console)\//.test(file) || file.endsWith('.d.ts');
   for (const file of files.filter((one) => !isLeftOut(one))) {
@@ -106,7 +106,8 @@ test('Prisma begins no transaction, sends no SQL, writes one table at a time and
   const found = files.filter((file) => {
     const source = sources.get(file) ?? '';
     return (
-      file !== 'src/database/connections/prisma-driver.ts' && [...forbidden, nested].some((form) => form.test(source))
+      file !== 'src/infra/database/connections/prisma-driver.ts' &&
+      [...forbidden, nested].some((form) => form.test(source))
     );
   });
   expect(found).toEqual([]);

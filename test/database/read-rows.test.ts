@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
-import { countRows, readRow, readRows } from '../../src/database/read-rows.ts';
-import { whereAccounts, whereCustomers, whereQuotes, whereTransactions } from '../../src/payments/filters.ts';
-import { paymentParties } from '../../src/records/payment-parties.ts';
+import { paymentParties } from '../../src/api/records/payment-parties.ts';
+import { whereAccounts, whereCustomers, whereQuotes, whereTransactions } from '../../src/domain/commands/filters.ts';
+import type { Database } from '../../src/infra/database/database.ts';
+import { countRows, readRow, readRows } from '../../src/infra/database/read-rows.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { openAsOwner } from '../setup/database.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { PrimaryPosition } from '../../src/database/replicas/primary-position.ts';
-import { ReadTokens } from '../../src/database/replicas/read-token.ts';
-import { createPlatform } from '../../src/payments/platforms/platforms.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { createPlatform } from '../../src/domain/platforms/platforms.ts';
+import { PrimaryPosition } from '../../src/infra/database/replicas/primary-position.ts';
+import { ReadTokens } from '../../src/infra/database/replicas/read-token.ts';
 import { succeed } from '../setup/acts.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';

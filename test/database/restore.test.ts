@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { positionOf } from '../../src/events/cursor.ts';
-import { Sequencer } from '../../src/events/sequencer.ts';
+import { positionOf } from '../../src/domain/events/cursor.ts';
+import { Sequencer } from '../../src/domain/events/sequencer.ts';
+import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { act, ended, feedEnd, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';

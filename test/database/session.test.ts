@@ -1,9 +1,9 @@
 import os from 'node:os';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readAddress } from '../../src/database/connections/address.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { readAddress } from '../../src/infra/database/connections/address.ts';
+import { type Database, openDatabase } from '../../src/infra/database/database.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';
 
 let database: ThrowawayDatabase;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { protectionOf, serversOf } from '../../src/database/connections/address.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { migrate } from '../../src/database/migrations/migrate.ts';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import { protectionOf, serversOf } from '../../src/infra/database/connections/address.ts';
+import { type Database, openDatabase } from '../../src/infra/database/database.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
+import { migrate } from '../../src/infra/database/migrations/migrate.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { readRows } from '../../src/database/read-rows.ts';
-import { connectionSeconds, StatementNames } from '../../src/database/statement-names.ts';
+import { readRows } from '../../src/infra/database/read-rows.ts';
+import { connectionSeconds, StatementNames } from '../../src/infra/database/statement-names.ts';
 import { freshDatabase, openAsOwner } from '../setup/database.ts';
 
 afterEach(() => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { asPlatform } from '../../src/database/connections/platform-scope.ts';
-import type { Database } from '../../src/database/database.ts';
-import { getDatamodel } from '../../src/database/generated/pothos.ts';
-import { columnName, columnsOf, type Event, fieldName, type Quote } from '../../src/database/rows.ts';
-import { statement } from '../../src/database/statement.ts';
+import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
+import type { Database } from '../../src/infra/database/database.ts';
+import { getDatamodel } from '../../src/infra/database/generated/pothos.ts';
+import { columnName, columnsOf, type Event, fieldName, type Quote } from '../../src/infra/database/rows.ts';
+import { statement } from '../../src/infra/database/statement.ts';
 import { quote, transactionOf } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
-import { sqlState } from '../../src/database/faults.ts';
-import type { Prisma } from '../../src/database/generated/client/client.ts';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { inRolledBackTransaction, inTransaction, transactionOn } from '../../src/database/transaction.ts';
+import type { Database } from '../../src/infra/database/database.ts';
+import { sqlState } from '../../src/infra/database/faults.ts';
+import type { Prisma } from '../../src/infra/database/generated/client/client.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
+import { inRolledBackTransaction, inTransaction, transactionOn } from '../../src/infra/database/transaction.ts';
 import { emptyDatabase, freshDatabase, openAsOwner } from '../setup/database.ts';
 import { waitForLocks } from '../setup/locks.ts';
 
@@ -243,5 +243,5 @@ test('one file begins and ends transactions', async () => {
   const speaking = texts.filter(({ text }) =>
     /['"`](begin|commit|rollback)\b/i.test(text.replaceAll(/begin: 'begin/g, '')),
   );
-  expect(speaking.map(({ file }) => file)).toEqual(['src/database/transaction.ts']);
+  expect(speaking.map(({ file }) => file)).toEqual(['src/infra/database/transaction.ts']);
 });

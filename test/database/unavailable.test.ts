@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { act, ended, succeed } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
-import { stepLock } from '../../src/events/sequencer.ts';
+import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { ended, execute, quote, transactionOf, usdToEur } from '../setup/acts.ts';
 import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';

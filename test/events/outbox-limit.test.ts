@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';
 
 // How a session of a sequencer passes the rows that it has moved, and none that commits late.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Event } from '../../src/database/generated/client/client.ts';
-import { newestEvents, RecentEvents, RecentMemory } from '../../src/events/recent.ts';
+import { newestEvents, RecentEvents, RecentMemory } from '../../src/domain/events/recent.ts';
+import type { Event } from '../../src/infra/database/generated/client/client.ts';
 
 /** The newest events in memory. */
 

@@ -1,9 +1,9 @@
 /* A process of its own that sequences a feed, to be killed or paused. */
 import { pino } from 'pino';
-import { openDatabase } from '../../src/database/database.ts';
-import { Sequencer } from '../../src/events/sequencer.ts';
-import { startLoop } from '../../src/work/loop.ts';
-import { sequencerPauses } from '../../src/work/workers.ts';
+import { Sequencer } from '../../src/domain/events/sequencer.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
+import { startLoop } from '../../src/server/workers/loop.ts';
+import { sequencerPauses } from '../../src/server/workers/workers.ts';
 
 // Whoever started it is gone: so is the reason to be.
 process.on('disconnect', () => process.exit());

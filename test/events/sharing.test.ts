@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { publicId, uuidOf } from '../../src/core/ids.ts';
-import { stepLock } from '../../src/events/sequencer.ts';
+import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { execute, mint, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { lockedCustomers } from '../setup/locked-customers.ts';

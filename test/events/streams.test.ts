@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
-import { feedCursor } from '../../src/events/cursor.ts';
+import { feedCursor } from '../../src/domain/events/cursor.ts';
 import { execute, feedEnd, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
-import { migrate } from '../../src/database/migrations/migrate.ts';
+import { makeServingLogin } from '../../src/infra/database/embedded/serving-login.ts';
+import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { feedEnd } from '../setup/acts.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';

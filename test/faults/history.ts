@@ -1,5 +1,5 @@
-import type { Operation } from '../../src/access/operations.ts';
-import type { Breach } from '../../src/ledger/audit.ts';
+import type { Operation } from '../../src/domain/access/operations.ts';
+import type { Breach } from '../../src/domain/ledger/audit.ts';
 
 /** What a caller knows of a command in the end. */
 export type Outcome =

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { readConfig } from '../../src/config.ts';
-import { startGateway } from '../../src/gateway.ts';
-import { directUrl, poolerOf } from '../../src/start/prepare-database.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { startGateway } from '../../src/server/gateway.ts';
+import { directUrl, poolerOf } from '../../src/server/start/prepare-database.ts';
 
 // An instance on the settings of its environment that gives up a silent database after a second, not after ten. SIGTERM
 // stops it in an orderly way.

@@ -1,4 +1,4 @@
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 

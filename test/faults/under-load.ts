@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { prepareLogin } from '../../src/database/pooler.ts';
-import { audit } from '../../src/ledger/audit.ts';
+import { audit } from '../../src/domain/ledger/audit.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
+import { prepareLogin } from '../../src/infra/database/pooler.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Operation } from '../../src/access/operations.ts';
+import type { Operation } from '../../src/domain/access/operations.ts';
 import { act } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';

@@ -17,12 +17,12 @@ import { createClient } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { createYoga } from 'graphql-yoga';
 import { WebSocket, WebSocketServer } from 'ws';
-import { TokenCap } from '../../src/access/limits/token-caps.ts';
-import { Operations } from '../../src/graphql/server/operations.ts';
-import { SentDocuments } from '../../src/graphql/server/sent-documents.ts';
-import { useOperations } from '../../src/graphql/server/server.ts';
-import { asResults } from '../../src/graphql/server/stream-messages.ts';
-import { Turns } from '../../src/http/turns.ts';
+import { Operations } from '../../src/api/graphql/server/operations.ts';
+import { SentDocuments } from '../../src/api/graphql/server/sent-documents.ts';
+import { useOperations } from '../../src/api/graphql/server/server.ts';
+import { asResults } from '../../src/api/graphql/server/stream-messages.ts';
+import { Turns } from '../../src/api/http/turns.ts';
+import { TokenCap } from '../../src/domain/access/limits/token-caps.ts';
 import { listen } from '../setup/free-port.ts';
 
 export interface Params {

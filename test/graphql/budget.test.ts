@@ -1,6 +1,6 @@
 import { type GraphQLError, getIntrospectionQuery, Kind, parse, print, type SelectionSetNode, visit } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBudget, documentBudget, maxTokensParsed } from '../../src/graphql/limits/budget.ts';
+import { checkBudget, documentBudget, maxTokensParsed } from '../../src/api/graphql/limits/budget.ts';
 import { type Ask, type Params, ran, relayQuery, schema, startServer } from './budget-server.ts';
 
 const open = startServer({ introspection: true });

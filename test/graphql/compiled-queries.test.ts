@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
 import { act, pay } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';

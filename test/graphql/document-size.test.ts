@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { buildSchema, Kind, parse, print, visit } from 'graphql';
 import { expect, test } from 'vitest';
-import { type DocumentSize, measureDocument } from '../../src/graphql/limits/document-size.ts';
+import { type DocumentSize, measureDocument } from '../../src/api/graphql/limits/document-size.ts';
 import { type Params, relayQuery, schema } from './budget-server.ts';
 
 test.each<[string, Params, Partial<DocumentSize>]>([

@@ -1,7 +1,7 @@
 import { getNullableType, isInputObjectType, isListType } from 'graphql';
 import { expect, test } from 'vitest';
-import { argumentPath, inputPaths } from '../../src/graphql/schema/input-paths.ts';
-import { schema } from '../../src/graphql/server/schema.ts';
+import { argumentPath, inputPaths } from '../../src/api/graphql/schema/input-paths.ts';
+import { schema } from '../../src/api/graphql/server/schema.ts';
 
 /** The fields of a mutation's input that are @oneOf objects, each with the path that leads there. */
 function choicesOf(type: unknown, path: readonly string[] = []): string[] {

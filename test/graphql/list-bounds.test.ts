@@ -9,8 +9,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { expect, test } from 'vitest';
+import { schema } from '../../src/api/graphql/server/schema.ts';
 import { maxListLength } from '../../src/core/checks.ts';
-import { schema } from '../../src/graphql/server/schema.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
-import { Part, type Piece, PlanStatement, type Run, type Sql } from '../../src/graphql/reading/sql.ts';
+import { Part, type Piece, PlanStatement, type Run, type Sql } from '../../src/api/graphql/reading/sql.ts';
 import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { countedGateway } from '../setup/statements.ts';

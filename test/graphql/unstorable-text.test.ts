@@ -11,7 +11,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { schema } from '../../src/graphql/server/schema.ts';
+import { schema } from '../../src/api/graphql/server/schema.ts';
 import { act, actOn } from '../setup/acts.ts';
 import { fundedQuote } from '../setup/funded-quote.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { CredentialBrake } from '../../src/access/limits/credential-brake.ts';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { addressFinder, parseRange } from '../../src/http/client-address.ts';
+import { addressFinder, parseRange } from '../../src/api/http/client-address.ts';
+import { CredentialBrake } from '../../src/domain/access/limits/credential-brake.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
 import { mint } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { listen } from '../../src/http/listeners.ts';
+import { listen } from '../../src/api/http/listeners.ts';
 
 const clients = 200;
 /** Opens connections from a thread of its own, and tells when the system has completed all of them. */
@@ -78,7 +78,7 @@ test.runIf(process.platform === 'linux')('of those that start at the same moment
   const hosts = ['127.0.0.1', 'localhost', '0.0.0.0', '127.0.0.1'];
   const rounds = 10;
   const arrived = new Int32Array(new SharedArrayBuffer(2 * rounds * Int32Array.BYTES_PER_ELEMENT));
-  const file = new URL('../../src/http/listeners.ts', import.meta.url).href;
+  const file = new URL('../../src/api/http/listeners.ts', import.meta.url).href;
   const outcomes = Array.from({ length: rounds }, (): string[] => []);
   await Promise.all(
     hosts.map(async (host) => {

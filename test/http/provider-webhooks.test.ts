@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test, vi } from 'vitest';
-import { openConnections } from '../../src/gateway.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
+import { openConnections } from '../../src/server/gateway.ts';
 import { testGateway } from '../setup/gateway.ts';
 
 /** Webhooks that no provider has signed, at a gateway that serves six requests at once and refuses after an hour. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { RateLimits } from '../../src/access/limits/rate-limits.ts';
-import type { Rates } from '../../src/access/rates.ts';
-import { changeRates } from '../../src/payments/platforms/platform-rates.ts';
+import { RateLimits } from '../../src/domain/access/limits/rate-limits.ts';
+import type { Rates } from '../../src/domain/access/rates.ts';
+import { changeRates } from '../../src/domain/platforms/platform-rates.ts';
 import { mint } from '../setup/acts.ts';
 import { connect, ownGateway, startTestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { withNewCredentials } from '../setup/new-credentials.ts';

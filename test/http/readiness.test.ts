@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, expect, test, vi } from 'vitest';
-import { stepLock } from '../../src/events/sequencer.ts';
+import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { freePort } from '../setup/free-port.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { startOperatorServer } from '../../src/instruments/operator-server.ts';
+import { startOperatorServer } from '../../src/infra/instruments/operator-server.ts';
 import { testGateway } from '../setup/gateway.ts';
 
 /** What a request is sent to: one host, as RFC 9112 3.2 writes it, and a path. Nothing is made of it but a refusal. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Turns } from '../../src/http/turns.ts';
+import { Turns } from '../../src/api/http/turns.ts';
 
 /** The turns of requests of several tenants, by a clock that the tests set. */
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runAudit } from '../../src/ledger/audit.ts';
+import { runAudit } from '../../src/domain/ledger/audit.ts';
 import { ended, pay } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -26,7 +26,7 @@ const since = { breaches: [], coversFrom: expect.any(Date), isCheckpoint: true }
 /** Sets by how much the clock of the ledger's functions differs from that of the machine. */
 async function setClock(by: string): Promise<void> {
   for (const name of ['clock_ms', 'uuid_v7']) {
-    const text = await readFile(path.join('prisma/functions', `${name}.sql`), 'utf8');
+    const text = await readFile(path.join('prisma/functions/clock', `${name}.sql`), 'utf8');
     await t.owner.query(text.replace('clock_timestamp()', `(clock_timestamp() + interval '${by}')`));
   }
 }

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { openDatabase } from '../../src/database/database.ts';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { runAudit } from '../../src/ledger/audit.ts';
-import { createPlatform } from '../../src/payments/platforms/platforms.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { runAudit } from '../../src/domain/ledger/audit.ts';
+import { createPlatform } from '../../src/domain/platforms/platforms.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { openDatabase } from '../../src/database/database.ts';
-import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import { audit, auditRules, type Breach, runAudit } from '../../src/ledger/audit.ts';
-import { approveAdjustment, proposeAdjustment } from '../../src/payments/adjustments.ts';
+import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
+import { audit, auditRules, type Breach, runAudit } from '../../src/domain/ledger/audit.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
+import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { actOn, ended, quote, succeed } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { divideIntoBatches } from '../../src/ledger/batches.ts';
-import type { Leg, Plan } from '../../src/ledger/plan.ts';
+import { divideIntoBatches } from '../../src/domain/ledger/batches.ts';
+import type { Leg, Plan } from '../../src/domain/ledger/plan.ts';
 
 // That batches come to the same as one plan after another is a property of its own, over the database (together.test.ts).
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { proposeAdjustment } from '../../src/payments/adjustments.ts';
+import { proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { actOn, quote as makeQuote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { CommitLanes, LockTimeout } from '../../src/ledger/commit-lanes.ts';
-import type { Plan } from '../../src/ledger/plan.ts';
+import { CommitLanes, LockTimeout } from '../../src/domain/ledger/commit-lanes.ts';
+import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { act } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';

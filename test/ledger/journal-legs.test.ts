@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { approveAdjustment, proposeAdjustment } from '../../src/payments/adjustments.ts';
-import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
+import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
+import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import { actOn, ended, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { commitGroupsOn } from '../../src/ledger/commit.ts';
-import type { Plan, PlanGroup } from '../../src/ledger/plan.ts';
+import { commitGroupsOn } from '../../src/domain/ledger/commit.ts';
+import type { Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Two transactions that need the same rows take them in one order (prisma/functions/lock_plans.sql), so that one waits for the
+// Two transactions that need the same rows take them in one order (prisma/functions/commit/lock_plans.sql), so that one waits for the
 // other and neither for ever. One connection holds what the others wait for.
 
 let t: TestGateway;

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
-import { commitGroupsOn } from '../../src/ledger/commit.ts';
-import type { Plan } from '../../src/ledger/plan.ts';
-import { approveAdjustment, proposeAdjustment } from '../../src/payments/adjustments.ts';
-import { adjustment } from '../../src/payments/movements.ts';
-import { deferApproval } from '../../src/payments/orders/orders.ts';
+import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
+import { adjustment } from '../../src/domain/commands/movements.ts';
+import { commitGroupsOn } from '../../src/domain/ledger/commit.ts';
+import type { Plan } from '../../src/domain/ledger/plan.ts';
+import { deferApproval } from '../../src/domain/orders/orders.ts';
 import { act, actOn, lookUp, pay, quote, sender, transactionOf, umaAddressOf, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergePlans } from '../../src/ledger/merge-plans.ts';
-import type { Plan } from '../../src/ledger/plan.ts';
+import { mergePlans } from '../../src/domain/ledger/merge-plans.ts';
+import type { Plan } from '../../src/domain/ledger/plan.ts';
 
 /** Rows and moves by name only: what is in them is not the merge's business. */
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });

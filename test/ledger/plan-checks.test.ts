@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { commitPlanOn } from '../../src/ledger/commit.ts';
-import type { AccountMove, Alternative, Plan } from '../../src/ledger/plan.ts';
-import { noteCase } from '../../src/payments/settlement/cases.ts';
+import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
+import type { AccountMove, Alternative, Plan } from '../../src/domain/ledger/plan.ts';
+import { noteCase } from '../../src/domain/settlement/cases.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';

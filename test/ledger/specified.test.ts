@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { execute, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
@@ -75,8 +75,8 @@ describe('the table of moves is that of the papers', () => {
 describe('what is stored under an idempotency key', () => {
   /** The codes with which the functions of the database refuse a plan, as callers get them. */
   const codes = new Set(
-    readdirSync('prisma/functions')
-      .flatMap((name) => [...readFileSync(`prisma/functions/${name}`, 'utf8').matchAll(/'code', '([A-Z_]+)'/g)])
+    globSync('prisma/functions/*/*.sql')
+      .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/'code', '([A-Z_]+)'/g)])
       .map(([, code = '']) => code),
   );
   const statuses = new Map(

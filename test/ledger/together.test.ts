@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Account } from '../../src/database/rows.ts';
-import { commitGroupsOn, type Outcome } from '../../src/ledger/commit.ts';
-import type { Journal, Leg, NewRow, Plan, PlatformPlan } from '../../src/ledger/plan.ts';
+import { commitGroupsOn, type Outcome } from '../../src/domain/ledger/commit.ts';
+import type { Journal, Leg, NewRow, Plan, PlatformPlan } from '../../src/domain/ledger/plan.ts';
+import type { Account } from '../../src/infra/database/rows.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together
-// (src/ledger/batches.ts, prisma/functions/commit_batch.sql). Whatever they have in common, that must come to the same as each
+// (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever they have in common, that must come to the same as each
 // after the other.
 
 const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Operation } from '../../src/access/operations.ts';
-import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
+import type { Operation } from '../../src/domain/access/operations.ts';
+import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import { act } from '../setup/acts.ts';
 import type { Data } from '../setup/gateway.ts';
 import { tester } from '../setup/tester.ts';

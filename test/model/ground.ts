@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { runAudit } from '../../src/ledger/audit.ts';
+import { runAudit } from '../../src/domain/ledger/audit.ts';
 import { act } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { commands, decide, type Real } from './commands.ts';

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/access/operations.ts';
+import type { Operation } from '../../src/domain/access/operations.ts';
 
 /** The payments domain as a few numbers: what a sequence of commands must come to. Amounts in smallest units. */
 export interface Model {

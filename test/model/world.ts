@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/infra/database/database.ts';
 import { feedEnd, lookUp, umaAddressOf } from '../setup/acts.ts';
 import { connect, type Data, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { startGateway } from '../../src/gateway.ts';
-import { openLog } from '../../src/observe/log.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { startGateway } from '../../src/server/gateway.ts';
+import { openLog } from '../../src/server/observe/log.ts';
 import { quote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';

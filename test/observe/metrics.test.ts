@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { stepLock } from '../../src/events/sequencer.ts';
+import { stepLock } from '../../src/domain/events/sequencer.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { alertsIn, rulesFiles } from '../alerts/prometheus.ts';
 import { stagedFaults } from '../alerts/staged-faults.ts';
 import { act, execute, quote, succeed } from '../setup/acts.ts';

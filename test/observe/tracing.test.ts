@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
-import { startTracing } from '../../src/start/tracing.ts';
+import { startTracing } from '../../src/server/start/tracing.ts';
 import { ended, usdToEur } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
 import { listen } from '../setup/free-port.ts';

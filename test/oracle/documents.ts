@@ -17,10 +17,10 @@ import {
   isObjectType,
   parse,
 } from 'graphql';
-import { documentBudget } from '../../src/graphql/limits/budget.ts';
-import { measureDocument } from '../../src/graphql/limits/document-size.ts';
-import { isSearchArgument } from '../../src/graphql/limits/search-cost.ts';
-import { schema as served } from '../../src/graphql/server/schema.ts';
+import { documentBudget } from '../../src/api/graphql/limits/budget.ts';
+import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
+import { isSearchArgument } from '../../src/api/graphql/limits/search-cost.ts';
+import { schema as served } from '../../src/api/graphql/server/schema.ts';
 import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
 import { SelectionScope } from './selection-scope.ts';

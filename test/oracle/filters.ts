@@ -1,6 +1,6 @@
 import { isPlainText } from '../../src/core/checks.ts';
 import { uuidOf } from '../../src/core/ids.ts';
-import type { AccountKind, Prisma } from '../../src/database/generated/client/client.ts';
+import type { AccountKind, Prisma } from '../../src/infra/database/generated/client/client.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { PlainViewer } from './viewer.ts';
 

@@ -18,7 +18,7 @@ import {
   validate,
 } from 'graphql';
 import { isDay, parseTimestamp } from '../../src/core/checks.ts';
-import type { Payments } from '../../src/payments/command.ts';
+import type { Payments } from '../../src/domain/commands/command.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { PlainReads } from './reads.ts';
 import { type Asking, requireView, resolvers } from './resolvers.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Prisma, PrismaClient } from '../../src/database/generated/client/client.ts';
+import type { Prisma, PrismaClient } from '../../src/infra/database/generated/client/client.ts';
 
 /**
  * The oracle's reads: plain calls of Prisma's client, whole rows of one table at a time. Nothing changes while it reads, so

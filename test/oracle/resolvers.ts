@@ -1,10 +1,17 @@
 import { GraphQLError } from 'graphql';
-import { platformItself } from '../../src/access/platform-itself.ts';
+import { webhookText } from '../../src/api/webhooks/delivery/bodies.ts';
+import { webhookTypes } from '../../src/api/webhooks/webhook-types.ts';
 import type { AccountField } from '../../src/core/account-fields.ts';
 import { type AccountType, accountTypes } from '../../src/core/account-types.ts';
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
 import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
 import { Refusal } from '../../src/core/refusal.ts';
+import { platformItself } from '../../src/domain/access/platform-itself.ts';
+import { displayName, maskedNumber } from '../../src/domain/accounts/account-names.ts';
+import type { Payments } from '../../src/domain/commands/command.ts';
+import { feedCursor, feedStart, positionOf } from '../../src/domain/events/cursor.ts';
+import { deliveryRails } from '../../src/domain/pricing/delivery-rails.ts';
+import { readExchangeRates } from '../../src/domain/pricing/exchange-rates.ts';
 import {
   type Account,
   type ClientToken,
@@ -20,15 +27,8 @@ import {
   TransactionStatus,
   type WebhookDelivery,
   type WebhookEndpoint,
-} from '../../src/database/generated/client/client.ts';
-import { rowFromSnapshot, type SnapshotRows } from '../../src/database/rows.ts';
-import { feedCursor, feedStart, positionOf } from '../../src/events/cursor.ts';
-import { displayName, maskedNumber } from '../../src/payments/accounts/account-names.ts';
-import type { Payments } from '../../src/payments/command.ts';
-import { deliveryRails } from '../../src/payments/pricing/delivery-rails.ts';
-import { readExchangeRates } from '../../src/payments/pricing/exchange-rates.ts';
-import { webhookText } from '../../src/webhooks/delivery/bodies.ts';
-import { webhookTypes } from '../../src/webhooks/webhook-types.ts';
+} from '../../src/infra/database/generated/client/client.ts';
+import { rowFromSnapshot, type SnapshotRows } from '../../src/infra/database/rows.ts';
 import type { Data } from '../setup/gateway.ts';
 import {
   accountsWanted,

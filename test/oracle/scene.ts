@@ -1,5 +1,5 @@
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { freezeAccount, freezeCustomer } from '../../src/payments/freezing.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
 import {
   act,
   actOn,

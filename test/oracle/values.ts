@@ -1,5 +1,5 @@
 import { type GraphQLInputType, isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql';
-import { operations } from '../../src/access/operations.ts';
+import { operations } from '../../src/domain/access/operations.ts';
 import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
 

@@ -1,4 +1,4 @@
-import type { Permission } from '../../src/database/generated/client/client.ts';
+import type { Permission } from '../../src/infra/database/generated/client/client.ts';
 
 /** What a token lets its bearer see: everything of the platform, of one customer, or one payment. */
 export type Bound =

@@ -1,4 +1,4 @@
-import type { Prisma } from '../../src/database/generated/client/client.ts';
+import type { Prisma } from '../../src/infra/database/generated/client/client.ts';
 import type { PlainViewer } from './viewer.ts';
 
 /**

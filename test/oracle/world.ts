@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import { publicId } from '../../src/core/ids.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type Database, openDatabase } from '../../src/infra/database/database.ts';
 import { unlimited } from '../attack/limits.ts';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { Statements } from '../setup/statements.ts';

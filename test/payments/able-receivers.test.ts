@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freezeAccount, freezeCustomer } from '../../src/payments/freezing.ts';
+import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
 import { act, actOn, ended, execute, feedEnd, lookUp, seen, succeed, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';

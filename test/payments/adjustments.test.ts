@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { audit } from '../../src/ledger/audit.ts';
-import { commitPlanOn } from '../../src/ledger/commit.ts';
-import type { Plan } from '../../src/ledger/plan.ts';
-import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../src/payments/adjustments.ts';
-import { adjustment as journalOf } from '../../src/payments/movements.ts';
+import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../src/domain/commands/adjustments.ts';
+import { adjustment as journalOf } from '../../src/domain/commands/movements.ts';
+import { audit } from '../../src/domain/ledger/audit.ts';
+import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
+import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { fieldsOf } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';

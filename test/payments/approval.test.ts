@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { platformItself } from '../../src/access/platform-itself.ts';
-import { decideIncoming } from '../../src/payments/approvals/approvals.ts';
+import { platformItself } from '../../src/domain/access/platform-itself.ts';
+import { decideIncoming } from '../../src/domain/approvals/approvals.ts';
 import { act, actOn, ended, execute, feedEnd, seen, transactionOf, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatDecimal } from '../../src/core/currencies.ts';
-import { commitPlan } from '../../src/ledger/commit.ts';
-import { deposit } from '../../src/payments/movements.ts';
-import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
+import { deposit } from '../../src/domain/commands/movements.ts';
+import { commitPlan } from '../../src/domain/ledger/commit.ts';
+import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import {
   act,
   actOn,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/server/config.ts';
 import { act, fieldsOf, quote as makeQuote, moving, refusal, untilStatus, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { until } from '../setup/passing-time.ts';

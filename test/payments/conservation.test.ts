@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { audit } from '../../src/ledger/audit.ts';
+import { audit } from '../../src/domain/ledger/audit.ts';
 import { between, ended, quote, transfer } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { balanceOf, fund, internalAccount, makeScene } from '../setup/scene.ts';

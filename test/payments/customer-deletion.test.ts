@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
+import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import {
   act,
   actOn,

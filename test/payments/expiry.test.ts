@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
+import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
 import { execute, fieldsOf, quote, transactionOf, usdToEur } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';

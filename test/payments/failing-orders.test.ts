@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Payments } from '../../src/payments/command.ts';
-import { closeCases, listCases } from '../../src/payments/settlement/cases.ts';
-import { failOrder } from '../../src/payments/settlement/fail-order.ts';
-import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
+import type { Payments } from '../../src/domain/commands/command.ts';
+import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
+import { failOrder } from '../../src/domain/settlement/fail-order.ts';
+import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { RailOutcome } from '../../src/rails/rail.ts';
 import { between, execute, fieldsOf, pay, quote, transfer, umaAddressOf, umaQuote } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Payments } from '../../src/payments/command.ts';
-import { checkDueIdentities, wakeIdentityCheck } from '../../src/payments/customers/identity-checks.ts';
+import type { Payments } from '../../src/domain/commands/command.ts';
+import { checkDueIdentities, wakeIdentityCheck } from '../../src/domain/customers/identity-checks.ts';
 import type { IdentityAnswer, IdentityRequest } from '../../src/rails/identity-request.ts';
 import { act, succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';

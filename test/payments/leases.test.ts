@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
-import type { Payments } from '../../src/payments/command.ts';
-import { leaseOrders } from '../../src/payments/orders/orders.ts';
-import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
-import { closeCases, listCases } from '../../src/payments/settlement/cases.ts';
-import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
+import type { Payments } from '../../src/domain/commands/command.ts';
+import { leaseOrders } from '../../src/domain/orders/orders.ts';
+import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
+import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
+import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
 import { actOn, ended, execute, quote, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';

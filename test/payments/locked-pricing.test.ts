@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
 import { toDecimal } from '../../src/core/fraction.ts';
-import { amountToLock, checkLock, priceByLock } from '../../src/payments/pricing/locked-pricing.ts';
-import { type Pricing, priceQuote } from '../../src/payments/pricing/pricing.ts';
-import type { PricingRequest } from '../../src/payments/pricing/pricing-terms.ts';
-import { narrowest, receivingLimits } from '../../src/payments/pricing/receiving-limits.ts';
+import { amountToLock, checkLock, priceByLock } from '../../src/domain/pricing/locked-pricing.ts';
+import { type Pricing, priceQuote } from '../../src/domain/pricing/pricing.ts';
+import type { PricingRequest } from '../../src/domain/pricing/pricing-terms.ts';
+import { narrowest, receivingLimits } from '../../src/domain/pricing/receiving-limits.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import type { RateLock } from '../../src/rails/rate-lock.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { platformItself } from '../../src/access/platform-itself.ts';
-import { openDatabase } from '../../src/database/database.ts';
-import { lookUpReceiver, maxLookups } from '../../src/payments/receivers/lookups.ts';
+import { platformItself } from '../../src/domain/access/platform-itself.ts';
+import { lookUpReceiver, maxLookups } from '../../src/domain/receivers/lookups.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
 import { lookUp } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { sandboxOf, testGateway, withRail } from '../setup/gateway.ts';

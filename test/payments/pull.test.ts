@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { commitGroups } from '../../src/ledger/commit.ts';
-import { planPayout } from '../../src/payments/quotes/pull.ts';
+import { commitGroups } from '../../src/domain/ledger/commit.ts';
+import { planPayout } from '../../src/domain/quotes/pull.ts';
 import {
   act,
   between,

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import { checkDueAccounts } from '../../src/payments/accounts/account-moves.ts';
-import type { Payments } from '../../src/payments/command.ts';
-import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
-import { closeCases, listCases } from '../../src/payments/settlement/cases.ts';
-import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
+import { checkDueAccounts } from '../../src/domain/accounts/account-moves.ts';
+import type { Payments } from '../../src/domain/commands/command.ts';
+import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
+import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
+import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { AccountCheck, Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import {
   act,

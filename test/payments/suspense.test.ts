@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { commitPlanOn } from '../../src/ledger/commit.ts';
-import type { Plan } from '../../src/ledger/plan.ts';
-import { releaseSuspense } from '../../src/payments/settlement/suspense.ts';
+import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
+import type { Plan } from '../../src/domain/ledger/plan.ts';
+import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import { between, ended, execute, feedEnd, left, quote, transactionOf, transfer } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPlatform } from '../../src/payments/platforms/platforms.ts';
-import { checkUmaAddress } from '../../src/payments/uma-addresses.ts';
+import { checkUmaAddress } from '../../src/domain/commands/uma-addresses.ts';
+import { createPlatform } from '../../src/domain/platforms/platforms.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';

@@ -99,7 +99,7 @@ inline commitMove(q, to, id) {
   committed[id] = true;
 }
 
-/* A caller (src/payments/quotes/execute-quote.ts): it reads the quote, and its plan waits in a lane. */
+/* A caller (src/domain/quotes/execute-quote.ts): it reads the quote, and its plan waits in a lane. */
 proctype Caller(byte c) {
   /* executable_quote: what is read here decides nothing, since all is checked under locks. */
   atomic {
@@ -112,7 +112,7 @@ proctype Caller(byte c) {
   }
 }
 
-/* A lane of a process (src/ledger/commit-lanes.ts), and the transaction that it runs: commit_batches. */
+/* A lane of a process (src/domain/ledger/commit-lanes.ts), and the transaction that it runs: commit_batches. */
 proctype Lane(byte me) {
   byte c, q, n;
   bool takes[COMMANDS];
@@ -231,7 +231,7 @@ proctype Clock() {
   atomic { late = true; printf("STEP clock: pass\n") }
 }
 
-/* The expiry (src/payments/quotes/expiry.ts) of one quote, and the transaction that it runs. */
+/* The expiry (src/domain/quotes/expiry.ts) of one quote, and the transaction that it runs. */
 proctype Expiry(byte q) {
   byte id;
   bool expires;
@@ -271,7 +271,7 @@ end_found:
   skip
 }
 
-/* A worker (src/payments/settlement/settlement.ts): it leases an order, asks the rail, and commits the outcome. */
+/* A worker (src/domain/settlement/settlement.ts): it leases an order, asks the rail, and commits the outcome. */
 proctype Worker(byte number) {
   byte q, id;
   bool delivers;
@@ -323,7 +323,7 @@ proctype LeaseEnd() {
   od
 }
 
-/* A sequencer (src/events/sequencer.ts): a step tries the lock, and does nothing where another has it. */
+/* A sequencer (src/domain/events/sequencer.ts): a step tries the lock, and does nothing where another has it. */
 proctype Sequencer(byte me) {
   byte id;
   bool seen[EVENTS];

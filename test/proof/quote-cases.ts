@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { maxAmount } from '../../src/core/checks.ts';
 import { currencies } from '../../src/core/currencies.ts';
 import { whole } from '../../src/core/fraction.ts';
-import { type Pricing, priceQuote } from '../../src/payments/pricing/pricing.ts';
-import { type PricingRequest, readTerms } from '../../src/payments/pricing/pricing-terms.ts';
+import { type Pricing, priceQuote } from '../../src/domain/pricing/pricing.ts';
+import { type PricingRequest, readTerms } from '../../src/domain/pricing/pricing-terms.ts';
 import type { Value } from './smt.ts';
 
 /** Quotes as priceQuote makes them, with the names that the model gives to their numbers. */

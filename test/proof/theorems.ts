@@ -257,7 +257,7 @@ export interface WrongRounding {
   readonly breaks: string;
 }
 
-const pricingTerms = 'src/payments/pricing/pricing-terms.ts';
+const pricingTerms = 'src/domain/pricing/pricing-terms.ts';
 const named = (begin: string) => allTheorems.find(({ name }) => name.startsWith(begin))?.name ?? begin;
 
 export const wrongRoundings: readonly WrongRounding[] = [
@@ -299,7 +299,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
     find: '(ite (or (<= surplus 1) (<= (* surplus units_bought) 1)) 0.0 1.0)',
     put: '0.0',
     source: {
-      file: 'src/payments/pricing/pricing.ts',
+      file: 'src/domain/pricing/pricing.ts',
       find: 'if (keepsRateLaw) return fees;',
       put: 'if (keepsRateLaw || !keepsRateLaw) return fees;',
     },
@@ -310,7 +310,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
     find: '(or (<= surplus 1) (<= (* surplus units_bought) 1))',
     put: '(and (<= surplus 1) (<= (* surplus units_bought) 1))',
     source: {
-      file: 'src/payments/pricing/pricing.ts',
+      file: 'src/domain/pricing/pricing.ts',
       find: '!isLess(everything, surplus) || !isLess(',
       put: '!isLess(everything, surplus) && !isLess(',
     },

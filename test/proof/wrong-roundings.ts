@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { currencyOf } from '../../src/core/currencies.ts';
 import { toExactDecimal } from '../../src/core/fraction.ts';
-import type { priceQuote } from '../../src/payments/pricing/pricing.ts';
-import type { PricingRequest } from '../../src/payments/pricing/pricing-terms.ts';
+import type { priceQuote } from '../../src/domain/pricing/pricing.ts';
+import type { PricingRequest } from '../../src/domain/pricing/pricing-terms.ts';
 import type { Value } from './smt.ts';
 import { pricingModel, type Satisfiable, solve } from './solver.ts';
 import { type QuoteTheorem, quotes, type WrongRounding } from './theorems.ts';
@@ -76,10 +76,10 @@ export async function withWrongSource<T>(
 ): Promise<T> {
   const copy = mkdtempSync(join(tmpdir(), 'wrong-rounding-'));
   try {
-    for (const folder of ['core', 'payments/pricing', 'database'])
+    for (const folder of ['core', 'domain/pricing', 'infra/database'])
       cpSync(join('src', folder), join(copy, 'src', folder), { recursive: true });
     writeFileSync(join(copy, file), readFileSync(file, 'utf8').replace(find, put));
-    const { priceQuote } = await import(join(copy, 'src/payments/pricing/pricing.ts'));
+    const { priceQuote } = await import(join(copy, 'src/domain/pricing/pricing.ts'));
     return use(priceQuote);
   } finally {
     rmSync(copy, { recursive: true });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { agrees } from '../../src/payments/reconciliation/balances.ts';
-import { type OrderHere, totalsOf } from '../../src/payments/reconciliation/totals.ts';
+import { agrees } from '../../src/domain/reconciliation/balances.ts';
+import { type OrderHere, totalsOf } from '../../src/domain/reconciliation/totals.ts';
 import type { RailMovement } from '../../src/rails/rail-movements.ts';
 
 // The sums of a period on both sides, and when two balances agree.

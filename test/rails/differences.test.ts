@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { Payments } from '../../src/payments/command.ts';
-import { readBalances } from '../../src/payments/reconciliation/balances.ts';
-import { reconcileDueDays } from '../../src/payments/reconciliation/daily.ts';
-import { reconcile } from '../../src/payments/reconciliation/differences.ts';
+import type { Payments } from '../../src/domain/commands/command.ts';
+import { readBalances } from '../../src/domain/reconciliation/balances.ts';
+import { reconcileDueDays } from '../../src/domain/reconciliation/daily.ts';
+import { reconcile } from '../../src/domain/reconciliation/differences.ts';
 import type { MovementsRequest, RailMovement } from '../../src/rails/rail-movements.ts';
 import { ended, execute, feedEnd, pay, quote, seen, succeed, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';

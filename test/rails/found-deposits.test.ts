@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { publicId } from '../../src/core/ids.ts';
-import { attributeDeposit, listDeposits } from '../../src/payments/providers/decide-deposits.ts';
-import { findDeposits, wakeDeposits } from '../../src/payments/providers/find-deposits.ts';
+import { attributeDeposit, listDeposits } from '../../src/domain/providers/decide-deposits.ts';
+import { findDeposits, wakeDeposits } from '../../src/domain/providers/find-deposits.ts';
 import type { DepositsPage, RailDeposit } from '../../src/rails/rail-deposits.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { testGateway } from '../setup/gateway.ts';

@@ -4,11 +4,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../src/config.ts';
 import { requiredCurrency } from '../../src/core/currencies.ts';
-import { openDatabase } from '../../src/database/database.ts';
-import { openPayments } from '../../src/gateway.ts';
-import { connectedRail, railOf } from '../../src/payments/command.ts';
+import { connectedRail, railOf } from '../../src/domain/commands/command.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
+import { ConfigError, readConfig } from '../../src/server/config.ts';
+import { openPayments } from '../../src/server/gateway.ts';
 
 /** Rails are modules that the setting RAILS names: loaded and checked at the start, with a clear refusal for each fault. */
 

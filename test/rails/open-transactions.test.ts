@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { inTransaction } from '../../src/database/transaction.ts';
-import { connectedRail } from '../../src/payments/command.ts';
-import { readBalances } from '../../src/payments/reconciliation/balances.ts';
-import { reconcile } from '../../src/payments/reconciliation/differences.ts';
-import { failOrder } from '../../src/payments/settlement/fail-order.ts';
+import { connectedRail } from '../../src/domain/commands/command.ts';
+import { readBalances } from '../../src/domain/reconciliation/balances.ts';
+import { reconcile } from '../../src/domain/reconciliation/differences.ts';
+import { failOrder } from '../../src/domain/settlement/fail-order.ts';
+import { inTransaction } from '../../src/infra/database/transaction.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { actOn, bringIn, ended, execute, moving, payOut, quote, transfer, umaQuote, usdToEur } from '../setup/acts.ts';
 import { untilRows, uuidIn } from '../setup/connections.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { settleCase } from '../../src/payments/settlement/settle-case.ts';
-import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
+import { settleCase } from '../../src/domain/settlement/settle-case.ts';
+import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';

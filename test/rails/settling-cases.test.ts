@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { commitPlanOn } from '../../src/ledger/commit.ts';
-import type { Plan } from '../../src/ledger/plan.ts';
-import { runReconciliation } from '../../src/payments/reconciliation/reconciliation.ts';
-import { closeCases, listCases } from '../../src/payments/settlement/cases.ts';
-import { settleCase } from '../../src/payments/settlement/settle-case.ts';
-import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
+import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
+import type { Plan } from '../../src/domain/ledger/plan.ts';
+import { runReconciliation } from '../../src/domain/reconciliation/reconciliation.ts';
+import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
+import { settleCase } from '../../src/domain/settlement/settle-case.ts';
+import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import { between, execute, fieldsOf, quote, transfer } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { type Data, sandboxOf, testGateway } from '../setup/gateway.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { platformItself } from '../../src/access/platform-itself.ts';
-import { updateCustomer } from '../../src/payments/customers/customer-changes.ts';
-import { createCustomer } from '../../src/payments/customers/customers.ts';
-import { fundAccount, sandboxSend } from '../../src/payments/sandbox/sandbox.ts';
-import { sandboxReceiveUma } from '../../src/payments/sandbox/sandbox-receive.ts';
-import { setExternalAccountStatus } from '../../src/payments/sandbox/set-account-status.ts';
-import { transferOut } from '../../src/payments/transfers/transfer-out.ts';
+import { platformItself } from '../../src/domain/access/platform-itself.ts';
+import { updateCustomer } from '../../src/domain/customers/customer-changes.ts';
+import { createCustomer } from '../../src/domain/customers/customers.ts';
+import { fundAccount, sandboxSend } from '../../src/domain/sandbox/sandbox.ts';
+import { sandboxReceiveUma } from '../../src/domain/sandbox/sandbox-receive.ts';
+import { setExternalAccountStatus } from '../../src/domain/sandbox/set-account-status.ts';
+import { transferOut } from '../../src/domain/transfers/transfer-out.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll } from 'vitest';
-import type { GatewaySettings } from '../../src/config.ts';
-import { openConnections } from '../../src/gateway.ts';
-import { connectedRail } from '../../src/payments/command.ts';
-import { reconcile } from '../../src/payments/reconciliation/differences.ts';
+import { connectedRail } from '../../src/domain/commands/command.ts';
+import { reconcile } from '../../src/domain/reconciliation/differences.ts';
 import type { Rail } from '../../src/rails/rail.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';
+import type { GatewaySettings } from '../../src/server/config.ts';
+import { openConnections } from '../../src/server/gateway.ts';
 import { uuidIn, withoutTriggers } from '../setup/connections.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { fund, ownAccount } from '../setup/scene.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { depositId } from '../../src/payments/orders/order-ids.ts';
+import { depositId } from '../../src/domain/orders/order-ids.ts';
 import { actOn, announce, bringIn, ended, fieldsOf, moving, succeed } from '../setup/acts.ts';
 import { instruction } from '../setup/both-apis.ts';
 import { untilRows, uuidIn } from '../setup/connections.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { readBalances } from '../../src/payments/reconciliation/balances.ts';
+import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { bringIn, ended, execute, lookUp, payOut, quote, sender, transactionOf, umaQuote } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import type { Data } from '../setup/gateway.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, expect, test, vi } from 'vitest';
-import { parseRange } from '../../src/http/client-address.ts';
-import { deleteExpired } from '../../src/work/housekeeping.ts';
+import { parseRange } from '../../src/api/http/client-address.ts';
+import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
 import { bringIn, ended, fieldsOf, succeed, transfer, untilStatus } from '../setup/acts.ts';
 import { untilRows, uuidIn, whileLocked } from '../setup/connections.ts';
 import type { Data } from '../setup/gateway.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
-import { operations } from '../../src/access/operations.ts';
-import type { ErrorCode } from '../../src/rest/errors.ts';
+import type { ErrorCode } from '../../src/api/rest/errors.ts';
+import { operations } from '../../src/domain/access/operations.ts';
 import { anyCommit, databaseProxy } from '../setup/database-proxy.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { heldTransfer, patient } from '../setup/held-transfer.ts';

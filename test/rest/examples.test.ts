@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { fillExamples, findIds } from '../../src/console/fill-examples.ts';
+import { fillExamples, findIds } from '../../src/apps/console/fill-examples.ts';
 import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { base, restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { audit } from '../../src/ledger/audit.ts';
+import { audit } from '../../src/domain/ledger/audit.ts';
 import type { Race } from './races.ts';
 import type { Choose, Played } from './scheduler.ts';
 import type { World } from './world.ts';

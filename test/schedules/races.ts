@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { Refusal } from '../../src/core/refusal.ts';
-import { approveTransaction } from '../../src/payments/approvals/approvals.ts';
-import { executeQuote } from '../../src/payments/quotes/execute-quote.ts';
-import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
-import { createQuote } from '../../src/payments/quotes/quotes.ts';
-import { sandboxSend } from '../../src/payments/sandbox/sandbox.ts';
-import { sandboxReceiveUma } from '../../src/payments/sandbox/sandbox-receive.ts';
-import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
-import { transferOut } from '../../src/payments/transfers/transfer-out.ts';
+import { approveTransaction } from '../../src/domain/approvals/approvals.ts';
+import { executeQuote } from '../../src/domain/quotes/execute-quote.ts';
+import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
+import { createQuote } from '../../src/domain/quotes/quotes.ts';
+import { sandboxSend } from '../../src/domain/sandbox/sandbox.ts';
+import { sandboxReceiveUma } from '../../src/domain/sandbox/sandbox-receive.ts';
+import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
+import { transferOut } from '../../src/domain/transfers/transfer-out.ts';
 import type { Actor, Played } from './scheduler.ts';
 import type { World } from './world.ts';
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Caller } from '../../src/access/caller.ts';
-import { connectionConfig, type Database, openDatabase } from '../../src/database/database.ts';
-import { Sequencer } from '../../src/events/sequencer.ts';
-import type { Payments } from '../../src/payments/command.ts';
-import { expireQuotes } from '../../src/payments/quotes/expiry.ts';
-import { settleDueOrders } from '../../src/payments/settlement/settlement.ts';
+import type { Caller } from '../../src/domain/access/caller.ts';
+import type { Payments } from '../../src/domain/commands/command.ts';
+import { Sequencer } from '../../src/domain/events/sequencer.ts';
+import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
+import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
+import { connectionConfig, type Database, openDatabase } from '../../src/infra/database/database.ts';
 import type { Rail, RailOutcome } from '../../src/rails/rail.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Operation } from '../../src/access/operations.ts';
+import type { Operation } from '../../src/domain/access/operations.ts';
 import { mutationDocument, mutationVariables } from './documents.ts';
 import type { Data, TestPlatform } from './gateway.ts';
 import type { Scene } from './scene.ts';

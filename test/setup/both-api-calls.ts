@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Operation } from '../../src/access/operations.ts';
+import type { Operation } from '../../src/domain/access/operations.ts';
 import { act } from './acts.ts';
 import {
   customerAsRest,

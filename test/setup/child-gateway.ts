@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 
 /** A gateway in a process of its own. */
 export type ChildGateway = Awaited<ReturnType<typeof startChildGateway>>;

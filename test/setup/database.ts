@@ -1,6 +1,11 @@
 import { inject } from 'vitest';
-import { type Database, type DatabaseOptions, type DatabaseRole, openDatabase } from '../../src/database/database.ts';
-import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import {
+  type Database,
+  type DatabaseOptions,
+  type DatabaseRole,
+  openDatabase,
+} from '../../src/infra/database/database.ts';
+import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 
 /** A database of the test's own, with every migration applied. About 15 ms: tests need not share one. */
 export async function freshDatabase(): Promise<ThrowawayDatabase> {

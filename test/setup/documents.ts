@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/access/operations.ts';
+import type { Operation } from '../../src/domain/access/operations.ts';
 
 /** The mutations that take a scenario of the sandbox beside their input. */
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);

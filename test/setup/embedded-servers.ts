@@ -11,7 +11,7 @@ import {
   type EmbeddedOptions,
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../../src/database/embedded/embedded.ts';
+} from '../../src/infra/database/embedded/embedded.ts';
 
 /** Gives each test of a file a data directory of its own; after the test all that it started is stopped and removed. */
 export class EmbeddedServers {

@@ -4,14 +4,14 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { type GatewaySettings, readConfig } from '../../src/config.ts';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { type Gateway, startGateway } from '../../src/gateway.ts';
-import { audit } from '../../src/ledger/audit.ts';
-import type { Payments } from '../../src/payments/command.ts';
-import { createPlatform } from '../../src/payments/platforms/platforms.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import type { Payments } from '../../src/domain/commands/command.ts';
+import { audit } from '../../src/domain/ledger/audit.ts';
+import { createPlatform } from '../../src/domain/platforms/platforms.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import type { Rail } from '../../src/rails/rail.ts';
+import { type GatewaySettings, readConfig } from '../../src/server/config.ts';
+import { type Gateway, startGateway } from '../../src/server/gateway.ts';
 import { freshDatabase } from './database.ts';
 
 /** The JSON of a GraphQL answer. Tests assert on its values, so its shape is left open. */

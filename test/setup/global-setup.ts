@@ -1,7 +1,11 @@
 import type { TestProject } from 'vitest/node';
-import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
-import { migrate } from '../../src/database/migrations/migrate.ts';
-import { createThrowawayDatabase, execute, startThrowawayPostgres } from '../../src/database/migrations/throwaway.ts';
+import { makeServingLogin } from '../../src/infra/database/embedded/serving-login.ts';
+import { migrate } from '../../src/infra/database/migrations/migrate.ts';
+import {
+  createThrowawayDatabase,
+  execute,
+  startThrowawayPostgres,
+} from '../../src/infra/database/migrations/throwaway.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { runCommands } from '../../src/commands.ts';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import type { Data } from './gateway.ts';
 
 /** What a command line of operators printed, and its exit code. */

@@ -7,7 +7,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { schema } from '../../src/graphql/server/schema.ts';
+import { schema } from '../../src/api/graphql/server/schema.ts';
 import type { TestGateway } from './gateway.ts';
 import { type FilledTable, manyOf, type Parents, planOf, type Size, type Templates } from './plans.ts';
 

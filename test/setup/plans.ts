@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { expect } from 'vitest';
-import { asPlatform } from '../../src/database/connections/platform-scope.ts';
+import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { createEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { quote, succeed } from './acts.ts';

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { startEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
-import { makeServingLogin } from '../../src/database/embedded/serving-login.ts';
+import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
+import { makeServingLogin } from '../../src/infra/database/embedded/serving-login.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 
 // `npm run check:production`: the files of the repository alone, in a new folder and with a new home, are installed and started,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { hashSecret, newCredentials } from '../../src/access/tokens/api-tokens.ts';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { openDatabase } from '../../src/database/database.ts';
+import { hashSecret, newCredentials } from '../../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
 import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { mint } from './acts.ts';
 import { type Data, startTestGateway, type TestGateway } from './gateway.ts';

@@ -6,7 +6,7 @@ import {
   isObjectType,
   isRequiredArgument,
 } from 'graphql';
-import { schema } from '../../src/graphql/server/schema.ts';
+import { schema } from '../../src/api/graphql/server/schema.ts';
 
 /** Writes a selection of everything that needs no arguments, `depth` objects deep. */
 export function selection(type: GraphQLOutputType, depth: number): string {

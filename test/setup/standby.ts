@@ -1,9 +1,9 @@
 import { appendFile, chmod, chown, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
-import { makeServingLogin, servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { migrate } from '../../src/database/migrations/migrate.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
+import { makeServingLogin, servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
+import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { query } from './embedded-servers.ts';
 
 export type ReplicatedServers = Awaited<ReturnType<typeof startReplicated>>;

@@ -17,7 +17,7 @@ import {
   Store,
 } from 'relay-runtime';
 import { WebSocket } from 'ws';
-import { resumingClient } from '../../src/client/resume.ts';
+import { resumingClient } from '../../src/apps/client/resume.ts';
 import { browserPath, startBrowser } from './browser.ts';
 import { listen } from './free-port.ts';
 import type { Data } from './gateway.ts';
@@ -161,7 +161,7 @@ const overSockets: readonly StockClient[] = [
 const overEventStreams: readonly StockClient[] = [
   {
     name: 'graphql-sse',
-    code: '`resumingClient(…)` of `src/client/resume.ts` around the client',
+    code: '`resumingClient(…)` of `src/apps/client/resume.ts` around the client',
     async follow(followed) {
       const client = createSseClient({
         url: `${followed.url}/graphql/stream`,

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { documentBudget } from '../../src/graphql/limits/budget.ts';
-import { measureDocument } from '../../src/graphql/limits/document-size.ts';
-import { costOfRequest } from '../../src/graphql/server/cost-report.ts';
-import { schema } from '../../src/graphql/server/schema.ts';
+import { documentBudget } from '../../src/api/graphql/limits/budget.ts';
+import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
+import { costOfRequest } from '../../src/api/graphql/server/cost-report.ts';
+import { schema } from '../../src/api/graphql/server/schema.ts';
 import { OracleWorld } from '../oracle/world.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
 import type { Parents } from '../setup/plans.ts';

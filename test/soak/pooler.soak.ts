@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { servingUrl } from '../../src/database/embedded/serving-login.ts';
-import { findPooler, prepareLogin } from '../../src/database/pooler.ts';
+import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
+import { findPooler, prepareLogin } from '../../src/infra/database/pooler.ts';
 import { survive } from '../faults/survive.ts';
 import { ended, pay } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';

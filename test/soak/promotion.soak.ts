@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, expect, test, vi } from 'vitest';
-import { basicAuthorization } from '../../src/access/tokens/basic-authorization.ts';
-import { readConfig } from '../../src/config.ts';
-import { startGateway } from '../../src/gateway.ts';
-import { audit } from '../../src/ledger/audit.ts';
-import { createPlatform } from '../../src/payments/platforms/platforms.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { audit } from '../../src/domain/ledger/audit.ts';
+import { createPlatform } from '../../src/domain/platforms/platforms.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { startGateway } from '../../src/server/gateway.ts';
 import { actOn, ended } from '../setup/acts.ts';
 import { connect } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';

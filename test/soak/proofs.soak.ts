@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { priceQuote } from '../../src/payments/pricing/pricing.ts';
+import { priceQuote } from '../../src/domain/pricing/pricing.ts';
 import { numbersOf } from '../proof/quote-cases.ts';
 import { Definitions } from '../proof/smt.ts';
 import { isInstalled, isOnPath, pricingModel, refute, solve } from '../proof/solver.ts';

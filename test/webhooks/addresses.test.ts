@@ -1,10 +1,10 @@
 import diagnostics from 'node:diagnostics_channel';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { dnsResolver, isPublicAddress, type Resolver } from '../../src/outside/addresses.ts';
-import { paceOf } from '../../src/webhooks/delivery/pace.ts';
-import { Sender } from '../../src/webhooks/delivery/sender.ts';
-import { parseEndpointUrl } from '../../src/webhooks/endpoints/endpoint-url.ts';
+import { paceOf } from '../../src/api/webhooks/delivery/pace.ts';
+import { Sender } from '../../src/api/webhooks/delivery/sender.ts';
+import { parseEndpointUrl } from '../../src/api/webhooks/endpoints/endpoint-url.ts';
+import { dnsResolver, isPublicAddress, type Resolver } from '../../src/infra/net/addresses.ts';
 import { ownGateway, testGateway } from '../setup/gateway.ts';
 import { createEndpoint, endpointUntil, tryCreate } from './endpoint.ts';
 import { ownReceiver } from './receiver.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { commitPlan } from '../../src/ledger/commit.ts';
+import { commitPlan } from '../../src/domain/ledger/commit.ts';
 import { act, actOn, ended, transactionFields } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';

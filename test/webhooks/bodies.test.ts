@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Event } from '../../src/database/rows.ts';
-import { webhookBody } from '../../src/webhooks/delivery/bodies.ts';
+import { webhookBody } from '../../src/api/webhooks/delivery/bodies.ts';
+import type { Event } from '../../src/infra/database/rows.ts';
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 

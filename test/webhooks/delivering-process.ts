@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { readConfig } from '../../src/config.ts';
-import { startGateway } from '../../src/gateway.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { startGateway } from '../../src/server/gateway.ts';
 
 /** A process that does nothing but background work, on the settings of its environment: to be killed. */
 const config = readConfig(process.env);

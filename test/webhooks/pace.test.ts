@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { paceOf, retryAfterSeconds } from '../../src/webhooks/delivery/pace.ts';
+import { paceOf, retryAfterSeconds } from '../../src/api/webhooks/delivery/pace.ts';
 
 const hour = 3_600_000;
 

@@ -3,9 +3,9 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
 import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
-import { findSecretKey } from '../../src/start/key-file.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { findSecretKey } from '../../src/server/start/key-file.ts';
 
 test('a sealed secret opens only with its key, for its owner, and unchanged', () => {
   const box = new SecretBox(randomBytes(32));

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ThrowawayDatabase } from '../../src/database/migrations/throwaway.ts';
+import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { act, actOn, ended } from '../setup/acts.ts';
 import { setClockBack } from '../setup/clock-jumps.ts';
 import { freshDatabase } from '../setup/database.ts';

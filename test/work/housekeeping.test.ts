@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deleteExpired } from '../../src/work/housekeeping.ts';
+import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
 import { lookUp, mint, succeed, umaQuote } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';

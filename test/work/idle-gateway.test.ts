@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { nextOrderDue } from '../../src/payments/orders/orders.ts';
-import { nextQuoteExpiry } from '../../src/payments/quotes/expiry.ts';
+import { nextOrderDue } from '../../src/domain/orders/orders.ts';
+import { nextQuoteExpiry } from '../../src/domain/quotes/expiry.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 
 test('a gateway with nothing to do asks the database now and then, not as fast as it can', async () => {

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loopFailures, loopSuccess } from '../../src/instruments/instruments.ts';
-import { nextOrderDue } from '../../src/payments/orders/orders.ts';
-import { nextQuoteExpiry } from '../../src/payments/quotes/expiry.ts';
-import { startLoop } from '../../src/work/loop.ts';
+import { nextOrderDue } from '../../src/domain/orders/orders.ts';
+import { nextQuoteExpiry } from '../../src/domain/quotes/expiry.ts';
+import { loopFailures, loopSuccess } from '../../src/infra/instruments/instruments.ts';
+import { startLoop } from '../../src/server/workers/loop.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';

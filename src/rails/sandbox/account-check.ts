@@ -1,4 +1,7 @@
-import type { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../../database/generated/client/client.ts';
+import type {
+  BeneficiaryVerificationStatus,
+  ExternalAccountStatus,
+} from '../../infra/database/generated/client/client.ts';
 import type { AccountCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-account.ts';
 import type { AccountVerification } from '../simulation.ts';

@@ -1,4 +1,4 @@
-import type { KycStatus } from '../../database/generated/client/client.ts';
+import type { KycStatus } from '../../infra/database/generated/client/client.ts';
 
 /** The result of a customer's identity check, by the suffix of the name; others are APPROVED. */
 const statuses: Readonly<Record<string, KycStatus>> = {

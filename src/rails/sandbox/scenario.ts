@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FailureReason } from '../../database/generated/client/client.ts';
+import { FailureReason } from '../../infra/database/generated/client/client.ts';
 import type { RailStep } from '../rail-step.ts';
 import type { Deposit, Scenario, ScenarioFault } from '../simulation.ts';
 

@@ -1,5 +1,5 @@
 import { currencyOf } from '../../core/currencies.ts';
-import type { FailureReason, RailOrderKind } from '../../database/generated/client/client.ts';
+import type { FailureReason, RailOrderKind } from '../../infra/database/generated/client/client.ts';
 import type { RailOutcome, UmaReceiver } from '../rail.ts';
 import { simulatedDomain } from '../simulation.ts';
 

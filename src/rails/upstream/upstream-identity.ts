@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { KycStatus } from '../../database/generated/client/client.ts';
+import type { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { IdentityCheck, IdentityRequest } from '../identity-request.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 import { customerPage, customerRecord } from './upstream-records.ts';

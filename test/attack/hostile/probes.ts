@@ -1,4 +1,4 @@
-import { schema } from '../../../src/graphql/server/schema.ts';
+import { schema } from '../../../src/api/graphql/server/schema.ts';
 import type { Choices } from '../../oracle/choices.ts';
 import { drawDocument } from '../../oracle/documents.ts';
 import type { Material } from '../../oracle/material.ts';

@@ -10,8 +10,8 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { Operation } from '../../../src/access/operations.ts';
-import { schema } from '../../../src/graphql/server/schema.ts';
+import { schema } from '../../../src/api/graphql/server/schema.ts';
+import type { Operation } from '../../../src/domain/access/operations.ts';
 import { sender } from '../../setup/acts.ts';
 import { selection } from '../../setup/selection.ts';
 import { type Meaning, meaningOf } from './meanings.ts';

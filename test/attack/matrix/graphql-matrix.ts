@@ -1,4 +1,4 @@
-import type { Operation } from '../../../src/access/operations.ts';
+import type { Operation } from '../../../src/domain/access/operations.ts';
 import {
   compare,
   differenceOf,

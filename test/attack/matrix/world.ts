@@ -1,5 +1,5 @@
-import type { Operation } from '../../../src/access/operations.ts';
-import { basicAuthorization } from '../../../src/access/tokens/basic-authorization.ts';
+import type { Operation } from '../../../src/domain/access/operations.ts';
+import { basicAuthorization } from '../../../src/domain/access/tokens/basic-authorization.ts';
 import { act, mint, succeed } from '../../setup/acts.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../../setup/gateway.ts';
 import { restClient } from '../../setup/rest.ts';

@@ -1,4 +1,4 @@
-import type { Breach } from '../../../src/ledger/audit.ts';
+import type { Breach } from '../../../src/domain/ledger/audit.ts';
 import type { Evidence, Payment } from '../history.ts';
 
 /** The state of a payment outside, on either side. */

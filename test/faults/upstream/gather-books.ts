@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { audit } from '../../../src/ledger/audit.ts';
+import { audit } from '../../../src/domain/ledger/audit.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import { type Data, startTestGateway } from '../../setup/gateway.ts';
 import { readFeed, readPayments, readReceipts } from '../evidence.ts';

@@ -3,7 +3,7 @@ import {
   createThrowawayDatabase,
   execute,
   type ThrowawayDatabase,
-} from '../../../src/database/migrations/throwaway.ts';
+} from '../../../src/infra/database/migrations/throwaway.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import type { Data } from '../../setup/gateway.ts';
 import { runOps } from '../../setup/ops.ts';

@@ -4,13 +4,13 @@ import type { Bugs } from './plant.ts';
 export const accessBugs: Bugs = {
   'test/graphql/trusted-documents.test.ts': {
     'a token for registered documents sends any': {
-      file: 'src/graphql/server/operations.ts',
+      file: 'src/api/graphql/server/operations.ts',
       find: 'if (context.viewer.trustedDocumentsOnly)',
       put: "if (context.viewer.trustedDocumentsOnly && query === '')",
       test: 'a token for registered documents only sends no other, neither its text nor its hash',
     },
     'a document is registered under a hash that is not its own': {
-      file: 'src/documents/manifest.ts',
+      file: 'src/api/graphql/documents/manifest.ts',
       find: "return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;",
       put: 'return algorithm !== undefined;',
       test: '%s is refused as a whole',
@@ -18,7 +18,7 @@ export const accessBugs: Bugs = {
   },
   'test/access/lists.test.ts': {
     'transactions are visible to every platform': {
-      file: 'src/access/visible.ts',
+      file: 'src/domain/access/visible.ts',
       find: 'return where(rules.transaction, scope);',
       put: `const { platformId: _platformId, ...rest } = where(rules.transaction, scope);
   return rest;`,
@@ -27,7 +27,7 @@ export const accessBugs: Bugs = {
   },
   'test/database/pooler.test.ts': {
     'behind a connection pooler the platform of a request stays in the session': {
-      file: 'src/database/connections/platform-statement.ts',
+      file: 'src/infra/database/connections/platform-statement.ts',
       find: ', true)`;',
       put: ', false)`;',
       test: 'platforms see their own rows alone, and no platform stays behind in a session',
@@ -35,13 +35,13 @@ export const accessBugs: Bugs = {
   },
   'test/access/same-tick.test.ts': {
     'the settings of two platforms are read by one statement, in the name of the first one': {
-      file: 'src/payments/platforms/platform-config.ts',
+      file: 'src/domain/platforms/platform-config.ts',
       find: 'return payments.database.prisma.platform.findFirstOrThrow({',
       put: 'return payments.database.prisma.platform.findUniqueOrThrow({',
       test: 'every read of REST answers a platform the same, whoever else asks in the same tick',
     },
     "a query of Prisma's client runs in the name of whoever awaits it": {
-      file: 'src/database/connections/platform-scope.ts',
+      file: 'src/infra/database/connections/platform-scope.ts',
       find: "=== '[object PrismaPromise]'",
       put: "=== '[object Promise]'",
       test: 'runs for the platform in whose name it was made, wherever it is awaited',
@@ -49,19 +49,19 @@ export const accessBugs: Bugs = {
   },
   'test/access/database-wall.test.ts': {
     'requests run in the role that sees all platforms': {
-      file: 'src/gateway.ts',
+      file: 'src/server/gateway.ts',
       find: "const serving = openDatabase({ url, pooler, role: 'gateway_serving',",
       put: "const serving = openDatabase({ url, pooler, role: 'gateway_work',",
       test: 'no node, no getter and no list shows what is foreign',
     },
     'a connection stays with the platform of its first request': {
-      file: 'src/database/connections/serving-pool.ts',
+      file: 'src/infra/database/connections/serving-pool.ts',
       find: '} else if (this.#platforms.get(client) === platform) callback',
       put: '} else if (this.#platforms.has(client) && query instanceof TextQuery) callback',
       test: 'gets for each statement of one connection the platform of its caller, also after errors and in transactions',
     },
     'production serves as the owner of the tables': {
-      file: 'src/database/owners.ts',
+      file: 'src/infra/database/owners.ts',
       find: "pg_has_role(session_user, c.relowner, 'member')",
       put: 'session_user <> current_user and false',
       test: 'serves with a login that owns nothing, and with no other',
@@ -69,18 +69,18 @@ export const accessBugs: Bugs = {
   },
   'test/events/audience.test.ts': {
     'an app sees all events of its platform in the list of events': {
-      file: 'src/access/visible.ts',
+      file: 'src/domain/access/visible.ts',
       find: 'return where(rules.event, scope);',
       put: 'return { platformId: scope.platformId };',
       test: 'an app lists the events of what its token shows, and no others',
     },
     'an app hears all events of its platform in its streams': {
-      file: 'src/access/visible.ts',
+      file: 'src/domain/access/visible.ts',
       find: "return event.platformId === scope.platformId && maySee('event', scope, event);",
       put: 'return event.platformId === scope.platformId;',
       also: [
         {
-          file: 'src/graphql/schema/streams/stream.ts',
+          file: 'src/api/graphql/schema/streams/stream.ts',
           find: 'subject: subject ?? subjectOf(viewer),',
           put: 'subject,',
         },
@@ -90,19 +90,19 @@ export const accessBugs: Bugs = {
   },
   'test/access/client-tokens.test.ts': {
     'an app sees everything of what its token shows nothing of': {
-      file: 'src/access/visible.ts',
+      file: 'src/domain/access/visible.ts',
       find: '...(field === null ? matchesNothing : equal',
       put: '...(field === null ? {} : equal',
       test: 'a token of one quote shows that quote and its transaction, and nobody’s name or account',
     },
     'a client token may do what only servers may': {
-      file: 'src/access/operations.ts',
+      file: 'src/domain/access/operations.ts',
       find: "if (caller.kind === 'CLIENT' && !('client' in operation)) {",
       put: "if (caller.kind === 'CLIENT' && !(name in operations)) {",
       test: 'an app runs nothing that is for servers alone, whatever its permissions',
     },
     'a revoked client token is good until it expires': {
-      file: 'src/access/tokens/client-tokens.ts',
+      file: 'src/domain/access/tokens/client-tokens.ts',
       find: ' and t.revoked_at is null and',
       put: ' and',
       test: 'a revoked or forged client token is like none',
@@ -114,14 +114,14 @@ export const accessBugs: Bugs = {
       test: 'idempotency keys of one app are not those of another, nor of the platform',
     },
     'whatever the key of client tokens has signed is one': {
-      file: 'src/access/tokens/client-tokens.ts',
+      file: 'src/domain/access/tokens/client-tokens.ts',
       find: "if (!('iss' in claims) || claims.iss !== issuer) return undefined;",
       test: 'a revoked or forged client token is like none',
     },
   },
   'test/access/commands.test.ts': {
     'a command finds the rows of other platforms': {
-      file: 'src/access/visible.ts',
+      file: 'src/domain/access/visible.ts',
       find: '.platform_id = $1 and ',
       put: '.platform_id is not null and $1::uuid is not null and ',
       test: 'does nothing for %s, to whom what is foreign is unknown',
@@ -129,13 +129,13 @@ export const accessBugs: Bugs = {
   },
   'test/access/grants.test.ts': {
     'the app of a customer needs no grant': {
-      file: 'src/access/operations.ts',
+      file: 'src/domain/access/operations.ts',
       find: 'if (!grants.includes(grant)) {',
       put: 'if (!grants.includes(grant) && grants.length > 2) {',
       test: 'an app adds no account, and the refusal names the grant',
     },
     'an app adds accounts to its platform': {
-      file: 'src/payments/accounts/external-accounts.ts',
+      file: 'src/domain/accounts/external-accounts.ts',
       find: "return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };",
       put: "return { ...input, platformAccountId: input.platformAccountId ?? publicId('Customer', bound.customerId) };",
       test: "an app adds its customer's own account, and pays to it",
@@ -143,7 +143,7 @@ export const accessBugs: Bugs = {
   },
   'test/payments/names.test.ts': {
     'an app sees the end of the number of a stranger': {
-      file: 'src/graphql/schema/payments/parties.ts',
+      file: 'src/api/graphql/schema/payments/parties.ts',
       find: "if (bound.kind === 'PLATFORM') return",
       put: "if (bound.kind !== 'PAYMENT') return",
       test: 'to the account of another customer: the payee has its name, and no stranger its number',
@@ -151,7 +151,7 @@ export const accessBugs: Bugs = {
   },
   'test/graphql/refusals.test.ts': {
     'a refusal tells a balance to who may not view': {
-      file: 'src/payments/plan-refusals.ts',
+      file: 'src/domain/commands/plan-refusals.ts',
       find: " && caller.permissions.includes('VIEW')) return undefined;",
       put: ') return undefined;',
       test: 'too little money: what there is and what is needed, to who may see the balance',
@@ -159,7 +159,7 @@ export const accessBugs: Bugs = {
   },
   'test/access/hidden.test.ts': {
     'a refusal tells the app of a payment what the account holds': {
-      file: 'src/payments/plan-refusals.ts',
+      file: 'src/domain/commands/plan-refusals.ts',
       find: `if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the account does not hold enough' };`,
       put: 'return undefined;',
@@ -181,7 +181,7 @@ export const accessBugs: Bugs = {
       test: 'keeps the cursors of other lists and of other platforms out',
     },
     'a page begins with the row of its cursor': {
-      file: 'src/rest/lists.ts',
+      file: 'src/api/rest/lists.ts',
       find: `size: query.limit,
     backward: false,`,
       put: `size: query.limit - 1,
@@ -191,7 +191,7 @@ export const accessBugs: Bugs = {
   },
   'test/graphql/connections.test.ts': {
     'a page between two cursors leaves the second one out of account': {
-      file: 'src/graphql/paging.ts',
+      file: 'src/api/graphql/paging.ts',
       find: '...(lt !== undefined && { lt })',
       put: '...(lt !== undefined && gt === undefined && { lt })',
       test: 'a walk between two cursors ends before the second, in either direction',
@@ -199,25 +199,25 @@ export const accessBugs: Bugs = {
   },
   'test/access/rights-that-end.test.ts': {
     'a socket goes on with what the token that renews it may not do': {
-      file: 'src/access/tokens/sessions.ts',
+      file: 'src/domain/access/tokens/sessions.ts',
       find: 'for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;',
       test: 'ends when it is renewed by %s',
     },
     'a stream opens though its socket was renewed with a lesser token meanwhile': {
-      file: 'src/access/tokens/sessions.ts',
+      file: 'src/domain/access/tokens/sessions.ts',
       find: 'if (await couldBegin(open.viewer)) return',
       put: 'if (open.underWay.size > 0) return',
       test: 'a stream that is still opening when a lesser token renews its socket does not open',
     },
     'a socket takes credentials that nobody has looked up': {
-      file: 'src/graphql/transports/socket-sessions.ts',
+      file: 'src/api/graphql/transports/socket-sessions.ts',
       find: 'if (viewer === null) return;',
       put: `if (viewer === null) extra.authorization = authorization;
   if (viewer === null) return;`,
       test: 'a socket takes no credentials that could not be looked up: it goes on with its own',
     },
     'a stream goes on with a document that its token may not send any more': {
-      file: 'src/graphql/server/supervise-stream.ts',
+      file: 'src/api/graphql/server/supervise-stream.ts',
       find: '(!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document))',
       put: 'sent !== undefined',
       test: 'streams of others end, and those of registered ones go on until they are deleted',
@@ -225,25 +225,25 @@ export const accessBugs: Bugs = {
   },
   'test/access/token-parents.test.ts': {
     'a webhook endpoint outlives the token that made it': {
-      file: 'src/access/tokens/revoke-tokens.ts',
+      file: 'src/domain/access/tokens/revoke-tokens.ts',
       find: "and token_id in (select id from family) and $5 and status <> 'DISABLED'",
       put: "and token_id in (select id from family) and not $5 and status <> 'DISABLED'",
       test: 'a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made',
     },
     'what waits for an endpoint that ends with its token waits for ever': {
-      file: 'src/access/tokens/revoke-tokens.ts',
+      file: 'src/domain/access/tokens/revoke-tokens.ts',
       find: 'for (const endpointId of endpoints) await dropPending(on, caller.platformId, endpointId);',
       put: 'if (endpoints.length > 20) await dropPending(on, caller.platformId, id);',
       test: 'a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made',
     },
     'an endpoint does not end with the token that has redirected it': {
-      file: 'src/webhooks/endpoints/endpoint-changes.ts',
+      file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: '...(takesOver && { tokenId }),',
       put: '...(enables && { tokenId }),',
       test: 'a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made',
     },
     'a revoked token makes a webhook endpoint while a gateway remembers it': {
-      file: 'src/webhooks/endpoints/endpoint-changes.ts',
+      file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: `await lockPlatform(client, caller);
   const tokenId = await lockMaker(client, caller);`,
       put: `await lockPlatform(client, caller);
@@ -253,18 +253,18 @@ export const accessBugs: Bugs = {
   },
   'test/access/permissions.test.ts': {
     'a token that only manages reads events by a webhook endpoint': {
-      file: 'src/access/operations.ts',
+      file: 'src/domain/access/operations.ts',
       find: "if ('reads' in operation) requirePermission(caller, 'VIEW');",
       test: 'whoever lets events be read, or reads one by an endpoint, needs VIEW, on both APIs',
     },
     'a token that approves no payments makes an endpoint that does': {
-      file: 'src/webhooks/endpoints/endpoint-changes.ts',
+      file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: `  requireMayApprove(caller, fields.eventTypes);
 `,
       test: 'whoever makes or moves an endpoint whose answers approve payments needs TRANSACT, on both APIs',
     },
     'a token that approves no payments moves an endpoint that does': {
-      file: 'src/webhooks/endpoints/endpoint-changes.ts',
+      file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: 'if (takesOver) requireMayApprove',
       put: 'if (approves) requireMayApprove',
       test: 'whoever makes or moves an endpoint whose answers approve payments needs TRANSACT, on both APIs',

@@ -4,7 +4,7 @@ import type { Bugs } from './plant.ts';
 export const accountBugs: Bugs = {
   'test/payments/same-account.test.ts': {
     'the same number at another bank is the same account': {
-      file: 'prisma/functions/check_registrations.sql',
+      file: 'prisma/functions/commit/check_registrations.sql',
       find: 'and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1',
       put: 'and a.identifier = n.identifier limit 1',
       test: 'is one account in whatever spelling, and another one at each other bank',
@@ -22,7 +22,7 @@ export const accountBugs: Bugs = {
       test: 'is one account in whatever spelling, and another one at each other bank',
     },
     'an account is not ACTIVE again where the same number is at another bank': {
-      file: 'prisma/functions/check_accounts.sql',
+      file: 'prisma/functions/commit/check_accounts.sql',
       find: 'and a.bank is not distinct from v_account.bank limit 1',
       put: 'limit 1',
       test: 'an account that becomes ACTIVE again conflicts with the same account, and not with that of another bank',
@@ -38,7 +38,7 @@ export const accountBugs: Bugs = {
   },
   'test/rest/receivers.test.ts': {
     'of several customers with one platform id, any of them pays': {
-      file: 'src/rest/endpoints/receivers.ts',
+      file: 'src/api/rest/endpoints/receivers.ts',
       find: 'take: 2',
       put: 'take: 1',
       test: 'a platform id of several customers names no sender, unless their own id says which',
@@ -46,7 +46,7 @@ export const accountBugs: Bugs = {
   },
   'test/graphql/oracle.test.ts': {
     'a label of lookups, read by SQL of its own, is another one than that of the row': {
-      file: 'src/graphql/schema/payments/lookup.ts',
+      file: 'src/api/graphql/schema/payments/lookup.ts',
       find: "    umaAddress: t.exposeString('umaAddress',",
       put: `    label: t.string({
       description: 'Its name for people.',

@@ -4,13 +4,13 @@ import type { Bugs } from './plant.ts';
 export const attackBugs: Bugs = {
   'test/attack/matrix.test.ts': {
     'an app finds the other customers of its platform by their ids': {
-      file: 'src/access/visible.ts',
+      file: 'src/domain/access/visible.ts',
       find: 'return where(rules.customer, scope);',
       put: 'return { platformId: scope.platformId };',
       test: 'over GraphQL, what is named by %s is as unknown as what never was',
     },
     'the app of a payment guesses by a filter whose payment it is': {
-      file: 'src/payments/filters.ts',
+      file: 'src/domain/commands/filters.ts',
       find: 'ofCustomer(caller, { customer: { platformCustomerId } }),',
       put: '({ customer: { platformCustomerId } }),',
       test: 'over GraphQL, what is named by %s is as unknown as what never was',
@@ -22,20 +22,20 @@ export const attackBugs: Bugs = {
       test: 'over GraphQL, what is named by %s is as unknown as what never was',
     },
     'a command needs no permission': {
-      file: 'src/access/operations.ts',
+      file: 'src/domain/access/operations.ts',
       find: '  requirePermission(caller, operation.permission);\n',
       test: 'over GraphQL, a token that may do less learns nothing of what it names',
     },
   },
   'test/access/lists.test.ts': {
     'lookups, endpoints and tokens are visible to every platform': {
-      file: 'src/access/visible.ts',
+      file: 'src/domain/access/visible.ts',
       find: 'return where(rules.ofPlatform, scope);',
       put: "return (scope.bound.kind === 'PLATFORM' ? {} : where(rules.ofPlatform, scope)) as { platformId: string };",
       test: 'the application itself has no WebhookEndpoint of another platform, where the database would show all',
     },
     'an app hears in its streams what happens to others of its platform': {
-      file: 'src/access/visible.ts',
+      file: 'src/domain/access/visible.ts',
       find: "return event.platformId === scope.platformId && maySee('event', scope, event);",
       put: 'return event.platformId === scope.platformId;',
       test: 'whoever asks, an event may be seen in a stream where a list has it, and nowhere else',
@@ -43,19 +43,19 @@ export const attackBugs: Bugs = {
   },
   'test/attack/hostile.test.ts': {
     'the value of a variable that does not fit is a fault of the service': {
-      file: 'src/graphql/server/present-error.ts',
+      file: 'src/api/graphql/server/present-error.ts',
       find: 'if (isInputError(error)) {',
       put: "if (isInputError(error) && message === 'never') {",
       test: '${probes} random requests, good and bad, over all transports meet no fault, no leak and no bound that does not hold',
     },
     'an error tells its stack': {
-      file: 'src/graphql/server/present-error.ts',
+      file: 'src/api/graphql/server/present-error.ts',
       find: 'return new GraphQLError(message, { ...location,',
       put: 'return new GraphQLError(error.stack ?? message, { ...location,',
       test: '${probes} random requests, good and bad, over all transports meet no fault, no leak and no bound that does not hold',
     },
     'an answer has no bound': {
-      file: 'src/serve.ts',
+      file: 'src/server/serve.ts',
       find: 'maxAnswerBytes: config.MAX_ANSWER_BYTES,',
       put: 'maxAnswerBytes: 100_000_000,',
       test: '${probes} random requests, good and bad, over all transports meet no fault, no leak and no bound that does not hold',
@@ -63,13 +63,13 @@ export const attackBugs: Bugs = {
   },
   'test/http/overload.test.ts': {
     'an operation of a socket and a message of a stream wait for no turn': {
-      file: 'src/http/turns.ts',
+      file: 'src/api/http/turns.ts',
       find: 'await this.begin(tenant);',
       put: 'void this.begin(tenant);',
       test: 'on sockets, for queries and the messages of subscriptions',
     },
     'a platform that is alone may have all connections to the database': {
-      file: 'src/database/connections/connection-shares.ts',
+      file: 'src/infra/database/connections/connection-shares.ts',
       find: 'pool.options.max - 1',
       put: 'pool.options.max',
       test: 'a platform that is alone leaves one to those who come, however slow its reads are',
@@ -77,55 +77,55 @@ export const attackBugs: Bugs = {
   },
   'test/http/refused-bodies.test.ts': {
     'the answer to a body that is cut off leaves its connection open': {
-      file: 'src/http/bodies.ts',
+      file: 'src/api/http/bodies.ts',
       find: 'if (isTooLong(request)) endWithResponse(request, response);',
       put: 'void response;',
       test: 'a body %s that says it is too long is answered, and ends its connection',
     },
     'a body is read while the refusal of its request waits': {
-      file: 'src/http/bodies.ts',
+      file: 'src/api/http/bodies.ts',
       find: 'if (!request.complete) request.socket.pause();',
       test: 'a refusal that waits reads nothing of its request meanwhile; then the connection serves the next one',
     },
   },
   'test/access/refusal-pace.test.ts': {
     'refusals that wait as long as one may come at one moment': {
-      file: 'src/access/limits/refusal-pace.ts',
+      file: 'src/domain/access/limits/refusal-pace.ts',
       find: ' - spreadMs * ((source.longest * goldenRatio) % 1)',
       test: 'none waits for more than twelve seconds, and those that would are not sent together',
     },
     'refusals go on waiting in an instance that stops': {
-      file: 'src/access/limits/refusal-pace.ts',
+      file: 'src/domain/access/limits/refusal-pace.ts',
       find: 'this.#ended.abort();',
       test: 'do not wait for an instance that stops',
     },
   },
   'test/http/request-address.test.ts': {
     'a Host header may be more than a host and a port': {
-      file: 'src/instruments/request-address.ts',
+      file: 'src/infra/instruments/request-address.ts',
       find: 'if (!authorityForm.test(host) ||',
       put: 'if (',
       test: 'a document in it is not executed, and not its variables',
     },
     'of several Host headers the first counts': {
-      file: 'src/instruments/request-address.ts',
+      file: 'src/infra/instruments/request-address.ts',
       find: 'if (hosts > 1 || (hosts === 0',
       put: 'if ((hosts === 0',
       test: 'the metrics',
     },
     'a WebSocket is opened whatever its Host is': {
-      file: 'src/instruments/request-address.ts',
+      file: 'src/infra/instruments/request-address.ts',
       find: 'request instanceof IncomingMessage ?',
       put: 'answer instanceof ServerResponse && request instanceof IncomingMessage ?',
       test: '$name',
     },
     'the metrics are answered whatever the Host is': {
-      file: 'src/instruments/operator-server.ts',
+      file: 'src/infra/instruments/operator-server.ts',
       find: '  refuseWrongAddresses(server);\n',
       test: 'the metrics',
     },
     'a target may name another host than its header': {
-      file: 'src/instruments/request-address.ts',
+      file: 'src/infra/instruments/request-address.ts',
       find: 'if (named.toLowerCase() !== host?.toLowerCase())',
       put: 'if (named === "")',
       test: 'is refused with %s',

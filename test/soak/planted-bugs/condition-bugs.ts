@@ -4,13 +4,13 @@ import type { Bugs } from './plant.ts';
 export const conditionBugs: Bugs = {
   'test/payments/exchange-rates.test.ts': {
     'exchange rates leave out the fixed fee of the platform': {
-      file: 'src/payments/pricing/exchange-rates.ts',
+      file: 'src/domain/pricing/exchange-rates.ts',
       find: '        platformFee,\n',
       put: '        platformFee: { ...platformFee, fixedFee: 0n },\n',
       test: 'a rate is that of a quote, where the platform charges %s',
     },
     'all fees of an exchange rate are fixed': {
-      file: 'src/payments/pricing/exchange-rates.ts',
+      file: 'src/domain/pricing/exchange-rates.ts',
       find: 'fixedFees: { amount: price.fixedFees,',
       put: 'fixedFees: { amount: price.feesIncluded,',
       test: 'the fixed fees of a rate are those that do not grow with the amount',
@@ -18,7 +18,7 @@ export const conditionBugs: Bugs = {
   },
   'test/payments/pricing.test.ts': {
     'a unit more than the most is received': {
-      file: 'src/payments/pricing/pricing.ts',
+      file: 'src/domain/pricing/pricing.ts',
       find: 'receive < 1n || receive > maxAmount',
       put: 'receive < 1n || receive > maxAmount + 1n',
       test: 'a computed receiving amount may be the maximum, and not a unit more',
@@ -26,85 +26,85 @@ export const conditionBugs: Bugs = {
   },
   'test/payments/locked-pricing.test.ts': {
     'a lock takes nothing, or delivers nothing': {
-      file: 'src/payments/pricing/locked-pricing.ts',
+      file: 'src/domain/pricing/locked-pricing.ts',
       find: 'lock.sent < 1n || lock.received < 1n',
       put: 'lock.sent < 0n || lock.received < 0n',
       test: '%s, and not beyond it',
     },
     'the fees of a lock are all that it takes': {
-      file: 'src/payments/pricing/locked-pricing.ts',
+      file: 'src/domain/pricing/locked-pricing.ts',
       find: 'lock.fees >= lock.sent',
       put: 'lock.fees > lock.sent',
       test: '%s, and not beyond it',
     },
     'a lock without a reference is sound': {
-      file: 'src/payments/pricing/locked-pricing.ts',
+      file: 'src/domain/pricing/locked-pricing.ts',
       find: "if (lock.reference === '') throw",
       put: "if (lock.reference === 'never') throw",
       test: '%s, and not beyond it',
     },
     'a lock that holds for no time is sound': {
-      file: 'src/payments/pricing/locked-pricing.ts',
+      file: 'src/domain/pricing/locked-pricing.ts',
       find: 'if (!(validMs > 0))',
       put: 'if (!(validMs >= 0))',
       test: 'for as long as it holds at all',
     },
     'a lock sends a unit more than the most': {
-      file: 'src/payments/pricing/locked-pricing.ts',
+      file: 'src/domain/pricing/locked-pricing.ts',
       find: 'if (send > maxAmount || lock',
       put: 'if (send > maxAmount + 1n || lock',
       test: 'is at most the most that can be moved, on either side',
     },
     'a lock delivers a unit more than the most': {
-      file: 'src/payments/pricing/locked-pricing.ts',
+      file: 'src/domain/pricing/locked-pricing.ts',
       find: '|| lock.received > maxAmount) {',
       put: '|| lock.received > maxAmount + 1n) {',
       test: 'is at most the most that can be moved, on either side',
     },
     'fees of a lock below those that are listed as fixed count as if they were these': {
-      file: 'src/payments/pricing/locked-pricing.ts',
+      file: 'src/domain/pricing/locked-pricing.ts',
       find: '(lock.fees > listedFixedFee ? lock.fees - listedFixedFee : 0n)',
       put: '(lock.fees - listedFixedFee)',
       test: 'counts of fees of %s at the rail, of which 10 are listed as fixed, %s as fixed',
     },
     "the platform's share of a lock is charged on the fixed fee of the rail, too": {
-      file: 'src/payments/pricing/locked-pricing.ts',
+      file: 'src/domain/pricing/locked-pricing.ts',
       find: 'sent > rate.serviceFixedFee ? sent - rate.serviceFixedFee : 0n',
       put: 'sent',
       test: "charges the platform's share on what the rail takes less its fixed fee, if anything is left of it",
     },
     'the rail locks the fee of the platform, too': {
-      file: 'src/payments/pricing/locked-pricing.ts',
+      file: 'src/domain/pricing/locked-pricing.ts',
       find: 'lockedAmount - listed.platformFee : lockedAmount',
       put: 'lockedAmount : lockedAmount',
       test: 'leaves the fee of the platform here: the rail locks the rest',
     },
     'the fixed fee of the platform is missing in those of a lock': {
-      file: 'src/payments/pricing/locked-pricing.ts',
+      file: 'src/domain/pricing/locked-pricing.ts',
       find: 'const fixedFees = serviceFixedFee + request.platformFee.fixedFee;',
       put: 'const fixedFees = serviceFixedFee;',
       test: 'leaves the fee of the platform here: the rail locks the rest',
     },
     'the least that can be received is what needs a unit more than the least that is sent': {
-      file: 'src/payments/pricing/receiving-limits.ts',
+      file: 'src/domain/pricing/receiving-limits.ts',
       find: 'const least = minSendingAmount - 1n;',
       put: 'const least = minSendingAmount;',
       test: 'are the least and the most that a quote takes, and there are none where it takes nothing',
     },
     'the least that can be received needs less than the least that is sent': {
-      file: 'src/payments/pricing/receiving-limits.ts',
+      file: 'src/domain/pricing/receiving-limits.ts',
       find: 'roundDown(worth(least)) + 1n',
       put: 'roundDown(worth(least))',
       test: 'are the least and the most that a quote takes, and there are none where it takes nothing',
     },
     'nothing can be received where one amount alone can': {
-      file: 'src/payments/pricing/receiving-limits.ts',
+      file: 'src/domain/pricing/receiving-limits.ts',
       find: 'return min <= max ? { min, max } : undefined;',
       put: 'return min < max ? { min, max } : undefined;',
       test: 'can leave a single amount, of one conversion and of several',
     },
     'several limits that leave one amount leave none': {
-      file: 'src/payments/pricing/receiving-limits.ts',
+      file: 'src/domain/pricing/receiving-limits.ts',
       find: 'return limits.min <= limits.max ? limits',
       put: 'return limits.min < limits.max ? limits',
       test: 'can leave a single amount, of one conversion and of several',
@@ -112,48 +112,48 @@ export const conditionBugs: Bugs = {
   },
   'test/rails/found-deposits.test.ts': {
     'a deposit of more than an account may hold is taken for one that can be stored': {
-      file: 'src/payments/providers/find-deposits.ts',
+      file: 'src/domain/providers/find-deposits.ts',
       find: 'amount >= 1n && amount <= maxAmount &&',
       put: 'amount >= 1n && amount <= maxAmount + 1n &&',
       test: 'a deposit %s is stored, one beyond it is not, and the provider is asked about it again',
     },
     'a deposit at an account without a name is taken for one that can be stored': {
-      file: 'src/payments/providers/find-deposits.ts',
+      file: 'src/domain/providers/find-deposits.ts',
       find: 'text.length >= 1 && text.length <= longestName',
       put: 'text.length >= 0 && text.length <= longestName',
       test: 'a deposit %s is stored, one beyond it is not, and the provider is asked about it again',
     },
     'a question for deposits begins where the one before ended, and misses what was shown late': {
-      file: 'src/payments/providers/find-deposits.ts',
+      file: 'src/domain/providers/find-deposits.ts',
       find: 'depositsFrom.getTime() - overlapMs',
       put: 'depositsFrom.getTime()',
       test: 'a question begins two minutes before the last deposit that is known, and the next one at the latest',
     },
     'a question for deposits goes back before the one before': {
-      file: 'src/payments/providers/find-deposits.ts',
+      file: 'src/domain/providers/find-deposits.ts',
       find: 'deposits_from = greatest(deposits_from, $2)',
       put: 'deposits_from = $2',
       test: 'a question does not begin before the one before, whatever is still under way',
     },
     'a deposit that stays under way keeps all later questions long': {
-      file: 'src/payments/providers/find-deposits.ts',
+      file: 'src/domain/providers/find-deposits.ts',
       find: 'Math.max(oldestUnderWay, latest - longestUnderWayMs)',
       put: 'oldestUnderWay',
       test: 'a deposit that is under way for %i days is asked about for %i of them',
     },
     'news of a deposit that comes during a question is forgotten': {
-      file: 'src/database/leases.ts',
+      file: 'src/infra/database/leases.ts',
       find: ' and l.${dueAt} = d.leased_until',
       test: 'news of a deposit that comes while the provider is asked makes it be asked again at once',
     },
     'all that a payer writes is stored': {
-      file: 'src/payments/providers/find-deposits.ts',
+      file: 'src/domain/providers/find-deposits.ts',
       find: 'left(d.memo, 1000)',
       put: 'd.memo',
       test: 'of what a payer writes 1,000 characters are stored',
     },
     'a deposit is attributed to an account of another platform': {
-      file: 'src/payments/providers/decide-deposits.ts',
+      file: 'src/domain/providers/decide-deposits.ts',
       find: "where: { platformId, id: name.id, kind: 'INTERNAL' }",
       put: "where: { id: name.id, kind: 'INTERNAL' }",
       test: 'a deposit is credited to no account of another platform, and to none outside',
@@ -161,29 +161,29 @@ export const conditionBugs: Bugs = {
   },
   'test/payments/account-checks.test.ts': {
     'a deleted external account is checked for ever': {
-      file: 'src/payments/accounts/external-account-changes.ts',
+      file: 'src/domain/accounts/external-account-changes.ts',
       find: '        checks: [{ accountId: id, dueInMs: null }],\n',
       test: 'a deleted account is checked no more',
     },
     'an account that its rail calls INACTIVE is registered': {
-      file: 'src/payments/accounts/external-accounts.ts',
+      file: 'src/domain/accounts/external-accounts.ts',
       find: "!check.accepted || check.status === 'INACTIVE'",
       put: '!check.accepted',
       test: 'an account that the rail says is INACTIVE is not registered',
     },
     'an account goes back to PENDING where its rail says so': {
-      file: 'src/payments/accounts/account-moves.ts',
+      file: 'src/domain/accounts/account-moves.ts',
       find: 'reported !== status && statusSources[reported].includes(status) ? reported : status',
       put: 'reported',
       test: 'an account does not go back to PENDING, whatever the rail says',
     },
     'what a rail says of an account counts after a change of it': {
-      file: 'src/payments/accounts/account-moves.ts',
+      file: 'src/domain/accounts/account-moves.ts',
       find: '    version: account.version,\n',
       test: 'what the rail says of an account as it was before a change is forgotten, and the rail is asked again',
     },
     'an account of a time that has not come yet is new': {
-      file: 'src/payments/accounts/account-moves.ts',
+      file: 'src/domain/accounts/account-moves.ts',
       find: 'then 86400000',
       put: 'then 0',
       test: 'an account of a time that has not come yet is as old as one can be for the rail',
@@ -191,19 +191,19 @@ export const conditionBugs: Bugs = {
   },
   'test/rails/settled-amounts.test.ts': {
     'a provider has moved less than nothing, more than there can be, or never nothing': {
-      file: 'src/payments/settlement/settle-case.ts',
+      file: 'src/domain/settlement/settle-case.ts',
       find: 'side.amount >= 0n && side.amount <= maxAmount',
       put: 'side.amount !== 0n',
       test: 'a payout that took %s waits for a person to find out more',
     },
     'a payout that took nothing cannot be settled': {
-      file: 'src/payments/settlement/settle-case.ts',
+      file: 'src/domain/settlement/settle-case.ts',
       find: 'side.amount >= 0n &&',
       put: 'side.amount > 0n &&',
       test: 'a payout that took %s is settled, and its difference booked',
     },
     'a receiver here is said to lack what the provider has not brought': {
-      file: 'src/payments/settlement/settle-case.ts',
+      file: 'src/domain/settlement/settle-case.ts',
       find: "order.kind === 'PAYOUT' && order.destination?.kind !== 'INTERNAL'",
       put: "order.kind === 'PAYOUT'",
       test: 'where less arrives than was promised, a receiver %s',
@@ -211,7 +211,7 @@ export const conditionBugs: Bugs = {
   },
   'test/payments/pull.test.ts': {
     'a payment that is pulled first is expected when it is pulled': {
-      file: 'src/payments/quotes/start.ts',
+      file: 'src/domain/quotes/start.ts',
       find: 'expectedMs(rail, railRequest) + payMs',
       put: 'expectedMs(rail, railRequest)',
       test: 'is expected once the money is pulled and paid out, and not before',
@@ -219,7 +219,7 @@ export const conditionBugs: Bugs = {
   },
   'test/events/endings.test.ts': {
     'a bank may return what has not left': {
-      file: 'src/payments/settlement/outcomes.ts',
+      file: 'src/domain/settlement/outcomes.ts',
       find: "!incoming && order.destination?.kind !== 'INTERNAL'",
       put: '!incoming',
       test: 'what stays in an account here comes back from no bank: it is final when it is COMPLETED',
@@ -227,7 +227,7 @@ export const conditionBugs: Bugs = {
   },
   'test/payments/failing-orders.test.ts': {
     'a pull for a payment to a UMA address cannot end by hand': {
-      file: 'src/payments/settlement/fail-order.ts',
+      file: 'src/domain/settlement/fail-order.ts',
       find: 'if (!isPull(order) && waitsForPlatform(order)) {',
       put: 'if (waitsForPlatform(order)) {',
       test: 'a pull for a payment to a UMA address ends by command: it is with the rail, and nobody decides on it yet',
@@ -235,25 +235,25 @@ export const conditionBugs: Bugs = {
   },
   'test/rails/books.test.ts': {
     'a movement at the end of a period belongs to it': {
-      file: 'src/payments/reconciliation/totals.ts',
+      file: 'src/domain/reconciliation/totals.ts',
       find: 'at >= from && at < to',
       put: 'at >= from && at <= to',
       test: 'a movement of no order counts from its first moment to the last before its end',
     },
     'what is given back of a collection is received again': {
-      file: 'src/payments/reconciliation/totals.ts',
+      file: 'src/domain/reconciliation/totals.ts',
       find: 'returnOf !== undefined || (order',
       put: '(order',
       test: 'what was collected is received, and paid where it was given back',
     },
     'movements under way are in the sums of a period': {
-      file: 'src/payments/reconciliation/totals.ts',
+      file: 'src/domain/reconciliation/totals.ts',
       find: "if (!isInPeriod || state !== 'SETTLED') continue;",
       put: "if (!isInPeriod || state === 'FAILED') continue;",
       test: 'nothing counts that has not settled',
     },
     'balances at the edge of what is known differ': {
-      file: 'src/payments/reconciliation/balances.ts',
+      file: 'src/domain/reconciliation/balances.ts',
       find: 'beyondLow <= (known?.beyondHigh ?? 0n)',
       put: 'beyondLow < (known?.beyondHigh ?? 0n)',
       test: 'where 5 to 9 are known beyond the books, %s to %s agree: %s',
@@ -261,13 +261,13 @@ export const conditionBugs: Bugs = {
   },
   'test/payments/approval.test.ts': {
     'a sender reads what nobody has asked its receiver for': {
-      file: 'src/payments/approvals/approvals.ts',
+      file: 'src/domain/approvals/approvals.ts',
       find: 'requestedInformation: withValues(requested, known)',
       put: 'requestedInformation: Object.entries(known).map(([name, value]) => ({ name, mandatory: false, value }))',
       test: 'tells its sender what the platform says of the receiver, before what the record of the customer has',
     },
     'a platform says nothing of a receiver whose record says it': {
-      file: 'src/payments/approvals/approvals.ts',
+      file: 'src/domain/approvals/approvals.ts',
       find: '{ ...informationOf(customer), ...given }',
       put: '{ ...given, ...informationOf(customer) }',
       test: 'tells its sender what the platform says of the receiver, before what the record of the customer has',
@@ -275,20 +275,20 @@ export const conditionBugs: Bugs = {
   },
   'test/payments/uma.test.ts': {
     'a lookup leaves out the fees of the platform that sends': {
-      file: 'src/payments/receivers/lookups.ts',
+      file: 'src/domain/receivers/lookups.ts',
       find: 'coalesce(f.fixed_fee, 0)::text',
       put: '0::text',
       test: 'names limits that a quote keeps, from every currency that the sender holds',
     },
     'a deleted customer looks receivers up': {
-      file: 'src/payments/receivers/lookups.ts',
+      file: 'src/domain/receivers/lookups.ts',
       find: ' and not s.is_deleted',
       test: 'its sender is a living customer of the platform, by its id, by its address, or by both',
     },
   },
   'test/payments/able-receivers.test.ts': {
     'a lookup offers the currency of a deposit account that the platform of its receiver does not have': {
-      file: 'src/payments/receivers/lookups.ts',
+      file: 'src/domain/receivers/lookups.ts',
       find: 'depositCurrency && currencies.includes(depositCurrency) ?',
       put: 'depositCurrency ?',
       test: 'a lookup offers the currencies of the platform of its receiver, not another one of a deposit account',
@@ -296,7 +296,7 @@ export const conditionBugs: Bugs = {
   },
   'test/payments/identity-checks.test.ts': {
     'an answer about a former name of a customer counts': {
-      file: 'src/payments/customers/identity-checks.ts',
+      file: 'src/domain/customers/identity-checks.ts',
       find: '(await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;',
       put: '(await endStatement(client, platformId, customer.id, leasedUntil)).length >= 0;',
       test: 'an answer counts for the name that was checked, for who is not deleted, and where no newer question waits',
@@ -304,25 +304,25 @@ export const conditionBugs: Bugs = {
   },
   'test/rails/differences.test.ts': {
     'money that leaves a provider for nobody here is no difference until it has arrived': {
-      file: 'src/payments/reconciliation/differences.ts',
+      file: 'src/domain/reconciliation/differences.ts',
       find: "state !== 'UNDER_WAY' || direction !== 'IN'",
       put: "state !== 'UNDER_WAY'",
       test: 'an order that is %s here, with %o there: %o',
     },
     'money that a provider gives back is not missed by the order that it was collected for': {
-      file: 'src/payments/reconciliation/differences.ts',
+      file: 'src/domain/reconciliation/differences.ts',
       find: "movement.state === 'SETTLED' && returned.has(order.id) ?",
       put: 'false ?',
       test: 'an order that is %s here, with %o there: %o',
     },
     'what a provider books late is missing in a comparison': {
-      file: 'src/payments/reconciliation/differences.ts',
+      file: 'src/domain/reconciliation/differences.ts',
       find: 'period.to.getTime() + laterMs',
       put: 'period.to.getTime()',
       test: 'a provider is asked for all pages, and for an hour after the period',
     },
     'a day whose differences somebody has closed is compared for a month': {
-      file: 'src/payments/reconciliation/daily.ts',
+      file: 'src/domain/reconciliation/daily.ts',
       find: 'x.closed_at is null and ',
       test: 'a missed day is compared for a week, one with an open difference for a month, each by one at a time',
     },

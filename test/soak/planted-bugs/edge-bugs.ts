@@ -4,7 +4,7 @@ import type { Bugs } from './plant.ts';
 export const edgeBugs: Bugs = {
   'test/payments/failures.test.ts': {
     'a return takes the fee back only where the account of the platform holds more than the fee': {
-      file: 'prisma/functions/lease_rail_orders.sql',
+      file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: 'pa.posted >= q.platform_fee',
       put: 'pa.posted > q.platform_fee',
       test: 'takes the fee back to its last unit from an account that holds no more, and nothing from one that lacks a unit',
@@ -12,12 +12,12 @@ export const edgeBugs: Bugs = {
   },
   'test/payments/freezing.test.ts': {
     'a payment that its bank returns waits for as long as the account of the platform is frozen': {
-      file: 'prisma/functions/lease_rail_orders.sql',
+      file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: ' and (pa.frozen_at is null or pa.id = s.id)',
       test: 'of the platform gives no fee back: a payment that its bank returns is refunded whole, and the service bears the fee',
     },
     'a frozen account that is INACTIVE is registered again': {
-      file: 'prisma/functions/check_registrations.sql',
+      file: 'prisma/functions/commit/check_registrations.sql',
       find: ' or a.frozen_at is not null)',
       put: ')',
       test: 'outside is not registered again either, though it is INACTIVE; once it is thawed, it is',
@@ -25,46 +25,46 @@ export const edgeBugs: Bugs = {
   },
   'test/ledger/plan-checks.test.ts': {
     'a change of an external account ignores the version that it was made for': {
-      file: 'prisma/functions/check_accounts.sql',
+      file: 'prisma/functions/commit/check_accounts.sql',
       find: ' or v_account.version <> coalesce(v_move.version, v_account.version)',
       test: 'a change of an external account that was made for an earlier version of it is refused',
     },
     'the end of a case of another amount closes other cases of the payment, too': {
-      file: 'prisma/functions/apply_plans.sql',
+      file: 'prisma/functions/commit/apply_plans.sql',
       find: " and c.kind = 'OTHER_AMOUNT'",
       test: 'is booked for the case of another amount, and leaves a case of another outcome open',
     },
     'a difference is booked for a closed case': {
-      file: 'prisma/functions/check_difference.sql',
+      file: 'prisma/functions/commit/check_difference.sql',
       find: 'case when v_stored.closed_at is not null then',
       put: 'case when false then',
       test: 'is not booked once its case is closed',
     },
     'a difference is booked for a case of another outcome': {
-      file: 'prisma/functions/check_difference.sql',
+      file: 'prisma/functions/commit/check_difference.sql',
       find: " and kind = 'OTHER_AMOUNT'",
       test: 'is not booked for a case of another outcome',
     },
     'a difference closes two cases': {
-      file: 'prisma/functions/check_difference.sql',
+      file: 'prisma/functions/commit/check_difference.sql',
       find: " or jsonb_array_length(p_plan -> 'cases') <> 1",
       test: 'is booked with no other case beside it',
     },
     'a deposit is credited beside any quote that was not paid': {
-      file: 'prisma/functions/check_expired.sql',
+      file: 'prisma/functions/commit/check_expired.sql',
       find: " or q.status <> 'EXPIRED'",
       test: 'a deposit is credited beside a quote that is EXPIRED, and for no other',
     },
   },
   'test/access/ended-tokens.test.ts': {
     'the streams of a client token outlive its expiry': {
-      file: 'prisma/functions/find_token_rights.sql',
+      file: 'prisma/functions/access/find_token_rights.sql',
       find: `
     and t.expires_at > clock_timestamp()`,
       test: 'streams of a client token end once it has %s, and those of a living one go on',
     },
     'the streams of a revoked client token go on': {
-      file: 'prisma/functions/find_token_rights.sql',
+      file: 'prisma/functions/access/find_token_rights.sql',
       find: 'join client_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null',
       put: 'join client_token t on t.platform_id = s.platform_id and t.id = s.id',
       test: 'streams of a client token end once it has %s, and those of a living one go on',
@@ -72,13 +72,13 @@ export const edgeBugs: Bugs = {
   },
   'test/payments/customer-deletion.test.ts': {
     'a deletion revokes the expired tokens of its customer': {
-      file: 'prisma/functions/apply_owner_changes.sql',
+      file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: `
           and expires_at > statement_timestamp()`,
       test: 'leaves no living client token, and those that had ended before stay as they ended',
     },
     'a deletion revokes the revoked tokens of its customer again': {
-      file: 'prisma/functions/apply_owner_changes.sql',
+      file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: ` and revoked_at is null
 `,
       put: `
@@ -88,14 +88,14 @@ export const edgeBugs: Bugs = {
   },
   'test/payments/external-account-changes.test.ts': {
     'a new default deposit account changes all accounts of its customer': {
-      file: 'prisma/functions/apply_owner_changes.sql',
+      file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: `
         and default_uma_deposit_account;`,
       put: ';',
       test: 'a new default deposit account changes the one before, each once, and no other account',
     },
     'an account that is the default already changes twice when it is made the default': {
-      file: 'prisma/functions/apply_owner_changes.sql',
+      file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: ` and id <> v_account.id
 `,
       put: `
@@ -103,13 +103,13 @@ export const edgeBugs: Bugs = {
       test: 'a new default deposit account changes the one before, each once, and no other account',
     },
     'an account that is registered as the default changes all accounts of its customer': {
-      file: 'prisma/functions/apply_registrations.sql',
+      file: 'prisma/functions/commit/apply_registrations.sql',
       find: ' and a.default_uma_deposit_account;',
       put: ';',
       test: 'a new default deposit account changes the one before, each once, and no other account',
     },
     'a change of an account takes away the reason of its status': {
-      file: 'prisma/functions/apply_owner_changes.sql',
+      file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: "coalesce(v_item ->> 'reason', status_reason)",
       put: "v_item ->> 'reason'",
       test: 'the reason of a status stays with it, whatever else changes',
@@ -117,85 +117,85 @@ export const edgeBugs: Bugs = {
   },
   'test/ledger/columns.test.ts': {
     'the lookup of a quote can change': {
-      file: 'prisma/functions/guard_quote.sql',
+      file: 'prisma/functions/guards/guard_quote.sql',
       find: '  v_else.status_reason := old.status_reason;',
       put: `  v_else.status_reason := old.status_reason;
   v_else.lookup_id := old.lookup_id;`,
       test: 'of a quote but its status',
     },
     'the details of the rate of a payment can change': {
-      file: 'prisma/functions/guard_transaction.sql',
+      file: 'prisma/functions/guards/guard_transaction.sql',
       find: 'new.rate_details, new.description)',
       put: 'old.rate_details, new.description)',
       test: 'of an outgoing payment but what comes of it',
     },
     'an outgoing payment can go to another account': {
-      file: 'prisma/functions/guard_transaction.sql',
+      file: 'prisma/functions/guards/guard_transaction.sql',
       find: "old.type = 'OUTGOING' and",
       put: "old.type = 'INCOMING' and",
       test: 'of an outgoing payment but what comes of it',
     },
     'the amount of an incoming payment can change': {
-      file: 'prisma/functions/guard_transaction.sql',
+      file: 'prisma/functions/guards/guard_transaction.sql',
       find: 'new.metadata, new.received_amount,',
       put: 'new.metadata, old.received_amount,',
       test: 'of an incoming payment but what comes of it, the question to its platform, and the account that it goes to',
     },
     'the beneficiary of an account can change': {
-      file: 'prisma/functions/guard_account.sql',
+      file: 'prisma/functions/guards/guard_account.sql',
       find: 'new.identifier, new.bank, new.beneficiary)',
       put: 'new.identifier, new.bank, old.beneficiary)',
       test: 'of an account, here or outside, but what is noted on it, its checks, its freeze and its end',
     },
     'the kind of an account can change': {
-      file: 'prisma/functions/guard_account.sql',
+      file: 'prisma/functions/guards/guard_account.sql',
       find: 'new.created_at, new.kind,',
       put: 'new.created_at, old.kind,',
       test: 'of an account, here or outside, but what is noted on it, its checks, its freeze and its end',
     },
     'the reason of a proposed adjustment can change': {
-      file: 'prisma/functions/guard_adjustment.sql',
+      file: 'prisma/functions/guards/guard_adjustment.sql',
       find: 'new.currency, new.reason,',
       put: 'new.currency, old.reason,',
       test: 'of a proposed adjustment but its decision',
     },
     'an adjustment is decided twice': {
-      file: 'prisma/functions/guard_adjustment.sql',
+      file: 'prisma/functions/guards/guard_adjustment.sql',
       find: "old.status <> 'PROPOSED' or ",
       test: 'an adjustment is decided once, and its decision is not taken back',
     },
     'the decision on an adjustment is taken back': {
-      file: 'prisma/functions/guard_adjustment.sql',
+      file: 'prisma/functions/guards/guard_adjustment.sql',
       find: " or new.status = 'PROPOSED' then",
       put: ' then',
       test: 'an adjustment is decided once, and its decision is not taken back',
     },
     'a refund in suspense is paid again': {
-      file: 'prisma/functions/guard_transaction.sql',
+      file: 'prisma/functions/guards/guard_transaction.sql',
       find: ' and old.refund_settled_at is null and new.refund',
       put: ' and new.refund',
       test: 'a payment that keeps its status changes in nothing but a refund that waited and is paid now',
     },
     'the name at the other end of a payment can change': {
-      file: 'prisma/functions/guard_transaction.sql',
+      file: 'prisma/functions/guards/guard_transaction.sql',
       find: `    new.destination_name := old.destination_name;
 `,
       test: 'a name at the other end of a payment stays as it was, whatever an update says',
     },
     'a payment was settled when an update says so': {
-      file: 'prisma/functions/guard_transaction.sql',
+      file: 'prisma/functions/guards/guard_transaction.sql',
       find: '    new.settled_at := new.updated_at;',
       put: '    new.settled_at := coalesce(new.settled_at, new.updated_at);',
       test: 'when a payment was settled and its refund begun is what the clock of the database said',
     },
     'a refund has begun when an update says so': {
-      file: 'prisma/functions/guard_transaction.sql',
+      file: 'prisma/functions/guards/guard_transaction.sql',
       find: `    new.refund_initiated_at := new.updated_at;
 `,
       test: 'when a payment was settled and its refund begun is what the clock of the database said',
     },
     'an account here is a default deposit account': {
-      file: 'prisma/functions/is_sound_account.sql',
+      file: 'prisma/functions/guards/is_sound_account.sql',
       find: ` and not a.default_uma_deposit_account
             and`,
       put: `
@@ -203,7 +203,7 @@ export const edgeBugs: Bugs = {
       test: 'a row may be %s, and nothing beyond it',
     },
     'an account outside has a balance': {
-      file: 'prisma/functions/is_sound_account.sql',
+      file: 'prisma/functions/guards/is_sound_account.sql',
       find: ` and a.posted = 0
 `,
       put: `
@@ -211,67 +211,67 @@ export const edgeBugs: Bugs = {
       test: 'a row may be %s, and nothing beyond it',
     },
     'a deleted account outside is a default': {
-      file: 'prisma/functions/is_sound_account.sql',
+      file: 'prisma/functions/guards/is_sound_account.sql',
       find: ' and not a.default_uma_deposit_account)',
       put: ')',
       test: 'a row may be %s, and nothing beyond it',
     },
     'a quote sends nothing': {
-      file: 'prisma/functions/is_sound_quote.sql',
+      file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'return q.total_sending_amount between 1 and',
       put: 'return q.total_sending_amount between 0 and',
       test: 'a row may be %s, and nothing beyond it',
     },
     'a quote receives a unit more than the most': {
-      file: 'prisma/functions/is_sound_quote.sql',
+      file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.total_receiving_amount between 1 and 9000000000000000',
       put: 'q.total_receiving_amount between 1 and 9000000000000001',
       test: 'a row may be %s, and nothing beyond it',
     },
     'the fees of a quote are more than is sent': {
-      file: 'prisma/functions/is_sound_quote.sql',
+      file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.fees_included between 0 and q.total_sending_amount',
       put: 'q.fees_included between 0 and q.total_sending_amount + 1',
       test: 'a row may be %s, and nothing beyond it',
     },
     'a platform earns more than the fees of a quote': {
-      file: 'prisma/functions/is_sound_quote.sql',
+      file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.platform_fee between 0 and q.fees_included',
       put: 'q.platform_fee between 0 and q.fees_included + 1',
       test: 'a row may be %s, and nothing beyond it',
     },
     'a quote has a rate of nothing': {
-      file: 'prisma/functions/is_sound_quote.sql',
+      file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.exchange_rate > 0',
       put: 'q.exchange_rate >= 0',
       test: 'a row may be %s, and nothing beyond it',
     },
     'a lock takes less than is sent': {
-      file: 'prisma/functions/is_sound_quote.sql',
+      file: 'prisma/functions/guards/is_sound_quote.sql',
       find: '= q.total_sending_amount - q.platform_fee',
       put: '<= q.total_sending_amount - q.platform_fee',
       test: 'a row may be %s, and nothing beyond it',
     },
     'a payment has negative fees': {
-      file: 'prisma/functions/is_sound_transaction.sql',
+      file: 'prisma/functions/guards/is_sound_transaction.sql',
       find: 't.fees >= 0',
       put: 't.fees >= -1',
       test: 'a row may be %s, and nothing beyond it',
     },
     'a payment is COMPLETED at no time': {
-      file: 'prisma/functions/is_sound_transaction.sql',
+      file: 'prisma/functions/guards/is_sound_transaction.sql',
       find: `
     and (t.status <> 'COMPLETED' or t.settled_at is not null)`,
       test: 'a row may be %s, and nothing beyond it',
     },
     'a payment is REFUNDED without a refund': {
-      file: 'prisma/functions/is_sound_transaction.sql',
+      file: 'prisma/functions/guards/is_sound_transaction.sql',
       find: `
     and (t.status <> 'REFUNDED' or t.refund_reference is not null)`,
       test: 'a row may be %s, and nothing beyond it',
     },
     'an outgoing payment waits for its platform': {
-      file: 'prisma/functions/is_sound_transaction.sql',
+      file: 'prisma/functions/guards/is_sound_transaction.sql',
       find: "(t.approval_due_at is null or t.type = 'INCOMING')",
       put: 'true',
       test: 'a row may be %s, and nothing beyond it',
@@ -279,7 +279,7 @@ export const edgeBugs: Bugs = {
   },
   'test/ledger/locks.test.ts': {
     'an adjustment is approved beside its rejection': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: `plan.adjustments[*].id')))
     order by platform_id, id for no key update`,
       put: `plan.adjustments[*].id')))
@@ -287,19 +287,19 @@ export const edgeBugs: Bugs = {
       test: 'a plan waits for whoever %s, and is refused for what that has become',
     },
     'a case is settled beside its end': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: "and order_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.cases[*].order_id')))",
       put: 'and false',
       test: 'a plan waits for whoever %s, and is refused for what that has become',
     },
     'customers who only take part are not locked beside others that change': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: 'perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)',
       put: 'perform from customer where platform_id = any (v_platforms) and id = any (v_changed)',
       test: 'a plan waits for whoever %s, and is refused for what that has become',
     },
     'accounts outside that only take part are not locked beside others that change': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: "kind = 'EXTERNAL' and id = any (v_changed || v_active)",
       put: "kind = 'EXTERNAL' and id = any (v_changed)",
       test: 'a plan waits for whoever %s, and is refused for what that has become',
@@ -307,49 +307,49 @@ export const edgeBugs: Bugs = {
   },
   'test/work/clock.test.ts': {
     'what waits in account_check waits for as long as the clock was set back': {
-      file: 'prisma/functions/follow_clock.sql',
+      file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update account_check set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
       test: 'moves back what waits in %s',
     },
     'what waits in identity_check waits for as long as the clock was set back': {
-      file: 'prisma/functions/follow_clock.sql',
+      file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update identity_check set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
       test: 'moves back what waits in %s',
     },
     'what waits in rail_webhook waits for as long as the clock was set back': {
-      file: 'prisma/functions/follow_clock.sql',
+      file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update rail_webhook set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
       test: 'moves back what waits in %s',
     },
     'what waits in rail_deposit waits for as long as the clock was set back': {
-      file: 'prisma/functions/follow_clock.sql',
+      file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update rail_deposit set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
       test: 'moves back what waits in %s',
     },
     'what waits in rail_connection waits for as long as the clock was set back': {
-      file: 'prisma/functions/follow_clock.sql',
+      file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update rail_connection set deposits_due_at = deposits_due_at - v_step where deposits_due_at > v_ahead;',
       put: 'null;',
       test: 'moves back what waits in %s',
     },
     'after a small step back of the clock what is due soon is late': {
-      file: 'prisma/functions/follow_clock.sql',
+      file: 'prisma/functions/clock/follow_clock.sql',
       find: "least(v_step / 2, interval '10 seconds')",
       put: "interval '10 seconds'",
       test: 'what is due in %s is by a step of %s moved %s minutes: ten seconds and half of a step stay',
     },
     'a step back of the clock after a step forward is not seen': {
-      file: 'prisma/functions/follow_clock.sql',
+      file: 'prisma/functions/clock/follow_clock.sql',
       find: "if v_step < interval '-1 second' then",
       put: 'if false then',
       test: 'is seen after a step forward, too',
     },
     'the clock is set back whenever it stands still for a moment': {
-      file: 'prisma/functions/follow_clock.sql',
+      file: 'prisma/functions/clock/follow_clock.sql',
       find: "if v_step <= interval '1 second' then",
       put: "if v_step <= interval '0.5 seconds' then",
       test: 'is one of more than a second, and is seen once',
@@ -357,41 +357,41 @@ export const edgeBugs: Bugs = {
   },
   'test/payments/able-receivers.test.ts': {
     'a deleted customer is found at its address': {
-      file: 'prisma/functions/find_receiver.sql',
+      file: 'prisma/functions/names/find_receiver.sql',
       find: ' and not r.is_deleted',
       test: 'a customer whose identity is %s is found at its address: %s',
     },
     'a frozen customer is found at its address': {
-      file: 'prisma/functions/find_receiver.sql',
+      file: 'prisma/functions/names/find_receiver.sql',
       find: ' and r.frozen_at is null',
       test: 'a customer whose identity is %s is found at its address: %s',
     },
     'a customer whom a person has approved is not found at its address': {
-      file: 'prisma/functions/find_receiver.sql',
+      file: 'prisma/functions/names/find_receiver.sql',
       find: "('APPROVED', 'MANUALLY_APPROVED')",
       put: "('APPROVED')",
       test: 'a customer whose identity is %s is found at its address: %s',
     },
     'a default deposit account that is not ACTIVE names the first currency of a lookup': {
-      file: 'prisma/functions/find_receiver.sql',
+      file: 'prisma/functions/names/find_receiver.sql',
       find: `
     and d.status = 'ACTIVE'`,
       test: 'the currency of the default deposit account comes first in a lookup, while that account is ACTIVE',
     },
     'a payment to a receiver who may receive nothing any more waits for ever': {
-      file: 'prisma/functions/lease_rail_orders.sql',
+      file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: "r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and ",
       test: 'is rejected, and its money is back: it %s',
     },
     'a payment goes to the default deposit account, whatever its currency': {
-      file: 'prisma/functions/lease_rail_orders.sql',
+      file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: ' and rd.currency = t.received_currency',
       test: 'a default deposit account in another currency gets nothing: the money comes to the account in its own',
     },
   },
   'test/payments/customers.test.ts': {
     'a customer who changes its address does not get that of one who is deleted': {
-      file: 'prisma/functions/check_customers.sql',
+      file: 'prisma/functions/commit/check_customers.sql',
       find: ` and not c.is_deleted
 `,
       put: `
@@ -401,13 +401,13 @@ export const edgeBugs: Bugs = {
   },
   'test/payments/coming-money.test.ts': {
     'money of a payment that is PROCESSING does not count as coming': {
-      file: 'prisma/functions/check_capacity.sql',
+      file: 'prisma/functions/commit/check_capacity.sql',
       find: "('PENDING', 'PROCESSING')",
       put: "('PENDING')",
       test: 'of a payment that is PROCESSING',
     },
     'money that is coming counts once for each order that its payment had': {
-      file: 'prisma/functions/check_capacity.sql',
+      file: 'prisma/functions/commit/check_capacity.sql',
       find: 'o.due_at is not null and ',
       test: 'of a payment whose money was pulled first: the order that is done counts no more',
     },

@@ -4,7 +4,7 @@ import type { Bugs } from './plant.ts';
 export const ledgerBugs: Bugs = {
   'test/access/database-wall.test.ts': {
     'a plan inserts rows of other platforms': {
-      file: 'prisma/functions/apply_plans.sql',
+      file: 'prisma/functions/commit/apply_plans.sql',
       find: "if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then",
       put: 'if false then',
       test: 'a plan inserts no row of another platform',
@@ -12,86 +12,86 @@ export const ledgerBugs: Bugs = {
   },
   'test/ledger/locks.test.ts': {
     'a plan does not lock the quotes that it moves': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: 'perform from quote where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;',
       put: 'null;',
       test: 'a plan waits for whoever %s, and is refused for what that has become',
     },
     'a plan does not lock the transactions that it moves': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: `perform from transaction where platform_id = any (v_platforms) and id = any (v_changed)
     order by platform_id, id for no key update;`,
       put: 'null;',
       test: 'a plan waits for whoever %s, and is refused for what that has become',
     },
     'a plan does not lock the internal accounts that it debits and credits': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: 'perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;',
       put: 'null;',
       test: 'a plan waits for whoever has the account that it credits, and then sees its balance',
     },
     'a plan does not lock the orders that it closes': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: `perform from rail_order where platform_id = any (v_platforms) and id = any (v_changed)
     order by platform_id, id for no key update;`,
       put: 'null;',
       test: 'a plan waits for whoever %s, and is refused for what that has become',
     },
     'a plan does not lock the customers who take part': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: 'perform from customer where platform_id = any (v_platforms) and id = any (v_active) order by platform_id, id for share;',
       put: 'null;',
       test: 'a plan waits for whoever %s, and is refused for what that has become',
     },
     'the balance of a frozen account falls': {
-      file: 'prisma/functions/check_balances.sql',
+      file: 'prisma/functions/commit/check_balances.sql',
       find: 'if v_account.change < 0 and v_account.frozen_at is not null then',
       put: 'if false then',
       test: 'a plan waits for whoever freezes the account that it debits, and then takes nothing from it',
     },
     'a deletion does not lock the accounts of its customer': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: "legs[*].account')) || v_emptied;",
       put: "legs[*].account'));",
       test: 'a deletion waits for whoever credits the customer, and then is refused with its balance',
     },
     'a decision counts that waited until the time to decide was over': {
-      file: 'src/payments/approvals/approvals.ts',
+      file: 'src/domain/approvals/approvals.ts',
       find: ", approval: 'before' as const, ...move",
       put: ', ...move',
       test: 'a decision that waits until the time to decide is over comes too late',
     },
     'the time to decide is measured when the transaction of the database begins': {
-      file: 'prisma/functions/check_transactions.sql',
+      file: 'prisma/functions/commit/check_transactions.sql',
       find: 'clock_timestamp() >= t.approval_due_at',
       put: 'now() >= t.approval_due_at',
       test: 'a decision that waits until the time to decide is over comes too late',
     },
     'a platform that answers "later" after the time to decide has answered': {
-      file: 'src/payments/orders/orders.ts',
+      file: 'src/domain/orders/orders.ts',
       find: 'and t.approval_due_at > clock_timestamp())',
       put: ')',
       test: 'a platform that answers "later" after the time to decide has not answered',
     },
     'a quote is made from a lookup that expired while it waited': {
-      file: 'prisma/functions/check_lookups.sql',
+      file: 'prisma/functions/commit/check_lookups.sql',
       find: 'clock_timestamp()',
       put: 'now()',
       test: 'a quote whose lookup expires while it waits is not made',
     },
     'a change writes the name of a customer again, whatever it has become': {
-      file: 'src/payments/customers/customer-changes.ts',
+      file: 'src/domain/customers/customer-changes.ts',
       find: '...(columns.name === customer.name && { name: undefined }),',
       test: 'a change that repeats the name of a customer undoes no new name, whose identity check is another',
     },
     'the journal of an adjustment is dated before its account is locked': {
-      file: 'prisma/functions/apply_plans.sql',
+      file: 'prisma/functions/commit/apply_plans.sql',
       find: 'v_id := to_jsonb(uuid_v7());',
       put: "v_id := to_jsonb(overlay(uuid_v7()::text placing '00' from 7 for 2));",
       test: 'the journal of an adjustment that waited for its account is dated after the entries before it',
     },
     'a plan does not lock the accounts outside that take part': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: `kind = 'EXTERNAL' and id = any (v_active)
     order by platform_id, id for share;`,
       put: `kind = 'EXTERNAL' and id = any (v_active)
@@ -99,7 +99,7 @@ export const ledgerBugs: Bugs = {
       test: 'a plan waits for whoever %s, and is refused for what that has become',
     },
     'calls with one idempotency key do not wait for each other': {
-      file: 'prisma/functions/lock_plans.sql',
+      file: 'prisma/functions/commit/lock_plans.sql',
       find: 'perform lock_claims(p_plans);',
       put: 'null;',
       test: 'a call waits for the first one with its key, and then has its answer',
@@ -107,7 +107,7 @@ export const ledgerBugs: Bugs = {
   },
   'test/payments/freezing.test.ts': {
     'a freeze of a customer does not lock its accounts': {
-      file: 'prisma/functions/set_frozen.sql',
+      file: 'prisma/functions/commit/set_frozen.sql',
       find: `    perform from account where platform_id = v_platform and customer_id = p_id and kind = 'INTERNAL'
     order by platform_id, id for no key update;
 `,
@@ -116,44 +116,44 @@ export const ledgerBugs: Bugs = {
   },
   'test/payments/cancel-quote.test.ts': {
     'a quote that was cancelled says that it expired when it would have': {
-      file: 'prisma/functions/check_quotes.sql',
+      file: 'prisma/functions/commit/check_quotes.sql',
       find: 'least(q.expires_at, q.updated_at)',
       put: 'q.expires_at',
       test: 'a cancelled quote has expired at once, with its transaction, and is not executed any more',
     },
     'an identity check is decided by its platform outside the sandbox': {
-      file: 'src/payments/sandbox/set-kyc-status.ts',
+      file: 'src/domain/sandbox/set-kyc-status.ts',
       find: 'simulationOf(payments, caller);',
       test: 'a platform decides in the sandbox whether a customer may move money',
     },
   },
   'test/payments/customer-deletion.test.ts': {
     'a customer is deleted whatever it holds': {
-      file: 'prisma/functions/check_deletion.sql',
+      file: 'prisma/functions/commit/check_deletion.sql',
       find: "if v_balances <> '[]' or",
       put: 'if',
       test: 'is not deleted, and the refusal has what is left; when the money is out, it is',
     },
     'a customer is deleted while payments to it are under way': {
-      file: 'prisma/functions/check_deletion.sql',
+      file: 'prisma/functions/commit/check_deletion.sql',
       find: '(t.customer_id = p_customer or t.destination_account_id = any (v_accounts))',
       put: 't.customer_id = p_customer',
       test: 'is not deleted, whether it pays or is paid',
     },
     'money comes to a deleted customer': {
-      file: 'prisma/functions/check_balances.sql',
+      file: 'prisma/functions/commit/check_balances.sql',
       find: 'v_account.change > 0 and v_account.owner_is_deleted',
       put: 'false',
       test: 'takes no deposit, also not a late one for a quote of its own',
     },
     'a return to a deleted customer is tried again for ever': {
-      file: 'src/payments/settlement/refused-credit.ts',
+      file: 'src/domain/settlement/refused-credit.ts',
       find: "return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';",
       put: "return refusal.code === 'AMOUNT_OUT_OF_RANGE';",
       test: 'gets no money back: what a bank returns waits in suspense, and a person releases it to the platform',
     },
     'the refund of a deleted customer stays with it': {
-      file: 'src/payments/settlement/suspense.ts',
+      file: 'src/domain/settlement/suspense.ts',
       find: 'mergePlans(paid, planOnward(suspended))',
       put: 'paid',
       test: 'gets no money back: what a bank returns waits in suspense, and a person releases it to the platform',
@@ -161,7 +161,7 @@ export const ledgerBugs: Bugs = {
   },
   'test/ledger/audit.test.ts': {
     'the auditor takes entries in any order of their times': {
-      file: 'src/ledger/ledger-rules.ts',
+      file: 'src/domain/ledger/ledger-rules.ts',
       find: 'where s.created_at < s.created_before and not',
       put: 'where false and not',
       test: 'an audit of all rows finds what was spoiled before the checkpoint: %s',
@@ -169,12 +169,12 @@ export const ledgerBugs: Bugs = {
   },
   'test/payments/leases.test.ts': {
     'a repeat that finds its own outcome contradicts it': {
-      file: 'src/payments/settlement/cases.ts',
+      file: 'src/domain/settlement/cases.ts',
       find: 'const settled = isPull(order) ? pulled : status',
       put: 'const settled = isPull(order) ? false : status',
       also: [
         {
-          file: 'src/payments/settlement/cases.ts',
+          file: 'src/domain/settlement/cases.ts',
           find: "const failed = !settled && ['FAILED', 'REJECTED', 'EXPIRED'].includes(status);",
           put: 'const failed = !settled;',
         },
@@ -182,32 +182,32 @@ export const ledgerBugs: Bugs = {
       test: 'a round that was committed and whose answer was lost contradicts nothing',
     },
     'a pull that has settled contradicts no failure': {
-      file: 'src/payments/settlement/cases.ts',
+      file: 'src/domain/settlement/cases.ts',
       find: 'isPull(order) ? pulled : status',
       put: "isPull(order) ? pulled && status === 'COMPLETED' : status",
       test: 'of two workers that conclude one pull, the second contradicts only where its rail says otherwise',
     },
     'an announcement waits for the slowest rail of its round': {
-      file: 'src/payments/settlement/settlement.ts',
+      file: 'src/domain/settlement/settlement.ts',
       find: 'const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];',
       put: 'const parts = [orders];',
       test: 'a payment is announced to its receiver while the rail is slow to answer about another one',
     },
     'a quote that another process has expired is reported as one that cannot be expired': {
-      file: 'src/payments/quotes/expiry.ts',
+      file: 'src/domain/quotes/expiry.ts',
       find: " || refusal?.code === 'QUOTE_EXPIRED'",
       test: 'quotes that expired in a commit whose answer was lost are expired, and nothing is wrong',
     },
   },
   'test/ledger/batches.test.ts': {
     'a deletion shares a batch with deposits and payments': {
-      file: 'src/ledger/batches.ts',
+      file: 'src/domain/ledger/batches.ts',
       find: 'if (customers?.some(({ set }) => set.isDeleted)) {',
       put: 'if (false) {',
       test: 'a deletion comes after the money and the payments before it, and before those after it',
     },
     'plans on one account share a batch': {
-      file: 'src/ledger/batches.ts',
+      file: 'src/domain/ledger/batches.ts',
       find: "for (const leg of legs) if ('account' in leg) addBoth(keys, rowKey('Account', leg.account));",
       put: 'for (const leg of legs) void leg;',
       test: 'of plans on one account each is in a batch after the one before; the others need no batch of their own',
@@ -215,13 +215,13 @@ export const ledgerBugs: Bugs = {
   },
   'test/payments/transfer-internal.test.ts': {
     'a transfer between accounts does not arrive as a payment of its receiver': {
-      file: 'src/payments/transfers/transfer-internal.ts',
+      file: 'src/domain/transfers/transfer-internal.ts',
       find: 'return mergePlans(sent, arrived);',
       put: 'return mergePlans(sent, { journals: arrived.journals ?? [] });',
       test: 'from %s money moves at once, with a payment on each side',
     },
     'anybody gives money to another customer, also who may move none': {
-      file: 'src/payments/transfers/transfer-internal.ts',
+      file: 'src/domain/transfers/transfer-internal.ts',
       find: 'to.customerId === null ? [] : ownersOf(from, to)',
       put: 'ownersOf(to)',
       test: 'a customer who may move no money gives it to the platform alone, and gets none',
@@ -229,13 +229,13 @@ export const ledgerBugs: Bugs = {
   },
   'test/ledger/journal-legs.test.ts': {
     'one unit of the fees goes to LIQUIDITY, in a journal that balances': {
-      file: 'src/payments/movements.ts',
+      file: 'src/domain/commands/movements.ts',
       find: 'const net = flow.sent - flow.fees;',
       put: 'flow = { ...flow, fees: flow.fees - 1n };\n  const net = flow.sent - flow.fees;',
       test: 'each kind of journal has the legs of decision 58, and no others',
     },
     'a refund goes to the account for the fees of the platform, where it has a fee': {
-      file: 'src/payments/movements.ts',
+      file: 'src/domain/commands/movements.ts',
       find: '{ account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },',
       put: '{ account: flow.platformAccountId ?? flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },',
       test: 'each kind of journal has the legs of decision 58, and no others',
@@ -243,13 +243,13 @@ export const ledgerBugs: Bugs = {
   },
   'test/payments/failures.test.ts': {
     'a returned payment keeps the fee of the platform': {
-      file: 'src/payments/settlement/outcomes.ts',
+      file: 'src/domain/settlement/outcomes.ts',
       find: 'platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined',
       put: 'platformAccountId: undefined',
       test: "takes the platform's part of the fees back on a return",
     },
     'money that the rail has not given back is refunded': {
-      file: 'src/payments/settlement/outcomes.ts',
+      file: 'src/domain/settlement/outcomes.ts',
       find: 'const stuck = failure.moneyStuck === true;',
       put: 'const stuck = false;',
       test: 'suffix 007: neither paid out nor refunded, the money waits in SUSPENSE',
@@ -257,7 +257,7 @@ export const ledgerBugs: Bugs = {
   },
   'test/ledger/specified.test.ts': {
     'refusals with the statuses 403 and 404 are stored under a key': {
-      file: 'prisma/functions/conclude_plan.sql',
+      file: 'prisma/functions/commit/conclude_plan.sql',
       find: `
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
       test: 'is what decision 6 says, for every refusal by the database',
@@ -265,14 +265,14 @@ export const ledgerBugs: Bugs = {
   },
   'test/payments/concurrency.test.ts': {
     'no refusal is stored under a key': {
-      file: 'prisma/functions/conclude_plan.sql',
+      file: 'prisma/functions/commit/conclude_plan.sql',
       find: `
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
       put: '\n     and p_refusal is null',
       test: 'a refusal for lack of money stays the answer to its key after the account is funded',
     },
     'a key is accepted again with another input': {
-      file: 'prisma/functions/first_answer.sql',
+      file: 'prisma/functions/commit/first_answer.sql',
       find: "when r.request_hash <> decode(p_claim ->> 'hash', 'hex') then",
       put: 'when false then',
       test: '20 parallel callers with one key and different inputs: one effect, the others are told of the mismatch',
@@ -280,18 +280,18 @@ export const ledgerBugs: Bugs = {
   },
   'test/ledger/invariants.test.ts': {
     'a balance may go below zero': {
-      file: 'prisma/functions/is_sound_account.sql',
+      file: 'prisma/functions/guards/is_sound_account.sql',
       find: 'return a.posted >= 0\n    and case',
       put: 'return case',
       test: 'never goes below zero',
     },
     'a journal need not balance': {
-      file: 'prisma/functions/check_journal.sql',
+      file: 'prisma/functions/guards/check_journal.sql',
       find: ' or bool_or(c.sum <> 0)',
       test: 'that does not balance in each currency is refused when it would commit',
     },
     'a sealed journal takes more legs': {
-      file: 'prisma/functions/check_legs.sql',
+      file: 'prisma/functions/guards/check_legs.sql',
       find: ' and age(j.xmin) = 0)) then',
       put: ')) then',
       test: 'is sealed once committed: no late leg, no change, no deletion, no truncation',
@@ -299,7 +299,7 @@ export const ledgerBugs: Bugs = {
   },
   'test/payments/balance-limit.test.ts': {
     'money that is coming counts for nothing in the bound of a balance': {
-      file: 'prisma/functions/check_capacity.sql',
+      file: 'prisma/functions/commit/check_capacity.sql',
       find: "t.status in ('PENDING', 'PROCESSING')",
       put: "t.status in ('COMPLETED')",
       test: 'is counted: of any number of transfers-in at once, those that fit are accepted, and each comes to its end',
@@ -307,7 +307,7 @@ export const ledgerBugs: Bugs = {
   },
   'test/payments/realtime-funding.test.ts': {
     'the feed numbers the events of a step in the opposite order': {
-      file: 'prisma/functions/sequence_outbox.sql',
+      file: 'prisma/functions/events/sequence_outbox.sql',
       find: 'row_number() over (partition by t.platform_id order by t.id)',
       put: 'row_number() over (partition by t.platform_id order by t.id desc)',
       test: 'is told as a change of balance before the payment proceeds',
@@ -315,7 +315,7 @@ export const ledgerBugs: Bugs = {
   },
   'test/events/list.test.ts': {
     'the feed leaves out a number with each step': {
-      file: 'prisma/functions/sequence_outbox.sql',
+      file: 'prisma/functions/events/sequence_outbox.sql',
       find: 'do update set sequence = h.sequence + excluded.sequence',
       put: 'do update set sequence = h.sequence + excluded.sequence + 1',
       test: 'the feed of each platform has every number from 1 to its end, whatever is written at once',
@@ -323,19 +323,19 @@ export const ledgerBugs: Bugs = {
   },
   'test/rails/upstream-quotes.test.ts': {
     'a quote outlives its lock at the rail': {
-      file: 'src/payments/quotes/quote-rows.ts',
+      file: 'src/domain/quotes/quote-rows.ts',
       find: 'Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY)',
       put: 'Number.POSITIVE_INFINITY',
       test: 'a quote that fixes the %s side is locked upstream first, and its payment executes that quote',
     },
     'a rail takes another amount than it has locked, and nobody is told': {
-      file: 'src/payments/settlement/cases.ts',
+      file: 'src/domain/settlement/cases.ts',
       find: 'outcome.amount === lock.received && outcome.sent === lock.sent',
       put: 'outcome.amount === lock.received',
       test: 'a payment for which upstream took another amount waits for a person, until it says the locked one',
     },
     'what a rail has converted leaves in the currency that arrives': {
-      file: 'src/payments/movements.ts',
+      file: 'src/domain/commands/movements.ts',
       find: ': { currency: flow.sendingCurrency, amount: flow.lockedSent }',
       put: ': { currency: flow.receivingCurrency, amount: flow.received }',
       test: 'a quote that fixes the %s side is locked upstream first, and its payment executes that quote',
@@ -349,20 +349,20 @@ export const ledgerBugs: Bugs = {
   },
   'test/ledger/audit-checkpoint.test.ts': {
     'an audit from a checkpoint takes the time of the newest journal for where the new ones begin': {
-      file: 'src/ledger/rows-since.ts',
+      file: 'src/domain/ledger/rows-since.ts',
       find: 'least(m.journal_at, e.oldest, o.oldest)',
       put: 'm.journal_at',
       test: 'sees a journal that was an hour old when it committed',
     },
     'an audit goes on from a checkpoint although the last one has found broken rules': {
-      file: 'src/ledger/checkpoint.ts',
+      file: 'src/domain/ledger/checkpoint.ts',
       find: "if (row.broken > 0) return 'the last audit found broken rules';",
       test: 'does not make the ledger look sound after another audit has found a rule broken',
     },
   },
   'test/ledger/audit-replica.test.ts': {
     'an audit reads on a standby that has not replayed what it is to cover': {
-      file: 'src/ledger/audit.ts',
+      file: 'src/domain/ledger/audit.ts',
       find: 'if (rows[0]?.done) return;',
       put: 'return;',
       test: 'a standby that does not replay, or is none, is no base for an audit',

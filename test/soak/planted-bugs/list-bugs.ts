@@ -4,19 +4,19 @@ import type { Bugs } from './plant.ts';
 export const listBugs: Bugs = {
   'test/payments/statements.test.ts': {
     'an entry at the end of a period belongs to it': {
-      file: 'prisma/functions/account_version_before.sql',
+      file: 'prisma/functions/events/account_version_before.sql',
       find: 'uuid_v7_time(p.journal_id) < p_moment',
       put: 'uuid_v7_time(p.journal_id) <= p_moment',
       test: 'the opening balance and the entries of any period make its closing balance, and periods join',
     },
     'what goes out is among what comes in': {
-      file: 'src/graphql/schema/customers/statement.ts',
+      file: 'src/api/graphql/schema/customers/statement.ts',
       find: "credits: t.field({ type: StatementSum, description: 'What came in.', ...planned(sumRead('>')) })",
       put: "credits: t.field({ type: StatementSum, description: 'What came in.', ...planned(sumRead('<')) })",
       test: 'the opening balance and the entries of any period make its closing balance, and periods join',
     },
     'the balance after an entry is shown to whoever sees the payment': {
-      file: 'src/graphql/schema/payments/transaction-history.ts',
+      file: 'src/api/graphql/schema/payments/transaction-history.ts',
       find: 'unless: isHidden,',
       put: "unless: () => ['false'],",
       test: "an app sees its own customer's statement, and no other; the token of a payment no balance",
@@ -24,25 +24,25 @@ export const listBugs: Bugs = {
   },
   'test/graphql/plans.test.ts': {
     'the payments of an account are sought on both sides at once, which no index serves': {
-      file: 'src/graphql/schema/customers/statement.ts',
+      file: 'src/api/graphql/schema/customers/statement.ts',
       find: "const onEitherSide = referringBy('source_account_id', 'destination_account_id');",
       put: "const onEitherSide = ({ row }: Record<string, string>, x: string) => [[[x, '.platform_id = ', row, '.platform_id and (', x, '.source_account_id = ', row, '.id or ', x, '.destination_account_id = ', row, '.id)'].join('')]];",
       test: '$name reads rows of its parent alone, and no more than the page has',
     },
     "in the order of changes, the rows of a customer are sought among the platform's": {
-      file: 'src/database/list-rows.ts',
+      file: 'src/infra/database/list-rows.ts',
       find: 'matching} offset 0)',
       put: 'matching})',
       test: '$name reads rows of its parent alone, and no more than the page has',
     },
     'a table is read to its end for a customer with few rows, where most have many': {
-      file: 'src/database/list-rows.ts',
+      file: 'src/infra/database/list-rows.ts',
       find: ' and ${alias}.${column} between ${value} and ${value}`',
       put: '`',
       test: '$name reads rows of its parent alone, and no more than the page has',
     },
     'a plan for any value serves the rare ones': {
-      file: 'src/database/database.ts',
+      file: 'src/infra/database/database.ts',
       find: "isPlannedAnew ? '' : names.nameOf(text)",
       put: 'isPlannedAnew ? names.nameOf(text) : names.nameOf(text)',
       test: 'an index serves $name',
@@ -62,13 +62,13 @@ export const listBugs: Bugs = {
       test: 'in the order of changes, rows that change meanwhile are met again, and none is missed; newest first, none is met twice',
     },
     'a payment whose quote waits for its execution counts as executed': {
-      file: 'src/payments/filters.ts',
+      file: 'src/domain/commands/filters.ts',
       find: "AND: [{ status: { not: 'PENDING' } }, { status: { not: 'EXPIRED' } }]",
       put: "AND: [{ status: { not: 'EXPIRED' } }]",
       test: 'every filter alone finds the rows that have its value, and no other',
     },
     'an account is found on one side of a payment only': {
-      file: 'src/payments/filters.ts',
+      file: 'src/domain/commands/filters.ts',
       find: 'OR: [fromAccount(name), toAccount(name)]',
       put: 'OR: [fromAccount(name)]',
       test: 'every filter alone finds the rows that have its value, and no other',
@@ -76,7 +76,7 @@ export const listBugs: Bugs = {
   },
   'test/graphql/list-bounds.test.ts': {
     'a list in an argument may be as long as a body': {
-      file: 'src/graphql/wrong-value.ts',
+      file: 'src/api/graphql/wrong-value.ts',
       find: 'value.length > maxListLength',
       put: 'value.length > 1_000_000',
       test: 'a list with one value too many is refused by name, and its bound is said: $root $name',
@@ -84,18 +84,18 @@ export const listBugs: Bugs = {
   },
   'test/graphql/cost.test.ts': {
     'equal values of a filter are bound one by one': {
-      file: 'src/database/conditions.ts',
+      file: 'src/infra/database/conditions.ts',
       find: '[...new Set(value as readonly unknown[])]',
       put: '[...(value as readonly unknown[])]',
       test: 'each value of a list in arguments costs 1, written or in a variable, and equal values are bound once',
     },
     'a count costs as much as a column': {
-      file: 'src/graphql/schema/list.ts',
+      file: 'src/api/graphql/schema/list.ts',
       find: "extensions: { costs: 'all' }, ",
       test: 'is an expensive document, of which twenty are refused: %s',
     },
     'the same sum under two names is read twice': {
-      file: 'src/graphql/reading/sql.ts',
+      file: 'src/api/graphql/reading/sql.ts',
       find: 'this.#shared.findIndex((one) => one.meaning === meaning)',
       put: '-1',
       test: 'is read once where a document has the same under several names, whatever it selects of it',
@@ -103,7 +103,7 @@ export const listBugs: Bugs = {
   },
   'test/database/statement.test.ts': {
     'parameters beyond 65,535 wrap around in the message that binds them': {
-      file: 'src/database/connections/hosts.ts',
+      file: 'src/infra/database/connections/hosts.ts',
       find: 'values.length > maxParameters',
       put: 'values.length > 10 * maxParameters',
       test: 'a statement with more parameters than the protocol can count is refused before it is sent, on every way',

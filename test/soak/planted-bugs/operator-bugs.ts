@@ -4,12 +4,12 @@ import type { Bugs } from './plant.ts';
 export const operatorBugs: Bugs = {
   'test/payments/adjustments.test.ts': {
     'whoever proposes an adjustment approves it': {
-      file: 'prisma/functions/check_adjustment.sql',
+      file: 'prisma/functions/commit/check_adjustment.sql',
       find: "when same_person(v_proposed.proposed_by, v_move ->> 'by') then",
       put: 'when v_proposed.amount is null then',
       also: [
         {
-          file: 'src/payments/adjustments.ts',
+          file: 'src/domain/commands/adjustments.ts',
           find: 'if (isSamePerson(found.proposedBy, operator.by))',
           put: 'if (false)',
         },
@@ -17,12 +17,12 @@ export const operatorBugs: Bugs = {
       test: 'a proposal moves nothing until another person approves it; then the balance, its event and the statement show it',
     },
     'the same person in capitals is another one': {
-      file: 'prisma/functions/same_person.sql',
+      file: 'prisma/functions/names/same_person.sql',
       find: "lower(regexp_replace(p_one, '\\s', '', 'g')) = lower(regexp_replace(p_other, '\\s', '', 'g'))",
       put: 'p_one = p_other',
       also: [
         {
-          file: 'src/payments/adjustments.ts',
+          file: 'src/domain/commands/adjustments.ts',
           find: 'if (isSamePerson(found.proposedBy, operator.by))',
           put: 'if (false)',
         },
@@ -30,7 +30,7 @@ export const operatorBugs: Bugs = {
       test: 'a proposal moves nothing until another person approves it; then the balance, its event and the statement show it',
     },
     'an adjustment moves another amount than was proposed': {
-      file: 'prisma/functions/check_adjustment.sql',
+      file: 'prisma/functions/commit/check_adjustment.sql',
       find: `'amount', v_proposed.amount::text),
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text)`,
       put: `'amount', p_plan #>> '{journals,0,legs,0,amount}'),
@@ -38,7 +38,7 @@ export const operatorBugs: Bugs = {
       test: 'of simultaneous approvals one moves the money, and the database refuses every plan that adjusts otherwise',
     },
     'an adjustment is approved after its end': {
-      file: 'prisma/functions/check_adjustment.sql',
+      file: 'prisma/functions/commit/check_adjustment.sql',
       find: 'when v_proposed.expires_at <= clock_timestamp() then',
       put: 'when v_proposed.expires_at is null then',
       test: 'a rejected proposal and an expired one move nothing, and a debit stays above zero and off what is frozen',
@@ -46,67 +46,67 @@ export const operatorBugs: Bugs = {
   },
   'test/payments/failing-orders.test.ts': {
     'an order ends by hand whatever its rail says': {
-      file: 'src/payments/settlement/fail-order.ts',
+      file: 'src/domain/settlement/fail-order.ts',
       find: "if (answer && 'reason' in answer) return",
       put: "if (answer && 'reason' in answer && answer.reason === '') return",
       test: 'what the rail says once more decides: what has settled or failed is refused, and the workers book it',
     },
     'an order ends by hand beside the worker that has it': {
-      file: 'src/payments/settlement/order-by-hand.ts',
+      file: 'src/domain/settlement/order-by-hand.ts',
       find: "set due_at = '-infinity'",
       put: 'set due_at = o.due_at',
       test: 'a worker that is quicker than the person decides, and no worker takes the order while the rail is asked',
     },
     'a payment with an open case ends by hand': {
-      file: 'src/payments/settlement/fail-order.ts',
+      file: 'src/domain/settlement/fail-order.ts',
       find: '\n  if (open) {\n',
       put: '\n  if (open?.closedAt) {\n',
       test: 'a payment of which the rail has said another amount is refused until a person has closed its case',
     },
     'the end of an order by hand is no act': {
-      file: 'src/payments/settlement/fail-order.ts',
+      file: 'src/domain/settlement/fail-order.ts',
       find: "await recordAct(act, operator, { platformId, subject, before, after: { status: 'FAILED' } });",
       test: 'a payment ends FAILED by command as when its rail refuses it: its money is back, and an act says who and why',
     },
   },
   'test/database/replicas.test.ts': {
     'a read on a replica may be older than a write before it': {
-      file: 'src/database/replicas/replicas.ts',
+      file: 'src/infra/database/replicas/replicas.ts',
       find: 'if (replica && (await replica.reach(position))) return { replica, position };',
       put: 'if (replica) return { replica, position: { ...position, lsn: 0n } };',
       test: 'never reads behind a write, on whichever instance, while the replica falls behind and catches up',
     },
     'reads share the answer to a question that was sent before them': {
-      file: 'src/database/replicas/primary-position.ts',
+      file: 'src/infra/database/replicas/primary-position.ts',
       find: 'if (!this.#current) return this.#begin();',
       put: 'if (!this.#current) return this.#begin();\n    if (this.#last) return this.#current;',
       test: 'a read shares no question that was sent before it',
     },
     'a token of the far future is believed': {
-      file: 'src/database/replicas/replicas.ts',
+      file: 'src/infra/database/replicas/replicas.ts',
       find: 'if (lsn > known.lsn) return undefined;',
       test: 'a token of the far future, or of another history, neither waits nor reads less',
     },
     'two tokens of reads can be compared': {
-      file: 'src/database/replicas/read-token.ts',
+      file: 'src/infra/database/replicas/read-token.ts',
       find: 'const nonce = randomBytes(nonceBytes);',
       put: 'const nonce = Buffer.alloc(nonceBytes);',
       test: 'what a token names is seen by nobody, also not by comparing two of them',
     },
     'a token hides what the platform has written through the instance': {
-      file: 'src/database/replicas/replicas.ts',
+      file: 'src/infra/database/replicas/replicas.ts',
       find: 'lsn: own && own.lsn > lsn ? own.lsn : lsn };',
       put: 'lsn };',
       test: 'a replica that is behind answers what it has replayed, and never less than the token names',
     },
     'a page may be older than the page before it': {
-      file: 'src/graphql/server/replica-reads.ts',
+      file: 'src/api/graphql/server/replica-reads.ts',
       find: 'namesCursor(args.document) ? undefined : readAfter',
       put: 'readAfter',
       test: 'a page after a cursor is not older than the page before it',
     },
     'a page of REST may be older than the page before it': {
-      file: 'src/rest/replica-reads.ts',
+      file: 'src/api/rest/replica-reads.ts',
       find: 'isPage ? undefined : token',
       put: 'token',
       test: 'a page after a cursor is not older than the page before it',

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { definitionIn } from '../../../src/database/migrations/migration-files.ts';
+import { definitionIn } from '../../../src/infra/database/migrations/migration-files.ts';
 
 export interface Change {
   /**

@@ -4,30 +4,30 @@ import type { Bugs } from './plant.ts';
 export const recordBugs: Bugs = {
   'test/payments/metadata.test.ts': {
     "a quote's transaction has none of its metadata": {
-      file: 'src/payments/quotes/quote-rows.ts',
+      file: 'src/domain/quotes/quote-rows.ts',
       find: 'counterpartyInformation: { ...to.information },',
       put: 'counterpartyInformation: { ...to.information }, metadata: null,',
       test: "a quote's metadata is its transaction's, too, and the receiver of money here does not get it",
     },
     'apps set metadata': {
-      file: 'src/payments/metadata.ts',
+      file: 'src/domain/commands/metadata.ts',
       find: "if (caller.kind === 'CLIENT') {",
       put: "if (caller.kind === 'CLIENT' && Object.keys(given).length > 20) {",
       test: 'apps see what is noted on what they see, and note nothing themselves',
     },
     'a change of something else takes metadata away': {
-      file: 'src/payments/customers/customer-changes.ts',
+      file: 'src/domain/customers/customer-changes.ts',
       find: '...(metadata !== undefined && { metadata }),',
       put: 'metadata: metadata ?? null,',
       test: 'a change replaces all that was noted, an empty one takes it away, and it stays when left out',
     },
     'the metadata of an external account stays as it was': {
-      file: 'prisma/functions/apply_owner_changes.sql',
+      file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: '      metadata = v_account.metadata,\n',
       test: 'a change replaces all that was noted, an empty one takes it away, and it stays when left out',
     },
     'a key of metadata may have any characters': {
-      file: 'src/payments/metadata.ts',
+      file: 'src/domain/commands/metadata.ts',
       find: '/^[A-Za-z0-9][A-Za-z0-9_.-]*$/',
       put: '/./',
       test: '%s: refused with the path of the entry, in both APIs',
@@ -35,7 +35,7 @@ export const recordBugs: Bugs = {
   },
   'test/ledger/columns.test.ts': {
     'the metadata of a payment can change': {
-      file: 'prisma/functions/guard_transaction.sql',
+      file: 'prisma/functions/guards/guard_transaction.sql',
       find: 'new.source_name, new.source_number, new.metadata,',
       put: 'new.source_name, new.source_number, old.metadata,',
       test: 'of an outgoing payment but what comes of it',
@@ -43,18 +43,18 @@ export const recordBugs: Bugs = {
   },
   'test/events/stored-events.test.ts': {
     'the description of a payment can change, which its events do not store': {
-      file: 'prisma/functions/guard_transaction.sql',
+      file: 'prisma/functions/guards/guard_transaction.sql',
       find: 'new.rate_details, new.description)',
       put: 'new.rate_details, old.description)',
       test: 'each event of an outgoing payment shows the payment as it was, whatever may change later',
     },
     'an event of a payment shows that it failed later': {
-      file: 'prisma/functions/transaction_as_of.sql',
+      file: 'prisma/functions/events/transaction_as_of.sql',
       find: '"failure_reason": null, ',
       test: 'each event of an outgoing payment shows the payment as it was, whatever may change later',
     },
     'an event of an account does not store since when it is frozen': {
-      file: 'prisma/functions/account_state.sql',
+      file: 'prisma/functions/events/account_state.sql',
       find: `      'frozen_at', a.frozen_at))`,
       put: `      'frozen_at', null))`,
       test: 'each event of an internal account shows its balance as it was, and whatever else may change',
@@ -68,19 +68,19 @@ export const recordBugs: Bugs = {
   },
   'test/webhooks/endpoints.test.ts': {
     'only deliveries that wait are sent again': {
-      file: 'src/webhooks/endpoints/resend.ts',
+      file: 'src/api/webhooks/endpoints/resend.ts',
       find: 'where d.platform_id = $1 and d.id = $2`',
       put: "where d.platform_id = $1 and d.id = $2 and d.status = 'PENDING'`",
       test: 'a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay',
     },
     'a disabled endpoint is sent deliveries again': {
-      file: 'src/webhooks/endpoints/resend.ts',
+      file: 'src/api/webhooks/endpoints/resend.ts',
       find: "if (endpoint.status === 'DISABLED') throw",
       put: "if (endpoint.status === 'FAILING' && endpoint.disabledAt) throw",
       test: 'a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay',
     },
     'what is sent again waits for its turn in the schedule': {
-      file: 'src/webhooks/endpoints/resend.ts',
+      file: 'src/api/webhooks/endpoints/resend.ts',
       find: 'next_attempt_at = clock_ms(),',
       put: 'next_attempt_at = coalesce(d.next_attempt_at, clock_ms()),',
       test: 'a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay',
@@ -88,7 +88,7 @@ export const recordBugs: Bugs = {
   },
   'test/webhooks/approval.test.ts': {
     'an approval question that is sent again asks no more': {
-      file: 'src/webhooks/endpoints/resend.ts',
+      file: 'src/api/webhooks/endpoints/resend.ts',
       find: "question = d.question and d.status = 'PENDING'",
       put: 'question = false',
       test: 'a question that waits still asks when it is sent again, and one that was answered only tells',
@@ -96,13 +96,13 @@ export const recordBugs: Bugs = {
   },
   'test/payments/approval.test.ts': {
     'a scenario that decides on an incoming payment is not asked after its pay request': {
-      file: 'src/payments/settlement/pay-request.ts',
+      file: 'src/domain/settlement/pay-request.ts',
       find: 'simulatedDecision(payments, order) ? 0 : payments.approvalMs',
       put: 'payments.approvalMs',
       test: 'that its scenario decides needs nobody (step %s)',
     },
     'a scenario of any payment may have an approval': {
-      file: 'src/payments/orders/scenario.ts',
+      file: 'src/domain/orders/scenario.ts',
       find: 'if (requested.approval !== undefined && !approval) {',
       put: 'if (requested.approval !== undefined && !approval && step) {',
       test: 'alone has a platform that decides: no other scenario has an approval',
@@ -110,37 +110,37 @@ export const recordBugs: Bugs = {
   },
   'test/payments/external-account-changes.test.ts': {
     'a deleted external account can change again': {
-      file: 'prisma/functions/check_accounts.sql',
+      file: 'prisma/functions/commit/check_accounts.sql',
       find: 'if v_account.is_deleted then',
       put: 'if v_account.is_deleted and false then',
       test: 'a deleted account does not change any more, and can be registered again',
     },
     'lists show deleted external accounts': {
-      file: 'src/payments/filters.ts',
+      file: 'src/domain/commands/filters.ts',
       find: 'filter.isIncludingDeleted ? {} : { isDeleted: false },',
       put: '{},',
       test: 'a deleted account stays in old payments, takes no new ones, and is in no list',
     },
     'a deleted external account stays ACTIVE': {
-      file: 'src/payments/accounts/external-account-changes.ts',
+      file: 'src/domain/accounts/external-account-changes.ts',
       find: "to: 'INACTIVE', reason: 'deleted by the platform', set",
       put: "reason: 'deleted by the platform', set: { ...set, isDeleted: false }",
       test: 'a deleted account stays in old payments, takes no new ones, and is in no list',
     },
     'a new default deposit account leaves the one before': {
-      file: 'prisma/functions/apply_owner_changes.sql',
+      file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: "if (v_item -> 'set' ->> 'default_uma_deposit_account')::boolean then",
       put: 'if false then',
       test: 'a customer has one default deposit account: a new one replaces it, and it can be unset',
     },
     'a default deposit account cannot be unset': {
-      file: 'src/payments/accounts/external-account-changes.ts',
+      file: 'src/domain/accounts/external-account-changes.ts',
       find: '...(defaultUmaDepositAccount != null && { defaultUmaDepositAccount }),',
       put: '...(defaultUmaDepositAccount && { defaultUmaDepositAccount }),',
       test: 'a customer has one default deposit account: a new one replaces it, and it can be unset',
     },
     "the platform's own id of an account is not taken away": {
-      file: 'src/payments/accounts/external-account-changes.ts',
+      file: 'src/domain/accounts/external-account-changes.ts',
       find: '...(platformAccountId !== undefined && { platformAccountId }),',
       put: '...(platformAccountId && { platformAccountId }),',
       test: 'the platform’s own id is set, stays and is taken away',

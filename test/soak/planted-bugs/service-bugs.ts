@@ -4,7 +4,7 @@ import type { Bugs } from './plant.ts';
 export const serviceBugs: Bugs = {
   'test/payments/pricing.test.ts': {
     'what is sent for a locked receiving amount is rounded down': {
-      file: 'src/payments/pricing/pricing-terms.ts',
+      file: 'src/domain/pricing/pricing-terms.ts',
       find: 'return { exact, amount: roundUp(exact) };',
       put: 'return { exact, amount: roundUp(exact) - (exact.numerator % exact.denominator === 0n ? 0n : 1n) };',
       test: 'the formulas of the fee engine are met exactly',
@@ -16,7 +16,7 @@ export const serviceBugs: Bugs = {
       test: 'less than half a receiving unit is refused, half of one is rounded up to one',
     },
     'a locked amount may be one above its bound': {
-      file: 'src/payments/pricing/pricing.ts',
+      file: 'src/domain/pricing/pricing.ts',
       find: 'if (lockedAmount > maxAmount)',
       put: 'if (lockedAmount > maxAmount + 1n)',
       test: 'a locked amount above the maximum is refused (%s)',
@@ -24,7 +24,7 @@ export const serviceBugs: Bugs = {
   },
   'test/rails/upstream-webhooks.test.ts': {
     "a provider's late news of a delivery ends the watch for its return": {
-      file: 'src/payments/orders/orders.ts',
+      file: 'src/domain/orders/orders.ts',
       find: "($3 or t.status <> 'COMPLETED')",
       put: '($3 or true)',
       test: 'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
@@ -36,7 +36,7 @@ export const serviceBugs: Bugs = {
       test: 'an identity whose decision no webhook has reported is asked about again, until it is decided or has another name',
     },
     "a provider's webhook is worked on once for each time that it was sent": {
-      file: 'src/payments/providers/receive-webhook.ts',
+      file: 'src/domain/providers/receive-webhook.ts',
       find: 'platform_id, webhook_id, body) values ($1, $2, $3) on conflict do nothing',
       put: 'platform_id, webhook_id, body) values ($1, concat($2::text, uuid_v7()), $3)',
       test: 'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
@@ -50,7 +50,7 @@ export const serviceBugs: Bugs = {
       test: 'a deposit whose answer was lost upstream is taken once and credited once',
     },
     'the question for deposits passes one that is under way': {
-      file: 'src/payments/providers/find-deposits.ts',
+      file: 'src/domain/providers/find-deposits.ts',
       find: 'if (isOpen) oldestUnderWay',
       put: 'if (unsound.includes(deposit)) oldestUnderWay',
       test: 'deposits that no webhook has reported are found, also one that is under way for a while',
@@ -65,13 +65,13 @@ export const serviceBugs: Bugs = {
   },
   'test/webhooks/addresses.test.ts': {
     'webhooks reach any unicast address of IPv6': {
-      file: 'src/outside/addresses.ts',
+      file: 'src/infra/net/addresses.ts',
       find: 'return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);',
       put: 'return true;',
       test: 'a name that resolves to any inner address is not connected to, alone or beside a public one',
     },
     'one public address among several is enough for a webhook': {
-      file: 'src/outside/addresses.ts',
+      file: 'src/infra/net/addresses.ts',
       find: '!addresses.every(allowed)',
       put: '!addresses.some(allowed)',
       test: 'a name that resolves to any inner address is not connected to, alone or beside a public one',
@@ -79,19 +79,19 @@ export const serviceBugs: Bugs = {
   },
   'test/webhooks/endpoints.test.ts': {
     'a webhook is signed without its time': {
-      file: 'src/webhooks/delivery/signing.ts',
+      file: 'src/api/webhooks/delivery/signing.ts',
       find: 'new Webhook(secret).sign(message.id, message.at, message.body)',
       put: 'new Webhook(secret).sign(message.id, new Date(0), message.body)',
       test: 'a new endpoint gets a test event, signed so that the convention’s own library verifies its raw bytes',
     },
     'after a rotation only the new secret signs': {
-      file: 'src/webhooks/delivery/signing.ts',
+      file: 'src/api/webhooks/delivery/signing.ts',
       find: "signature': secrets\n",
       put: "signature': secrets\n      .slice(0, 1)\n",
       test: 'while a secret is rotated, the old and the new one both verify, and only a third does not',
     },
     'every endpoint gets every type of event': {
-      file: 'src/webhooks/delivery/fan-out.ts',
+      file: 'src/api/webhooks/delivery/fan-out.ts',
       find: 'else v.type = any(b.event_types) end',
       put: 'else true end',
       test: 'an endpoint gets only the types that it asked for, and never those that are in the feed only',
@@ -99,13 +99,13 @@ export const serviceBugs: Bugs = {
   },
   'test/webhooks/health.test.ts': {
     'a late failure of a webhook counts after a later success': {
-      file: 'src/webhooks/delivery/deliveries.ts',
+      file: 'src/api/webhooks/delivery/deliveries.ts',
       find: 'and (failures_after is null or failures_after < $6)',
       put: 'and ($6::timestamptz is not null)',
       test: 'a failure that comes late counts no more: after a later success, or when the endpoint has moved',
     },
     'failures at an old URL count against the new one': {
-      file: 'src/webhooks/endpoints/endpoint-changes.ts',
+      file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: '{ ...enabledState, failuresAfter: now }',
       put: 'enabledState',
       test: 'a failure that comes late counts no more: after a later success, or when the endpoint has moved',
@@ -113,7 +113,7 @@ export const serviceBugs: Bugs = {
   },
   'test/payments/lookups.test.ts': {
     'a token has no bound of lookups': {
-      file: 'src/payments/receivers/lookups.ts',
+      file: 'src/domain/receivers/lookups.ts',
       find: 'if (found.isFull) {',
       put: 'if (found.isFull && caller.tokenId === undefined) {',
       test: 'a token has a bounded number of lookups that have not expired, whoever else has more',
@@ -121,7 +121,7 @@ export const serviceBugs: Bugs = {
   },
   'test/rest/webhook-endpoint.test.ts': {
     'a seventeenth webhook test may wait': {
-      file: 'src/webhooks/endpoints/test-event.ts',
+      file: 'src/api/webhooks/endpoints/test-event.ts',
       find: 'if (waiting >= maxWaiting) {',
       put: 'if (waiting > maxWaiting) {',
       test: 'of a platform’s tests sixteen wait for their receivers; one more is 429 on both APIs, and nothing was sent',
@@ -129,7 +129,7 @@ export const serviceBugs: Bugs = {
   },
   'test/cli/ops.test.ts': {
     'an instance starts without a key that others on its database use': {
-      file: 'src/start/keys-in-use.ts',
+      file: 'src/server/start/keys-in-use.ts',
       find: "config.NODE_ENV === 'production') throw",
       put: "config.NODE_ENV === 'test') throw",
       test: 'are checked at a start: an instance that lacks one of those in use is refused, and what it has is retired',
@@ -137,7 +137,7 @@ export const serviceBugs: Bugs = {
   },
   'test/database/migrate.test.ts': {
     'a migration that waits for a lock is given up': {
-      file: 'src/database/migrations/migrate.ts',
+      file: 'src/infra/database/migrations/migrate.ts',
       find: 'if (attempt === attempts)',
       put: 'if (attempt <= attempts)',
       test: 'a migration that needs a lock of another session lets others through, and is tried again until it has it',
@@ -160,7 +160,7 @@ export const serviceBugs: Bugs = {
   },
   'test/webhooks/approval.test.ts': {
     'every endpoint is asked for its approval': {
-      file: 'src/webhooks/delivery/fan-out.ts',
+      file: 'src/api/webhooks/delivery/fan-out.ts',
       find: `
          and b.id = (select o.id from webhook_endpoint o
                      where o.platform_id = b.platform_id and o.status <> 'DISABLED' and 'INCOMING_PAYMENT' = any(o.event_types)
@@ -170,7 +170,7 @@ export const serviceBugs: Bugs = {
   },
   'test/events/streams.test.ts': {
     'an event is skipped where a subscriber has caught up': {
-      file: 'src/events/subscribers.ts',
+      file: 'src/domain/events/subscribers.ts',
       find: 'if (event.sequence <= subscriber.position) return false;',
       put: 'if (event.sequence <= subscriber.position + 1n) return false;',
       test: 'an account that never changed shows its balance, then each change with the balance before and after',
@@ -178,7 +178,7 @@ export const serviceBugs: Bugs = {
   },
   'test/events/replays.test.ts': {
     'replays read on the connections of live events': {
-      file: 'src/events/reads.ts',
+      file: 'src/domain/events/reads.ts',
       find: "this.#replays = database.openPool('feed-replay', replayConnections);",
       put: 'this.#replays = this.#live;',
       test: 'while replays wait for the database, live events and requests do not; those that queue share one read',
@@ -186,7 +186,7 @@ export const serviceBugs: Bugs = {
   },
   'test/events/sharing.test.ts': {
     'followers that see different things share the text of an event': {
-      file: 'src/graphql/server/shared-results.ts',
+      file: 'src/api/graphql/server/shared-results.ts',
       find: 'return JSON.stringify([scope, variables]);',
       put: 'return JSON.stringify([variables]);',
       test: 'callers that see different things share nothing, with the same document for the same event',
@@ -194,31 +194,31 @@ export const serviceBugs: Bugs = {
   },
   'test/http/overload.test.ts': {
     'a platform that fills every place takes the places of all': {
-      file: 'src/http/in-flight.ts',
+      file: 'src/api/http/in-flight.ts',
       find: 'return own < limit / tenants && tenants > 1 && count',
       put: 'return own < 0 && tenants > 1 && count',
       test: 'shares are equal among those who have requests in flight, and all of them together are bounded',
     },
     'what is too much for the instance is refused late for a platform that is alone, too': {
-      file: 'src/http/in-flight.ts',
+      file: 'src/api/http/in-flight.ts',
       find: 'return this.#limits.turns.isAlone(tenant);',
       put: 'return this.#limits.turns.isAlone(tenant) && this.#load.count === 0;',
       test: 'what is too much for the instance is refused at once while a platform is alone, and late where others share it',
     },
     'what is too much for the instance is refused at once for a platform beside others, too': {
-      file: 'src/http/in-flight.ts',
+      file: 'src/api/http/in-flight.ts',
       find: 'return this.#limits.turns.isAlone(tenant);',
       put: 'return tenant.isPlatform;',
       test: 'what is too much for the instance is refused at once while a platform is alone, and late where others share it',
     },
     'who has few requests is refused when answers to another become slow': {
-      file: 'src/http/in-flight.ts',
+      file: 'src/api/http/in-flight.ts',
       find: 'count < 2 * this.#limits.maxInFlight',
       put: 'count < 2 * limit',
       test: 'nobody is refused because answers to another have become slow after it was admitted',
     },
     'expensive documents have all turns of their platform': {
-      file: 'src/http/turns.ts',
+      file: 'src/api/http/turns.ts',
       find: 'Math.floor(this.#most * expensivePart)',
       put: 'this.#most',
       test: 'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
@@ -230,14 +230,14 @@ export const serviceBugs: Bugs = {
       test: 'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
     },
     'an ended request keeps its place': {
-      file: 'src/http/in-flight.ts',
+      file: 'src/api/http/in-flight.ts',
       find: '    this.#load.count -= 1;\n',
       test: 'one request too many is refused with 503 and Retry-After; when there is room again it is answered',
     },
   },
   'test/http/provider-webhooks.test.ts': {
     'the time of a refused webhook says what it is about': {
-      file: 'src/http/provider-webhooks.ts',
+      file: 'src/api/http/provider-webhooks.ts',
       find: 'await outsideWait(Promise.all([refusable, pace',
       put: 'await outsideWait(Promise.all([pace',
       test: 'no refusal of a webhook is answered before its time, whatever it is about, and none holds a place meanwhile',
@@ -245,44 +245,44 @@ export const serviceBugs: Bugs = {
   },
   'test/graphql/abandoned.test.ts': {
     'an answer has no bound in bytes': {
-      file: 'src/graphql/reading/run.ts',
+      file: 'src/api/graphql/reading/run.ts',
       find: 'run.bind(run.maxBytes)',
       put: 'run.bind(2 ** 30 + run.maxBytes)',
       test: 'an answer that would have too many bytes is refused, and names the limit',
     },
     'the mutations of a client that has gone are carried out': {
-      file: 'src/graphql/schema/mutation.ts',
+      file: 'src/api/graphql/schema/mutation.ts',
       find: 'if (context.isAbandoned()) throw abandoned();',
       test: 'a client that breaks its request off has no further mutation carried out',
     },
   },
   'test/graphql/cost.test.ts': {
     'a list of ids is counted as one in the cost of a document': {
-      file: 'src/graphql/limits/list-sizes.ts',
+      file: 'src/api/graphql/limits/list-sizes.ts',
       find: 'clampSize(Array.isArray(value.sent) ? value.sent.length : 1)',
       put: 'clampSize(Array.isArray(value.sent) ? Math.min(1, value.sent.length) : 1)',
       test: 'refuses ids that are too many for what is asked of each, and names the list',
     },
     'fragments on different types cost together what they cost one by one': {
-      file: 'src/graphql/limits/alternatives.ts',
+      file: 'src/api/graphql/limits/alternatives.ts',
       find: 'if (!types || on === parent',
       put: 'if (types || on === parent',
       test: 'is as dear as the dearest of what changed, where a hundred events show it, whatever it is',
     },
     'a filter below a parent is no search': {
-      file: 'src/graphql/limits/search-cost.ts',
+      file: 'src/api/graphql/limits/search-cost.ts',
       find: 'let conditions = Number(search.isBelow) + Number(isByChange);',
       put: 'let conditions = Number(isByChange);',
       test: 'costs what a search costs, once: %s(%s)',
     },
     'several values of one filter are no search': {
-      file: 'src/graphql/limits/search-cost.ts',
+      file: 'src/api/graphql/limits/search-cost.ts',
       find: 'new Set([value].flat()).size <= 1',
       put: 'new Set([value].flat()).size > 0',
       test: 'costs what a search costs, once: %s(%s)',
     },
     'a filter in a variable is no search': {
-      file: 'src/graphql/limits/list-sizes.ts',
+      file: 'src/api/graphql/limits/list-sizes.ts',
       find: "'sent' in resolved ? resolved.sent :",
       put: "'sent' in resolved ? undefined :",
       test: 'is found in variables, their defaults and parts of them',
@@ -290,7 +290,7 @@ export const serviceBugs: Bugs = {
   },
   'test/graphql/document-size.test.ts': {
     'of fragments on different types, those that every row has are forgotten beside those of its own type': {
-      file: 'src/graphql/limits/alternatives.ts',
+      file: 'src/api/graphql/limits/alternatives.ts',
       find: 'return add(sum, sum.alternatives?.get(name) ?? noCost);',
       put: 'return sum.alternatives?.get(name) ?? sum;',
       test: 'a selection set costs as much as the dearest of all that a row can be',
@@ -298,26 +298,26 @@ export const serviceBugs: Bugs = {
   },
   'test/work/housekeeping.test.ts': {
     'idempotency keys are forgotten after 20 days': {
-      file: 'src/work/housekeeping.ts',
+      file: 'src/server/workers/housekeeping.ts',
       find: 'from idempotency_record where created_at < ${retentionStart}',
       put: "from idempotency_record where created_at < ${retentionStart} + interval '10 days'",
       test: 'an idempotency key is remembered for 30 days and then forgotten',
     },
     'webhook deliveries that wait are deleted when they are old': {
-      file: 'src/work/housekeeping.ts',
+      file: 'src/server/workers/housekeeping.ts',
       find: "w.status <> 'PENDING' and ",
       test: 'webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay',
     },
   },
   'test/database/restore.test.ts': {
     'an order has a new id each time, whatever the idempotency key of its payment': {
-      file: 'src/payments/orders/order-ids.ts',
+      file: 'src/domain/orders/order-ids.ts',
       find: 'keyedOperation(caller, operation), key)',
       put: 'keyedOperation(caller, operation), fresh)',
       test: 'what is paid again with the same key has the same order, so a provider does not pay twice',
     },
     'a key that is used anew after its retention gets the order of its first use': {
-      file: 'prisma/functions/apply_plans.sql',
+      file: 'prisma/functions/commit/apply_plans.sql',
       find: 'select r.platform_id, free_order_id(r.platform_id, r.id),',
       put: 'select r.platform_id, r.id,',
       test: 'a key whose record has passed its retention makes a payment of its own, with an order of its own',

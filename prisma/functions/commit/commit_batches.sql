@@ -1,0 +1,29 @@
+-- Commits plans that share a transaction. A group is a list of {platform, plan} that are carried out all or none: one plan,
+-- like most commands and outcomes, or the two sides of a payment between platforms. A batch is a list of groups of which none
+-- changes what decides the check of another: the caller ensures this (src/domain/ledger/batches.ts). Each group is done or refused on
+-- its own, as if they came one after another. Returns one answer for each group, in the order of the batches:
+--   {outcome: now, refusal, result}    done now, or refused now; with the row that its plan names as its result
+--   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
+--   {outcome: mismatch}                its idempotency key was used with another input
+-- All locks come first; then each batch is checked, applied and concluded (commit_batch).
+-- Runs with the rights of the owner: the roles that serve and work change no money and no status otherwise.
+-- Each statement, here and in the functions called, is planned once per connection, because planning took longer than
+-- execution. The plans use keys, row by row, because the tables may have been empty when they were made.
+create or replace function commit_batches(p_batches jsonb) returns jsonb[]
+  language plpgsql
+  security definer set search_path = public, pg_temp
+  set plan_cache_mode = 'force_generic_plan'
+  set enable_seqscan = off
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+as $$
+declare
+  v_answers jsonb[] := '{}';
+begin
+  perform lock_plans(jsonb_path_query_array(p_batches, '$[*][*][*]'));
+  for v_at in 0 .. jsonb_array_length(p_batches) - 1 loop
+    v_answers := v_answers || commit_batch(p_batches -> v_at);
+  end loop;
+  return v_answers;
+end
+$$;

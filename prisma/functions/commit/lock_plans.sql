@@ -1,0 +1,82 @@
+-- Locks the rows that a list of {platform, plan} changes or that decide its checks, before any of it is read. All transactions
+-- that commit plans use one order, so that no two of them wait for each other:
+--   1. idempotency keys, by their number
+--   2. quotes  3. transactions  4. orders for the rail  5. adjustments  6. cases of orders  7. customers  8. internal accounts
+--   9. external accounts, each by platform and id
+-- A row that changes is locked for no key update, since rows that refer to it need not wait. A row that must only stay as it is
+-- is locked for share, which any number may hold at once. Where the plans of one list do both to customers or to external
+-- accounts, all of these are locked for no key update. An alternative changes nothing that its plan does not name
+-- (src/domain/ledger/plan.ts). Of a customer that a plan deletes, the internal accounts are locked too, like accounts that change: its
+-- deletion depends on their balances, and no customer gets another one.
+-- Expressions, which cost far less than statements, collect the ids. Then one statement locks the rows of each table, by key.
+create or replace function lock_plans(p_plans jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_platforms uuid[] := uuids(jsonb_path_query_array(p_plans, '$[*].platform'));
+  v_changed uuid[];
+  v_active uuid[];
+  v_emptied uuid[] := '{}';
+begin
+  if p_plans @? '$[*].plan.claim' then
+    perform lock_claims(p_plans);
+  end if;
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.quotes[*] ? (!(@.is_new == true)).id'));
+  if cardinality(v_changed) > 0 then
+    perform from quote where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;
+  end if;
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (!(@.is_new == true)).id'));
+  if cardinality(v_changed) > 0 then
+    perform from transaction where platform_id = any (v_platforms) and id = any (v_changed)
+    order by platform_id, id for no key update;
+  end if;
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.orders[*].id'));
+  if cardinality(v_changed) > 0 then
+    perform from rail_order where platform_id = any (v_platforms) and id = any (v_changed)
+    order by platform_id, id for no key update;
+  end if;
+  if p_plans @? '$[*].plan ? (exists (@.adjustments) || exists (@.cases))' then
+    perform from adjustment where platform_id = any (v_platforms)
+      and id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.adjustments[*].id')))
+    order by platform_id, id for no key update;
+    perform from rail_case where platform_id = any (v_platforms)
+      and order_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.cases[*].order_id')))
+    order by platform_id, order_id for no key update;
+  end if;
+
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*].id'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'));
+  if cardinality(v_changed) > 0 then
+    perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)
+    order by platform_id, id for no key update;
+    v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*] ? (@.set.is_deleted == true).id'));
+    if cardinality(v_changed) > 0 then
+      v_emptied := array(
+        select id from account where platform_id = any (v_platforms) and customer_id = any (v_changed) and kind = 'INTERNAL');
+    end if;
+  elsif cardinality(v_active) > 0 then
+    perform from customer where platform_id = any (v_platforms) and id = any (v_active) order by platform_id, id for share;
+  end if;
+
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.journals[*].legs[*].account')) || v_emptied;
+  if cardinality(v_changed) > 0 then
+    perform from account where platform_id = any (v_platforms) and id = any (v_changed) order by platform_id, id for no key update;
+  end if;
+  v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.accounts[*].id'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.accounts[*]'));
+  if cardinality(v_changed) > 0 then
+    -- A new default deposit account also changes the one before.
+    if p_plans @? '$[*].plan.accounts[*].set ? (@.default_uma_deposit_account == true)' then
+      v_changed := v_changed || array(
+        select d.id from account a join account d on d.platform_id = a.platform_id and d.customer_id = a.customer_id
+          and d.default_uma_deposit_account
+        where a.platform_id = any (v_platforms) and a.id = any (v_changed));
+    end if;
+    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_changed || v_active)
+    order by platform_id, id for no key update;
+  elsif cardinality(v_active) > 0 then
+    perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_active)
+    order by platform_id, id for share;
+  end if;
+end
+$$;

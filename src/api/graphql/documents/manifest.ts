@@ -1,0 +1,65 @@
+import { hash as digest } from 'node:crypto';
+import { z } from 'zod';
+import { Refusal } from '../../../core/refusal.ts';
+
+/** A document with the hash of its text, under which clients send it. */
+export interface HashedDocument {
+  readonly hash: string;
+  readonly text: string;
+}
+
+/** The manifest that @apollo/generate-persisted-query-manifest and the tools for Kotlin and iOS write. */
+const apolloManifest = z.object({
+  format: z.literal('apollo-persisted-query-manifest'),
+  version: z.literal(1),
+  operations: z.array(z.object({ id: z.string(), body: z.string() })),
+});
+
+/** What relay-compiler (`persistConfig`) and the client preset of GraphQL Code Generator (`persistedDocuments`) write: texts by their hashes. */
+const textsByHash = z.record(z.string(), z.string());
+
+const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
+
+/**
+ * Reads a manifest of documents, in one of the forms that tools write.
+ * @throws Refusal INVALID_INPUT for another form, and for a document whose name is not the hash of its text
+ */
+export function readManifest(json: object): readonly HashedDocument[] {
+  return documentsIn(json).map(({ hash: given, text }) => {
+    const hash = plainHash(given);
+    if (!isHashOf(hash, text)) {
+      throw new Refusal(
+        'INVALID_INPUT',
+        `${JSON.stringify(given.slice(0, 80))} is not the SHA-256, SHA-1 or MD5 of its document, in hex`,
+      );
+    }
+    return { hash, text };
+  });
+}
+
+function documentsIn(json: object): readonly HashedDocument[] {
+  const apollo = apolloManifest.safeParse(json);
+  if (apollo.success) return apollo.data.operations.map(({ id, body }) => ({ hash: id, text: body }));
+  const texts = textsByHash.safeParse(json);
+  if (texts.success) return Object.entries(texts.data).map(([hash, text]) => ({ hash, text }));
+  throw new Refusal(
+    'INVALID_INPUT',
+    'this is no manifest: neither one of Apollo (format, version and operations with id and body), nor an object with the text of each document under its hash, as those of Relay and GraphQL Code Generator',
+  );
+}
+
+/** Returns a hash as it is stored: in small letters, without the prefix of GraphQL over HTTP (`sha256:`). */
+export function plainHash(given: string): string {
+  return given.replace(/^sha256:/, '').toLowerCase();
+}
+
+/** Tells whether a text is the hash of some document, in hex. */
+export function isHash(text: string): boolean {
+  return text.length in algorithms && /^[0-9a-f]+$/.test(text);
+}
+
+/** Tells whether a text has this hash: which algorithm it is, its length says. */
+export function isHashOf(hash: string, text: string): boolean {
+  const algorithm = algorithms[hash.length];
+  return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;
+}

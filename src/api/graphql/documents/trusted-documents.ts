@@ -1,0 +1,143 @@
+import { hash as digestOf } from 'node:crypto';
+import { stripIgnoredCharacters } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../../../core/refusal.ts';
+import { lockPlatform } from '../../../core/tenant.ts';
+import type { Caller } from '../../../domain/access/caller.ts';
+import { requirePermission } from '../../../domain/access/operations.ts';
+import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
+import type { Database } from '../../../infra/database/database.ts';
+import type { TrustedDocument } from '../../../infra/database/generated/client/client.ts';
+import { statement } from '../../../infra/database/statement.ts';
+import { inTransaction } from '../../../infra/database/transaction.ts';
+import { type HashedDocument, isHash } from './manifest.ts';
+
+/** The most documents of a platform: many versions of several apps. */
+export const maxDocuments = 10_000;
+
+/** How long an instance takes what it has read for true, in milliseconds: what is there, and what is not. */
+const cacheMs = { found: 10_000, absent: 1_000 } as const;
+/** The most that is cached, in characters of texts. */
+const cacheSize = 2 ** 24;
+/** What one entry weighs besides its text. */
+const entrySize = 200;
+
+const registerStatement = statement<{ hash: string }>(
+  'register_documents',
+  `insert into trusted_document (platform_id, hash, text, digest)
+   select $1, * from unnest($2::text[], $3::text[], $4::bytea[]) on conflict do nothing returning hash`,
+);
+
+/** What the cache knows of a document: its text, or that it is not there. */
+interface Known {
+  readonly text: string | undefined;
+}
+
+/** Returns the SHA-256 of a document without what GraphQL ignores: white space, commas and comments. */
+export function documentDigest(text: string): Buffer {
+  return digestOf('sha256', stripIgnoredCharacters(text), 'buffer');
+}
+
+/** The documents that platforms have registered: each is there or not, and its text never changes. */
+export class TrustedDocuments {
+  readonly #database: Database;
+  readonly #known = new LRUCache<string, Known>({
+    maxSize: cacheSize,
+    sizeCalculation: ({ text }) => entrySize + (text?.length ?? 0),
+  });
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Returns the text of the document with this hash; undefined where the platform has registered none. */
+  async find(platformId: string, hash: string): Promise<string | undefined> {
+    // Nothing else can be a document's, nor need it be text that the database can compare.
+    return isHash(hash) ? this.#lookUp(platformId, `hash ${hash}`, { hash }) : undefined;
+  }
+
+  /** Tells whether the platform has registered a document: its digest is that of `documentDigest`. */
+  async has(platformId: string, digest: Buffer): Promise<boolean> {
+    const where = { digest: new Uint8Array(digest) };
+    return (await this.#lookUp(platformId, `digest ${digest.toString('base64')}`, where)) !== undefined;
+  }
+
+  async #lookUp(
+    platformId: string,
+    name: string,
+    where: { readonly hash: string } | { readonly digest: Uint8Array<ArrayBuffer> },
+  ): Promise<string | undefined> {
+    const key = `${platformId} ${name}`;
+    const known = this.#known.get(key);
+    if (known) return known.text;
+    const { trustedDocument } = this.#database.prisma;
+    const query = { where: { platformId, ...where }, select: { text: true } };
+    const row = await asPlatform(platformId, () => trustedDocument.findFirst(query));
+    const text = row?.text;
+    this.#known.set(key, { text }, { ttl: text === undefined ? cacheMs.absent : cacheMs.found });
+    return text;
+  }
+
+  /**
+   * Registers documents. One that is registered already stays as it is.
+   * @param problemIn returns why a document could not be executed, or undefined
+   * @returns how many are new
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents). Then none is registered
+   */
+  async register(
+    caller: Caller,
+    documents: readonly HashedDocument[],
+    problemIn: (text: string) => string | undefined,
+  ): Promise<number> {
+    requirePermission(caller, 'MANAGE');
+    for (const { hash, text } of documents) {
+      const problem = problemIn(text);
+      if (problem !== undefined) throw new Refusal('INVALID_INPUT', `document ${hash}: ${problem}`);
+    }
+    const { platformId } = caller;
+    const columns = [
+      documents.map(({ hash }) => hash),
+      documents.map(({ text }) => text),
+      documents.map(({ text }) => documentDigest(text)),
+    ];
+    const added = await inTransaction(this.#database, async ({ client, prisma: { trustedDocument } }) => {
+      await lockPlatform(client, caller);
+      const { length } = await registerStatement(client, platformId, ...columns);
+      if (length > 0 && (await trustedDocument.count({ where: { platformId } })) > maxDocuments) {
+        const message = `a platform has at most ${maxDocuments} documents: delete those of versions that nobody uses`;
+        throw new Refusal('INVALID_INPUT', message);
+      }
+      return length;
+    });
+    this.#forget(platformId);
+    return added;
+  }
+
+  /**
+   * Deletes a document: from now on clients that send its hash are refused. It is no error where there is none.
+   * @throws Refusal FORBIDDEN
+   */
+  async delete(caller: Caller, hash: string): Promise<void> {
+    requirePermission(caller, 'MANAGE');
+    if (!isHash(hash)) return;
+    const { platformId } = caller;
+    await inTransaction(this.#database, ({ prisma }) =>
+      prisma.trustedDocument.deleteMany({ where: { platformId, hash } }),
+    );
+    this.#forget(platformId);
+  }
+
+  /** Returns all documents of the caller's platform, in the order of their hashes. */
+  list({ platformId }: Caller): Promise<Pick<TrustedDocument, 'hash' | 'createdAt'>[]> {
+    return this.#database.prisma.trustedDocument.findMany({
+      where: { platformId },
+      select: { hash: true, createdAt: true },
+      orderBy: { hash: 'asc' },
+    });
+  }
+
+  /** Forgets what the cache knows of a platform. Other instances do in time. */
+  #forget(platformId: string): void {
+    for (const key of this.#known.keys()) if (key.startsWith(platformId)) this.#known.delete(key);
+  }
+}

@@ -1,0 +1,219 @@
+/** Reads from a document how many rows its lists can have, and what its arguments cost, before it is validated. */
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  getNamedType,
+  getNullableType,
+  getOperationAST,
+  isInputObjectType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+  type ValueNode,
+} from 'graphql';
+import { defaultPageSize } from '../../../core/paging.ts';
+import { isSearchArgument, searchCost } from './search-cost.ts';
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** What the field costs without what is below it: 1, if left out. */
+    price?: number;
+  }
+}
+
+/** A document as it was sent. */
+export interface SentDocument {
+  readonly document: DocumentNode;
+  /** The operation to run, where there are several: its variable defaults are used. */
+  readonly operationName?: string | null | undefined;
+  /** As the client sent them, not coerced. */
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** The number of rows that a list can have, by its arguments. */
+export interface ListSize {
+  readonly rows: number;
+  /** Whether a variable gives it. */
+  readonly isVariable: boolean;
+}
+
+/** The largest size that is counted. The resolver refuses far smaller ones; this keeps the cost a meaningful number. */
+const maxRows = 1_000_000;
+
+/**
+ * Returns a function that tells the size of each list of a document.
+ *
+ * - A connection, which is any type with `edges` and `pageInfo`, can have `first` or `last` rows, or the default size.
+ * - A list with an argument that is a list (`nodes(ids:)`) has a row for each value in it. A repeated value counts again: it is
+ *   read once, but answered each time. Ten times what one id may select took 1.3 s of the processor and answered 17 MB, and
+ *   there may be a hundred ids.
+ * - For other lists it returns undefined, as for fields that are none: they are short, and their fields count once.
+ */
+export function listSizes(
+  request: SentDocument,
+): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => ListSize | undefined {
+  const argumentValue = argumentReader(request);
+
+  function sizeOf(
+    values: readonly ValueNode[],
+    sizeFrom: (value: ArgumentValue) => number | undefined,
+    defaultSize: number,
+  ): ListSize {
+    const sizes = values.map((value) => sizeFrom(argumentValue(value))).filter((size) => size !== undefined);
+    return {
+      rows: sizes.length === 0 ? defaultSize : Math.max(...sizes),
+      isVariable: values.some(({ kind }) => kind === Kind.VARIABLE),
+    };
+  }
+
+  return (field, definition) => {
+    const valuesOf = (isSizeArgument: (name: string) => boolean) =>
+      (field.arguments ?? []).filter(({ name }) => isSizeArgument(name.value)).map(({ value }) => value);
+    if (isConnection(getNamedType(definition.type))) {
+      return sizeOf(
+        valuesOf((name) => name === 'first' || name === 'last'),
+        pageSize,
+        defaultPageSize,
+      );
+    }
+    if (!isListType(getNullableType(definition.type))) return undefined;
+    const lists = definition.args.filter(({ type }) => isListType(getNullableType(type))).map(({ name }) => name);
+    const values = valuesOf((name) => lists.includes(name));
+    return values.length === 0 ? undefined : sizeOf(values, (value) => listLength(value), 1);
+  };
+}
+
+/** Tells whether a type is a connection, which is any type with `edges` and `pageInfo`. */
+export function isConnection(type: GraphQLNamedType | undefined): boolean {
+  if (!isObjectType(type) && !isInterfaceType(type)) return false;
+  const { edges, pageInfo } = type.getFields();
+  return edges !== undefined && pageInfo !== undefined;
+}
+
+/** An argument as it was sent, not coerced: written in the document, or the value of a variable. */
+type ArgumentValue = { readonly written: ValueNode | undefined } | { readonly sent: unknown };
+
+/** Returns a function that resolves variables: to the value that was sent, else to the default. */
+function argumentReader({ document, operationName, variables }: SentDocument): (value: ValueNode) => ArgumentValue {
+  const defaults = new Map(
+    getOperationAST(document, operationName)?.variableDefinitions?.map((definition) => [
+      definition.variable.name.value,
+      definition.defaultValue,
+    ]),
+  );
+  return (value) => {
+    if (value.kind !== Kind.VARIABLE) return { written: value };
+    const name = value.name.value;
+    return variables && Object.hasOwn(variables, name) ? { sent: variables[name] } : { written: defaults.get(name) };
+  };
+}
+
+/** What a field costs without what is below it. */
+export interface OwnCost {
+  readonly cost: number;
+  /** Whether it depends on a variable. */
+  readonly isVariable: boolean;
+}
+
+/** Returns a function that prices a field: by itself, for each value in the lists of its arguments, and for what it searches. */
+export function ownCosts(
+  request: SentDocument,
+): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
+  const argumentValue = argumentReader(request);
+
+  /** Returns a value as JSON would have it, not coerced. */
+  function plain(value: ValueNode): unknown {
+    switch (value.kind) {
+      case Kind.VARIABLE: {
+        const resolved = argumentValue(value);
+        return 'sent' in resolved ? resolved.sent : resolved.written && plain(resolved.written);
+      }
+      case Kind.LIST:
+        return value.values.map(plain);
+      case Kind.OBJECT:
+        return Object.fromEntries(value.fields.map((field) => [field.name.value, plain(field.value)]));
+      default:
+        return value.kind === Kind.NULL ? null : value.value;
+    }
+  }
+
+  return (field, definition) => {
+    let [cost, isVariable] = [definition.extensions.price ?? 1, false];
+    const search: Record<string, unknown> = {};
+    for (const { name, value } of field.arguments ?? []) {
+      const type = definition.args.find((arg) => arg.name === name.value)?.type;
+      const isSearched = definition.extensions.search && isSearchArgument(name.value);
+      if (!type || !(isSearched || hasList(type))) continue;
+      const given = plain(value);
+      cost += lengthsOfLists(given, type);
+      if (isSearched) search[name.value] = given;
+      isVariable ||= hasVariable(value);
+    }
+    return { cost: cost + searchCost(definition, search), isVariable };
+  };
+}
+
+/** Counts the values of the lists in a value. */
+function lengthsOfLists(value: unknown, type: GraphQLInputType): number {
+  if (typeof value !== 'object' || value === null || !hasList(type)) return 0;
+  const nullable = getNullableType(type);
+  if (isListType(nullable))
+    return Array.isArray(value) ? sum(value, (one) => 1 + lengthsOfLists(one, nullable.ofType)) : 0;
+  if (!isInputObjectType(nullable)) return 0;
+  return sum(Object.entries(value), ([name, one]) => {
+    const definition = nullable.getFields()[name];
+    return definition ? lengthsOfLists(one, definition.type) : 0;
+  });
+}
+
+function sum<Item>(items: readonly Item[], count: (item: Item) => number): number {
+  return items.reduce((total, item) => total + count(item), 0);
+}
+
+function hasVariable(value: ValueNode): boolean {
+  if (value.kind === Kind.LIST) return value.values.some(hasVariable);
+  if (value.kind === Kind.OBJECT) return value.fields.some((field) => hasVariable(field.value));
+  return value.kind === Kind.VARIABLE;
+}
+
+const typesWithLists = new WeakMap<GraphQLInputType, boolean>();
+
+/** Tells whether values of a type can have lists. */
+function hasList(type: GraphQLInputType): boolean {
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return true;
+  if (!isInputObjectType(nullable)) return false;
+  let known = typesWithLists.get(nullable);
+  if (known === undefined) {
+    // An input may contain itself.
+    typesWithLists.set(nullable, false);
+    known = Object.values(nullable.getFields()).some((field) => hasList(field.type));
+    typesWithLists.set(nullable, known);
+  }
+  return known;
+}
+
+/** Returns a page size; undefined where the value is no number, which coercion refuses later. */
+function pageSize(value: ArgumentValue): number | undefined {
+  if ('sent' in value) return typeof value.sent === 'number' ? clampSize(value.sent) : undefined;
+  const { written } = value;
+  return written?.kind === Kind.INT || written?.kind === Kind.FLOAT ? clampSize(Number(written.value)) : undefined;
+}
+
+/** Counts the values of a list. Coercion makes a list of one of what is no list. */
+function listLength(value: ArgumentValue): number {
+  if ('sent' in value) return clampSize(Array.isArray(value.sent) ? value.sent.length : 1);
+  return clampSize(value.written?.kind === Kind.LIST ? value.written.values.length : 1);
+}
+
+/**
+ * Limits a size to 1 up to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here they
+ * must only not lower the cost, or make it no number. A size of 0 counts as 1, since one row is read to see whether there is any.
+ */
+function clampSize(size: number): number {
+  return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;
+}

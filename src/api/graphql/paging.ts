@@ -1,0 +1,72 @@
+import { defaultPageSize, maxPageSize, type Page } from '../../core/paging.ts';
+import { invalidInput } from './failure.ts';
+
+/** The arguments of every list. */
+export interface PageArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+  readonly sortOrder?: 'ASC' | 'DESC' | null | undefined;
+}
+
+/** The arguments of a list that are cursors. */
+export type CursorArgument = 'after' | 'before';
+
+/**
+ * Parses the arguments of a list: which of its rows to read, and in which order. Section 4 of the Relay specification
+ * (https://relay.dev/graphql/connections.htm) defines them: the rows after `after` and before `before`, and of those the
+ * first or the last so many.
+ *
+ * - A cursor names a position in the order of the list. It stays valid when its row no longer matches the filter, or is gone.
+ * - Between cursors that cross there is nothing. Taken literally, the specification would ignore `before` where `after` has
+ *   removed its row; graphql-relay, its own implementation, also answers nothing.
+ * - Without `first` and `last` the size is the default: the rows right before `before` where that is the only cursor,
+ *   else the first ones.
+ *
+ * @throws GraphQLError INVALID_INPUT for a size outside 0 to 100, for `first` with `last`, and for a cursor that is not of
+ *   this list
+ */
+export function parsePage<Key>(
+  args: PageArgs,
+  keyOf: (cursor: string, argument: CursorArgument) => Key | undefined,
+): Page<Key> {
+  const size = (name: 'first' | 'last'): number | undefined => {
+    const value = args[name] ?? undefined;
+    if (value !== undefined && (value < 0 || value > maxPageSize)) {
+      throw invalidInput(`${name} must lie between 0 and ${maxPageSize}`, name);
+    }
+    return value;
+  };
+  const key = (name: CursorArgument): Key | undefined => {
+    const cursor = args[name] ?? undefined;
+    if (cursor === undefined) return undefined;
+    const parsed = keyOf(cursor, name);
+    if (parsed === undefined) throw invalidInput(`${name} is not a cursor of this list`, name);
+    return parsed;
+  };
+  const [first, last, after, before] = [size('first'), size('last'), key('after'), key('before')];
+  if (first !== undefined && last !== undefined) throw invalidInput('first and last exclude each other', 'last');
+
+  const ascending = args.sortOrder === 'ASC';
+  const onlyBefore = before !== undefined && first === undefined && after === undefined;
+  const backward = last !== undefined || onlyBefore;
+  return {
+    size: first ?? last ?? defaultPageSize,
+    backward,
+    read: ascending !== backward ? 'asc' : 'desc',
+    bound: boundBetween(after, before, ascending),
+    beyond: backward ? beyondCursor(before, ascending ? 'gte' : 'lte') : beyondCursor(after, ascending ? 'lte' : 'gte'),
+  };
+}
+
+function boundBetween<Key>(after: Key | undefined, before: Key | undefined, ascending: boolean): Page<Key>['bound'] {
+  if (after === undefined && before === undefined) return undefined;
+  const [gt, lt] = ascending ? [after, before] : [before, after];
+  return { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) };
+}
+
+function beyondCursor<Key>(key: Key | undefined, side: 'gte' | 'lte'): Page<Key>['beyond'] {
+  if (key === undefined) return undefined;
+  return side === 'gte' ? { gte: key } : { lte: key };
+}

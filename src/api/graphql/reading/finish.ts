@@ -1,0 +1,80 @@
+import type { GraphQLError } from 'graphql';
+import { currencyOf, formatMoney } from '../../../core/currencies.ts';
+import { invalidInput } from '../failure.ts';
+import { type Sql, sql } from './sql.ts';
+
+/**
+ * Placeholders in the JSON that the database writes, for what only this process can compute. Each stands between two control
+ * characters, which JSON always escapes.
+ */
+
+const delimiter = '\u0001';
+
+/** A timeline lacks a change that is committed and not sequenced yet, which takes a moment. */
+export class NotSequenced extends Error {}
+
+/** SQL of the placeholder before the part of a timeline that can be read, where the timeline is not complete. */
+export const notSequencedPlaceholder = `chr(1) || 'later' || chr(1)`;
+
+/** Writes SQL of the placeholder for an amount, formatted for people in the locale that `note` stored under this number. */
+export function formattedPlaceholder(amount: string, currency: string, locale: number): string {
+  return `concat(chr(1), 'money ', ${amount}, ' ', ${currency}, ' ${locale}', chr(1))`;
+}
+
+/** Writes SQL of the placeholder for a text that a function makes, which `note` stored under this number, from a JSON value. */
+export function computedPlaceholder(json: Sql, compute: number): Sql {
+  return sql`concat(chr(1), 'computed ', ${json}, ' ${compute}', chr(1))`;
+}
+
+const placeholders = new RegExp(`${delimiter}([^${delimiter}]*)${delimiter}`, 'g');
+
+/** The key of a JSON object that stands for an error: no field can have this name. */
+const errorKey = '!';
+
+/** The values that a run stores until its answer is finished. */
+export interface Notes {
+  readonly notes: readonly unknown[];
+  /** The errors in the answer, numbered from 0: an object with such a number under `errorKey` stands for one. */
+  readonly errors: GraphQLError[];
+}
+
+/** Stores an error, and returns the JSON that stands for it. */
+export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>): string {
+  return `{"${errorKey}":${errors.push(error) - 1}}`;
+}
+
+/**
+ * Replaces the placeholders of an answer by their values.
+ * @param isLast whether a timeline is taken as it is, though it is not complete
+ * @throws NotSequenced for a timeline that is not complete
+ */
+export function fillPlaceholders(json: string, run: Notes, isLast: boolean): string {
+  if (!json.includes(delimiter)) return json;
+  return json.replace(placeholders, (_whole, placeholder: string) => {
+    const [kind, amount = '0', code = '', note = '0'] = placeholder.split(' ');
+    if (kind === 'later') {
+      if (isLast) return '';
+      throw new NotSequenced();
+    }
+    if (kind === 'computed') return computed(placeholder, run);
+    const currency = currencyOf(code);
+    if (!currency) throw new Error(`unknown currency ${code}`);
+    const text = formatMoney(BigInt(amount), currency, String(run.notes[Number(note)]));
+    return typeof text === 'string' ? JSON.stringify(text) : errorJson(invalidInput(text.message, 'locale'), run);
+  });
+}
+
+/** Returns the text, as JSON, that the function of a placeholder makes of its JSON value. */
+function computed(placeholder: string, { notes }: Notes): string {
+  const end = placeholder.lastIndexOf(' ');
+  const compute = notes[Number(placeholder.slice(end))] as (value: unknown) => string;
+  return JSON.stringify(compute(JSON.parse(placeholder.slice('computed '.length, end))));
+}
+
+/** Parses an answer, with GraphQLErrors for the objects that stand for them: the executor throws those. */
+export function parseAnswer(json: string, { errors }: Pick<Notes, 'errors'>): unknown {
+  if (errors.length === 0) return JSON.parse(json);
+  return JSON.parse(json, (_key, value) =>
+    typeof value === 'object' && value !== null && errorKey in value ? errors[value[errorKey]] : value,
+  );
+}

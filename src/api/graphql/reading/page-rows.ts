@@ -1,0 +1,191 @@
+import type { FieldNode, GraphQLField } from 'graphql';
+import type { KeyBound, Page } from '../../../core/paging.ts';
+import { type ListRows, listRows } from '../../../infra/database/list-rows.ts';
+import { type PageArgs, parsePage } from '../paging.ts';
+import { base64Url, byId, type Env, type PageKey, type PageRead } from './reads.ts';
+import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
+
+/** A connection in a document, with the environment of its parent. */
+export interface ConnectionField {
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly node: FieldNode;
+  readonly read: PageRead;
+  readonly env: Env;
+}
+
+/** The page and the conditions that follow from a run's arguments. */
+interface PageQuery {
+  readonly page: Page<never>;
+  readonly key: PageKey;
+  readonly where: object;
+}
+
+/** Writes what depends on the arguments of a connection: conditions, sizes, orders and cursors. */
+export class PageArguments {
+  readonly size: Piece = (run) => String(this.#query(run).page.size);
+  /** One row more than the page has: it tells whether there are more. */
+  readonly limit: Piece = (run) => String(this.#query(run).page.size + 1);
+  /** The order of the rows as they were read, whose numbers are `n`, in which they are answered. */
+  readonly answerOrder: Piece = (run) => (this.#query(run).page.backward ? 'desc' : 'asc');
+  /** The opposite of `answerOrder`. */
+  readonly reverseOrder: Piece = (run) => (this.#query(run).page.backward ? 'asc' : 'desc');
+  /** Adds no text, but throws where the arguments are wrong: for a page of which no rows are read. */
+  readonly check: Piece = (run) => (this.#query(run) ? '' : '');
+  readonly #connection: ConnectionField;
+  readonly #keyOf: (args: Readonly<Record<string, unknown>>) => PageKey;
+
+  constructor(connection: ConnectionField) {
+    const { list, key } = connection.read;
+    const byItsId = byId(list);
+    this.#connection = connection;
+    this.#keyOf = key ?? (() => byItsId);
+  }
+
+  /** Writes the text of a row's key. */
+  keyText(row: string): Piece {
+    return (run) => this.#query(run).key.text(row);
+  }
+
+  /** Writes the order in which rows are read. */
+  readOrder(row: string): Piece {
+    return (run) => {
+      const { key, page } = this.#query(run);
+      return key.columns.map((column) => `${row}.${column} ${page.read}`).join(', ');
+    };
+  }
+
+  /** Writes the FROM clause of the rows from which the page takes its own, in their order. */
+  onPage(alias: string): Sql {
+    return this.#rows(alias, ({ page: { bound, read, size }, key: { columns } }) => ({
+      bound,
+      order: { columns, read, limit: size + 1 },
+    }));
+  }
+
+  /** Writes the FROM clause of all rows that match, on whatever page. */
+  onAnyPage(alias: string): Sql {
+    return this.#rows(alias, () => ({}));
+  }
+
+  /** Writes JSON that says whether a row matches on the other side of the page's cursor; `alias` is that row's. */
+  hasBeyond(alias: string): Sql {
+    const exists = new Part(
+      sql`(exists (select from ${this.#rows(alias, ({ page: { beyond } }) => ({ bound: beyond }))}))::text`,
+    );
+    return [(run) => (this.#query(run).page.beyond === undefined ? `'false'` : [exists])];
+  }
+
+  /** Writes one expression for pages that are read from the start of the list, another for those from its end. */
+  byDirection(forward: Sql, backward: Sql): Sql {
+    const [forwardPart, backwardPart] = [new Part(forward), new Part(backward)];
+    return [(run) => [this.#query(run).page.backward ? backwardPart : forwardPart]];
+  }
+
+  /** Writes the cursor of the row that has the key of this text. */
+  cursorOf(key: Sql): Sql {
+    const { list } = this.#connection.read;
+    // The platform is bound: as text of the statement, it would make each platform prepare statements of its own.
+    const prefix: Piece = (run) => `${run.bind(`${list}:${run.viewer.platformId.slice(-12)}:`)}::text`;
+    return base64Url(sql`${prefix} || ${key}`);
+  }
+
+  #rows(
+    alias: string,
+    part: (query: PageQuery) => Pick<ListRows, 'order'> & { readonly bound?: KeyBound<never> | undefined },
+  ): Sql {
+    const { field, node, env, read } = this.#connection;
+    const below = read.of?.(env, alias, (run) => run.args(field, node));
+    return [
+      (run) => {
+        const query = this.#query(run);
+        const { bound, order } = part(query);
+        const where = { AND: [query.where, bound === undefined ? {} : query.key.within(bound)] };
+        const ways = below?.map((way) => textOfRun(way, run));
+        return listRows({ model: read.model, alias, where, below: ways, order }, run);
+      },
+    ];
+  }
+
+  #query(run: Run): PageQuery {
+    return run.once(this, () => {
+      const { field, node, read } = this.#connection;
+      const args = run.args(field, node);
+      const key = this.#keyOf(args);
+      const pageArgs: PageArgs = { sortOrder: key.sortOrder, ...args };
+      // A key is used only with the order that has read it.
+      const page = parsePage(pageArgs, (cursor, argument) => key.of(run, cursor, argument) as never);
+      return { page, key, where: read.where(run.viewer, args) };
+    });
+  }
+}
+
+/**
+ * The rows of a page, read once: what a document selects of them is written as aggregates over them. The last row may be the
+ * one beyond the page's size.
+ */
+export class PageRows {
+  readonly #args: PageArguments;
+  /** The alias of a row of the table. */
+  readonly #row: string;
+  /** The alias of the rows that were read. */
+  readonly #rows: string;
+  readonly #columns: Sql[] = [];
+  #isUsed = false;
+
+  constructor(args: PageArguments, row: string) {
+    this.#args = args;
+    this.#row = row;
+    this.#rows = `${row}p`;
+  }
+
+  /** Writes the cursor of a single row, as JSON. */
+  cursor(): Sql {
+    return sql`'"' || ${this.#args.cursorOf([this.#args.keyText(this.#row)])} || '"'`;
+  }
+
+  /** Writes a list with one item for each row of the page; `item` is an expression on the table's row. */
+  list(item: Sql): Sql {
+    const { answerOrder, size } = this.#args;
+    const [rows, column] = [this.#rows, `i${this.#columns.length}`];
+    this.#columns.push(sql`${item} as ${column}`);
+    return this.#aggregate(
+      sql`coalesce('[' || string_agg(${rows}.${column}, ',' order by ${rows}.n ${answerOrder}) filter (where ${rows}.n <= ${size}) || ']', '[]')`,
+    );
+  }
+
+  /** Writes JSON that says whether there is a row beyond the page's size. */
+  hasMore(): Sql {
+    return this.#aggregate(sql`case when count(*) > ${this.#args.size} then 'true' else 'false' end`);
+  }
+
+  /** Writes the cursor of the first row of the page, or null, as JSON. */
+  startCursor(): Sql {
+    return this.#firstCursor(this.#args.answerOrder);
+  }
+
+  /** Writes the cursor of the last row of the page, or null, as JSON. */
+  endCursor(): Sql {
+    return this.#firstCursor(this.#args.reverseOrder);
+  }
+
+  /** Writes the query that reads the rows and returns an expression over them. Where it uses none, no rows are read. */
+  read(expression: Sql): Sql {
+    if (!this.#isUsed) return [this.#args.check, ...expression];
+    const { limit } = this.#args;
+    const [row, rows] = [this.#row, this.#rows];
+    const columns = this.#columns.flatMap((column) => [', ', ...column]);
+    const selected = sql`select ${this.#args.keyText(row)} as k${columns} from ${this.#args.onPage(row)} order by ${this.#args.readOrder(row)} limit ${limit}`;
+    // `having` makes one row of them, even where a run selects no aggregate.
+    return sql`(select ${expression} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
+  }
+
+  #firstCursor(order: Piece): Sql {
+    const first = sql`(array_agg(${this.#rows}.k order by ${this.#rows}.n ${order}) filter (where ${this.#rows}.n <= ${this.#args.size}))[1]`;
+    return this.#aggregate(sql`coalesce('"' || ${this.#args.cursorOf(first)} || '"', 'null')`);
+  }
+
+  #aggregate(expression: Sql): Sql {
+    this.#isUsed = true;
+    return expression;
+  }
+}

@@ -1,0 +1,267 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLAbstractType,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { columnOf, conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
+import { notSequencedPlaceholder } from './finish.ts';
+import { concatenate, type JsonPart } from './json-text.ts';
+import { nodesSql } from './nodes.ts';
+import { pageSql } from './page.ts';
+import { type Env, exposedRead, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
+import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
+import { inScope, joinSql, Part, type Run, type Sql, sql } from './sql.ts';
+
+/** What a planner needs beside the selections of a document. */
+export interface PlannerOptions {
+  readonly schema: GraphQLSchema;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** The values of variables, for @skip and @include: a plan is for one set of them. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Whether each object has the name of its type under `typeKey`, by which the executor knows its type. */
+  readonly isTyped: boolean;
+}
+
+/** The key under which an object has the name of its type: no field has an empty name. */
+export const typeKey = '';
+
+/**
+ * Walks the selections of a document and writes the SQL that makes the answer. What differs between runs (arguments, variables,
+ * the caller) is a piece of SQL that each run fills in, so one plan serves all of them.
+ */
+export class Planner implements DocumentWalker {
+  readonly #options: PlannerOptions;
+  #aliases = 0;
+
+  constructor(options: PlannerOptions) {
+    this.#options = options;
+  }
+
+  alias(): string {
+    this.#aliases += 1;
+    return `t${this.#aliases}`;
+  }
+
+  /** Returns the fields that are selected of a type, in the order of the answer. Those with the same response key are merged. */
+  selectedFields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): SelectedField[] {
+    const fieldsByKey = new Map<
+      string,
+      { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }
+    >();
+    for (const set of sets) this.#collect(type, set, fieldsByKey);
+    return Array.from(fieldsByKey, ([key, selected]) => ({ key, ...selected }));
+  }
+
+  #collect(
+    type: GraphQLObjectType,
+    set: SelectionSetNode,
+    fieldsByKey: Map<string, { field: SelectedField['field']; node: FieldNode; below: SelectionSetNode[] }>,
+  ): void {
+    for (const selection of set.selections) {
+      if (!this.#isIncluded(selection)) continue;
+      if (selection.kind === Kind.FIELD) {
+        const key = selection.alias?.value ?? selection.name.value;
+        const existing = fieldsByKey.get(key);
+        if (existing) {
+          if (selection.selectionSet) existing.below.push(selection.selectionSet);
+          continue;
+        }
+        const name = selection.name.value;
+        const field = name === '__typename' ? undefined : type.getFields()[name];
+        if (!field && name !== '__typename') throw new LeftToExecutor(`${name} is introspection`);
+        fieldsByKey.set(key, { field, node: selection, below: selection.selectionSet ? [selection.selectionSet] : [] });
+        continue;
+      }
+      const fragment =
+        selection.kind === Kind.FRAGMENT_SPREAD ? this.#options.fragments.get(selection.name.value) : selection;
+      const condition = fragment?.typeCondition?.name.value;
+      if (fragment && (condition === undefined || this.#satisfies(type, condition))) {
+        this.#collect(type, fragment.selectionSet, fieldsByKey);
+      }
+    }
+  }
+
+  #isIncluded(selection: Parameters<typeof getDirectiveValues>[1]): boolean {
+    const { variables } = this.#options;
+    if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.if === true) return false;
+    return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
+  }
+
+  #satisfies(type: GraphQLObjectType, condition: string): boolean {
+    const other = this.#options.schema.getType(condition);
+    return other === type || (isAbstractType(other) && this.#options.schema.isSubType(other, type));
+  }
+
+  /** Writes the JSON of a value of a type, with the fields that are selected. */
+  value(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], env: Env): Sql {
+    return isAbstractType(type) ? this.#variants(type, sets, env) : this.#row(type, sets, env);
+  }
+
+  #variants(type: GraphQLAbstractType, sets: readonly SelectionSetNode[], env: Env): Sql {
+    const variants = typeReadOf(type)?.variants?.(env);
+    if (!variants) throw new LeftToExecutor(`${type.name} has no variants`);
+    const cases = variants.map(
+      ({ type: name, when }) => sql`when ${when} then ${this.#row(this.#objectType(name), sets, env)}`,
+    );
+    return sql`case ${joinSql(cases, ' ')} end`;
+  }
+
+  #objectType(name: string): GraphQLObjectType {
+    const type = this.#options.schema.getType(name);
+    if (!isObjectType(type)) throw new Error(`${name} is no object type`);
+    return type;
+  }
+
+  /** Writes an object of the answer; `each` writes the value of one field. */
+  object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (selected: SelectedField) => Sql): Sql {
+    const { isTyped } = this.#options;
+    const parts: JsonPart[] = [{ text: isTyped ? `{"${typeKey}":"${type.name}"` : '{' }];
+    for (const [at, selected] of this.selectedFields(type, sets).entries()) {
+      parts.push({ text: `${at > 0 || isTyped ? ',' : ''}"${selected.key}":` });
+      parts.push(selected.field === undefined ? { text: `"${type.name}"` } : { of: each(selected) });
+    }
+    return concatenate([...parts, { text: '}' }]);
+  }
+
+  #row(type: GraphQLObjectType, sets: readonly SelectionSetNode[], env: Env): Sql {
+    return inScope(this.object(type, sets, (selected) => this.#rowField(type, selected, env)));
+  }
+
+  #rowField(type: GraphQLObjectType, selected: SelectedField, env: Env): Sql {
+    assertUnrestricted(selected);
+    if (selected.field?.extensions.read || selected.field?.extensions.pothosExposedField === undefined) {
+      return this.field(selected, env);
+    }
+    const model = modelOf(type);
+    const name = selected.field.extensions.pothosExposedField;
+    const scalar = getNamedType(selected.field.type).name;
+    // An object inside a JSON value.
+    if (env.json !== undefined && isCompositeType(getNamedType(selected.field.type))) {
+      return this.field(selected, env, memberObject(name));
+    }
+    return this.field(selected, env, exposedRead(selected.field, scalar, model && columnOf(model, name)));
+  }
+
+  /** Writes a field of the query type. */
+  root(selected: SelectedField): Sql {
+    assertUnrestricted(selected);
+    return this.field(selected, {});
+  }
+
+  /** Writes a field of a value in this environment: an expression that is JSON as text. */
+  field(selected: SelectedField, env: Env, read = selected.field?.extensions.read): Sql {
+    const { field, node } = selected;
+    if (!field || !read) throw new LeftToExecutor(`${node.name.value} is resolved`);
+    const value = this.#read(selected, field, read, env);
+    // Guarded: when its arguments are wrong, the run puts an error in place of this field and reads the others.
+    return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
+  }
+
+  #read(selected: SelectedField, field: GraphQLField<unknown, unknown>, read: Read, env: Env): Sql {
+    const { node, below } = selected;
+    const type = getNamedType(field.type);
+    const isNullable = !isNonNullType(field.type);
+    if (read.kind === 'leaf') {
+      const expression = read.sql(env, (run) => run.args(field, node));
+      return isNullable ? sql`coalesce(${expression}, 'null')` : expression;
+    }
+    if (!isCompositeType(type)) throw new Error(`${field.name} is read as an object and is none`);
+    switch (read.kind) {
+      case 'value': {
+        const value = this.value(type, below, read.env(env));
+        return read.unless ? sql`case when ${read.unless(env)} then 'null' else ${value} end` : value;
+      }
+      case 'values': {
+        const alias = this.alias();
+        const list = this.#list(
+          type,
+          below,
+          read.from(env, alias, (run) => run.args(field, node)),
+        );
+        return read.unless ? sql`case when ${read.unless(env)} then 'null' else ${list} end` : list;
+      }
+      case 'row': {
+        const alias = this.alias();
+        return sql`coalesce((select ${this.value(type, below, { row: alias })} from ${read.from(env, alias, (run) => run.args(field, node))}), 'null')`;
+      }
+      case 'rowOf': {
+        const rows = Object.entries(read.types).map(([name, from]) => {
+          const alias = this.alias();
+          return sql`(select ${this.#row(this.#objectType(name), below, { row: alias })} from ${from(env, alias)})`;
+        });
+        return sql`coalesce(${joinSql(rows, ', ')}, 'null')`;
+      }
+      case 'page':
+        return pageSql(this, { selected, read, env });
+      case 'node':
+        return this.#node(selected, read);
+    }
+  }
+
+  #list(type: GraphQLCompositeType, below: readonly SelectionSetNode[], rows: Rows): Sql {
+    const item = this.value(type, below, rows.env);
+    const list = sql`coalesce('[' || string_agg(${item}, ',' order by ${rows.orderBy}) || ']', '[]')`;
+    const json =
+      rows.isComplete === undefined
+        ? list
+        : sql`case when ${rows.isComplete} then ${list} else concat(${notSequencedPlaceholder}, ${list}) end`;
+    return sql`(select ${json} from ${rows.from})`;
+  }
+
+  /** Writes the rows behind public ids: one, or a list in the order of its ids, each row read once. */
+  #node({ field, node, below }: SelectedField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
+    if (!field) throw new LeftToExecutor('nothing to read');
+    const isList = idsFromRun || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
+    return nodesSql({
+      isList,
+      types,
+      idsOf: (run) => {
+        const args = run.args(field, node);
+        return idsFromRun ? run.ids : ((isList ? args.ids : [args.id]) as readonly string[]);
+      },
+      rowsOf: (name, uuidsOf) => {
+        const type = this.#objectType(name);
+        const { model, visible, only } = typeReadOf(type) ?? {};
+        if (!model || !visible) throw new Error(`${name} has no table, or no rule for who may see its rows`);
+        const alias = this.alias();
+        const json = this.#row(type, below, { row: alias });
+        const conditions = (run: Run) => {
+          const uuids = uuidsOf(run);
+          const id = uuids.length === 1 ? uuids[0] : { in: uuids };
+          return conditionsOf(model, alias, { id, AND: [visible(run.viewer)] }, run);
+        };
+        return sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${conditions}${only ? sql` and ${only(alias)}` : ''}`;
+      },
+    });
+  }
+}
+
+/** Leaves a field that needs a permission of its own to the executor, which checks permissions. */
+function assertUnrestricted({ key, field }: SelectedField): void {
+  if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
+}
+
+/** Returns how the values of a type are read, as its options say. */
+export function typeReadOf(type: GraphQLCompositeType): TypeRead | undefined {
+  return type.extensions.read as TypeRead | undefined;
+}
+
+/** Returns the model whose rows are values of a type. */
+function modelOf(type: GraphQLObjectType): string | undefined {
+  return typeReadOf(type)?.model;
+}

@@ -1,0 +1,101 @@
+import DataLoader from 'dataloader';
+import type { GraphQLResolveInfo } from 'graphql';
+import { tableOf } from '../../../infra/database/conditions.ts';
+import { columnName } from '../../../infra/database/rows.ts';
+import type { Context } from '../context.ts';
+import { findFurtherRead } from './further-read.ts';
+import { typeKey, typeReadOf } from './plan.ts';
+import type { Model, Read } from './reads.ts';
+import { runField } from './run.ts';
+
+/**
+ * An object that a plan has read for the executor. It has its fields under the response keys of the document, in the form of the
+ * answer, so that resolvers only pick them (plugin.ts).
+ */
+export interface Planned {
+  /** The name of its type, under the key that no field can have. */
+  readonly '': string;
+  readonly [responseKey: string]: unknown;
+}
+
+/** Tells whether a plan has read a value. */
+export function isPlanned(value: unknown): value is Planned {
+  return typeof value === 'object' && value !== null && typeKey in value;
+}
+
+/**
+ * Returns the options of a field without a resolver of its own, `...planned(…)`: where graphql-js executes the document, a
+ * plan reads this field all the same. A field that can also be resolved from its row has `...reads(…)` and `resolve`.
+ */
+export function planned(read: Read) {
+  // What a plan reads is in the form of the answer, for which resolvers have no type.
+  return { extensions: { read, isOnlyPlanned: true }, resolve: readField as unknown as () => Promise<never> };
+}
+
+/**
+ * Reads a field with all that the document selects below it, in one statement. It is a field of the query, or of a row that no
+ * plan has read (the result of a command, a snapshot of the feed).
+ */
+async function readField(
+  parent: unknown,
+  _args: unknown,
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<unknown> {
+  const model = typeReadOf(info.parentType)?.model;
+  const row = model === undefined ? undefined : { table: tableOf(model), json: rowJson(parent as object) };
+  return runField(context, info, { row });
+}
+
+/**
+ * Resolves a field to a row that a message of a stream has. Where the document selects more than the row has, it reads all of
+ * that in one statement; where this fails, the row's fields read what they need, and report their own errors.
+ */
+export async function readAround<Row extends object>(
+  model: Model,
+  row: Row,
+  context: Context,
+  info: GraphQLResolveInfo,
+  isNeeded = findFurtherRead(info, false) !== undefined,
+): Promise<Row> {
+  if (!isNeeded) return row;
+  const read = runField(context, info, { row: { table: tableOf(model), json: rowJson(row) } });
+  // As in `planned`.
+  return read.catch(() => row) as Promise<Row>;
+}
+
+/** Serializes a row of the domain as JSON of its columns, from which Postgres makes the row again. */
+function rowJson(row: object): string {
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(row).map(([field, value]) => [columnName(field), value])),
+    // Bytes are secrets, which no field shows.
+    (_key, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? undefined : value,
+  );
+}
+
+const loaders = new WeakMap<Context, WeakMap<object, DataLoader<string, Planned | null>>>();
+
+/**
+ * Reads the row behind a public id of one of these types, with what the field selects of it. Calls of the same field at the same
+ * time are one statement.
+ * @returns null where the caller sees no such row
+ */
+export function readNode(
+  id: string,
+  types: readonly string[],
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<never> {
+  const [node] = info.fieldNodes;
+  if (!node) throw new Error('a field is resolved for a node of its document');
+  const byNode = loaders.get(context) ?? new WeakMap<object, DataLoader<string, Planned | null>>();
+  loaders.set(context, byNode);
+  const read = async (ids: readonly string[]) =>
+    (await runField(context, info, { nodes: { types, ids } })) as (Planned | null)[];
+  // No cache: the context of a subscription lives long, and rows change.
+  const loader = byNode.get(node) ?? new DataLoader(read, { cache: false });
+  byNode.set(node, loader);
+  // As in `planned`.
+  return loader.load(id) as Promise<never>;
+}

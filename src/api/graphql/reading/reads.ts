@@ -1,0 +1,299 @@
+import { type GraphQLField, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
+import { type KeyBound, rowOrders } from '../../../core/paging.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
+import type { Prisma } from '../../../infra/database/generated/client/client.ts';
+import { oneOfFew } from '../../../infra/database/list-rows.ts';
+import { fieldName } from '../../../infra/database/rows.ts';
+import type { CursorArgument } from '../paging.ts';
+import type { Costs } from './costs.ts';
+import { literal, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
+
+/**
+ * How a plan reads the fields of the schema. A field has a `read`, which writes the SQL of its answer as JSON in text, or it
+ * exposes a column (`exposedRead`). A document that selects any other field is executed by graphql-js.
+ */
+
+/** The tables whose rows are read. */
+export type Model = Prisma.ModelName;
+
+/** The environment of a value: the SQL expressions that it is made from. `row`: the alias of a table's row. `json`: a jsonb value. */
+export type Env = Readonly<Record<string, string>>;
+
+/** How a field is read, and what that costs where it is more than for others of its kind. */
+export type Read = { readonly costs?: Costs } /** A scalar or an enum: JSON as text, or SQL's null. */ & (
+  | { readonly kind: 'leaf'; readonly sql: (env: Env, args: ArgumentsOf) => Sql }
+  /** An object made of the same row. Null where `unless` holds. */
+  | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
+  /** A list of objects made from the rows of a query: `from` is its FROM clause, with its order. */
+  | {
+      readonly kind: 'values';
+      readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows;
+      readonly unless?: (env: Env) => Sql;
+    }
+  /** Another row, or null: `from` is the FROM clause with its conditions. */
+  | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
+  /** A row of the first of these types that has one, or null. */
+  | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
+  /** A page of rows. `list` is the name in its cursors; `where`: the rows that the caller may see and the filter matches. */
+  | {
+      readonly kind: 'page';
+      readonly list: string;
+      readonly model: Model;
+      /** What orders the rows in a run with these arguments, where it is not their id. */
+      readonly key?: (args: Readonly<Record<string, unknown>>) => PageKey;
+      readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
+      /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
+      readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
+    }
+  /** The row behind a public id, of one of these types, or those behind a list of ids: from the field's arguments, or from the run. */
+  | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true }
+);
+
+/** How a connection is read. */
+export type PageRead = Extract<Read, { kind: 'page' }>;
+
+/** What orders the rows of a page. */
+export interface PageKey {
+  /** The columns that order the rows, the first one first. */
+  readonly columns: readonly string[];
+  /** Writes the text of a row's key, as its cursor has it. */
+  readonly text: (row: string) => string;
+  /** Returns the key in a cursor, the value of an argument; undefined where the cursor is not of this list. */
+  readonly of: (run: Run, cursor: string, argument: CursorArgument) => unknown;
+  /** Returns the condition for rows whose keys lie within a bound. */
+  readonly within: (bound: KeyBound<never>) => object;
+  /** The order where no argument says it: newest first, if left out. */
+  readonly sortOrder?: 'ASC' | 'DESC';
+}
+
+/** Returns the order of a list's rows by their creation. */
+export const byId = (list: string): PageKey => ({
+  columns: ['id'],
+  text: (row) => `${row}.id`,
+  of: ({ viewer }, cursor) => rowOrders.CREATED.keyOf(list, viewer.platformId, cursor),
+  within: (bound) => rowOrders.CREATED.within(bound),
+});
+
+/** Returns the order of a list's rows by their last change. */
+const byChange = (list: string): PageKey => ({
+  columns: ['updated_at', 'id'],
+  text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
+  of: ({ viewer }, cursor) => rowOrders.UPDATED.keyOf(list, viewer.platformId, cursor),
+  within: (bound) => rowOrders.UPDATED.within(bound),
+});
+
+/** Returns the order of rows by one column whose values are whole numbers, for the key of a page. */
+export const byNumber = (column: string, key: Pick<PageKey, 'of' | 'sortOrder'>): PageKey => ({
+  ...key,
+  columns: [column],
+  text: (row) => `${row}.${column}`,
+  within: (bound) => ({ [fieldName(column)]: bound }),
+});
+
+/** Returns the arguments of the field that is read, in a run. */
+export type ArgumentsOf = (run: Run) => Readonly<Record<string, unknown>>;
+
+/** The rows of a list. */
+export interface Rows {
+  /** The FROM clause with its conditions. */
+  readonly from: Sql;
+  readonly orderBy: string;
+  readonly env: Env;
+  /**
+   * An aggregate that tells whether all rows are there: a committed change may not be sequenced yet. Where it is false, the
+   * run reads again.
+   */
+  readonly isComplete?: string;
+}
+
+/** How the values of a type are read: the table of its rows, or how to tell the types of an abstract one apart. */
+export interface TypeRead {
+  readonly model?: Model;
+  /** The condition on rows of this type, where several types share a table. */
+  readonly only?: (alias: string) => Sql;
+  /** The condition on rows that a viewer may see. */
+  readonly visible?: (viewer: Viewer) => object;
+  readonly variants?: (env: Env) => readonly { readonly type: string; readonly when: string }[];
+}
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** How the field is read. */
+    read?: Read;
+    /** The column, or the member of a JSON value, that the field shows. */
+    pothosExposedField?: string;
+    /** The options that the schema's file gives the field. */
+    pothosOptions?: { readonly authScopes?: unknown };
+  }
+}
+
+/** Returns how a field is read, for its options: `...reads(…)`. */
+export function reads(read: Read): { readonly extensions: { readonly read: Read } } {
+  return { extensions: { read } };
+}
+
+/** Returns how the values of a type are read, for its options: `...typeReads(…)`. */
+export function typeReads(read: TypeRead): { readonly extensions: { readonly read: TypeRead } } {
+  return { extensions: { read } };
+}
+
+const column = (env: Env, name: string) => `${env.row}.${name}`;
+
+/** Writes the JSON of a value that needs no escaping: ids, digits, names of enums. */
+const quoted = (expression: string) => `'"' || ${expression} || '"'`;
+
+/** The reads of scalars and enums, from columns unless they say otherwise. */
+export const leaf = {
+  /** Text with its escapes, or a list as a JSON array. */
+  text: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`to_json(${column(env, name)})::text`] }),
+  /** A value of a fixed set, which needs no escaping: of an enum, or a currency's code. */
+  enumValue: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
+  /** A number or a boolean, as in JSON. */
+  plain: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`${column(env, name)}::text`] }),
+  /** A whole number as a string of digits. */
+  digits: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
+  /** A decimal without trailing zeros. */
+  decimal: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(`trim_scale(${column(env, name)})`)] }),
+  /** A point in time: RFC 3339 in UTC with milliseconds. */
+  instant: (name: string): Read => ({ kind: 'leaf', sql: (env) => [instant(column(env, name))] }),
+  date: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(`${column(env, name)}::date`)] }),
+  /** A public id. */
+  id: (type: string, name = 'id'): Read => ({
+    kind: 'leaf',
+    sql: (env) => [`'"${type}:' || ${column(env, name)} || '"'`],
+  }),
+  /** Any SQL expression that is JSON as text. */
+  of: (make: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql: make }),
+  /** A member of a JSON value; null where it is missing. */
+  member: (name: string): Read => ({ kind: 'leaf', sql: (env) => [member(env.json ?? '', name)] }),
+} as const;
+
+/** Writes SQL that encodes text in base64url (RFC 4648, section 5), without padding. */
+export function base64Url(expression: Sql): Sql {
+  return sql`translate(encode(convert_to(${expression}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
+}
+
+export function instant(expression: string): string {
+  return `to_char(${expression} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
+}
+
+function member(json: string, name: string): string {
+  return `(${json} -> ${literal(name)})::text`;
+}
+
+/** Reads a member of a JSON value that is an object, or null. */
+export const memberObject = (name: string): Read => ({
+  kind: 'value',
+  env: (env) => ({ json: `(${env.json} -> ${literal(name)})` }),
+  unless: (env) => [`coalesce(jsonb_typeof(${env.json} -> ${literal(name)}), 'null') = 'null'`],
+});
+
+/** Reads a jsonb column that is an object, or null. */
+export const jsonObject = (name: string): Read => ({
+  kind: 'value',
+  env: (env) => ({ json: column(env, name) }),
+  unless: (env) => [`coalesce(jsonb_typeof(${column(env, name)}), 'null') = 'null'`],
+});
+
+/** Reads a list inside JSON: `expression` makes the jsonb array from the environment. */
+export const jsonList = (expression: (env: Env) => string): Read => ({
+  kind: 'values',
+  from: (env, alias) => ({
+    from: [`jsonb_array_elements(${expression(env)}) with ordinality as ${alias}(value, position)`],
+    orderBy: `${alias}.position`,
+    env: { json: `${alias}.value` },
+  }),
+});
+
+/**
+ * Writes the FROM clause for the row that a column (or an expression) refers to, of the same platform. Whoever may see the
+ * referring row may see it, unless `visible` says who may.
+ */
+export function referredRow(
+  model: Model,
+  column: string | ((env: Env) => string),
+  visible?: (viewer: Viewer) => object,
+): (env: Env, alias: string) => Sql {
+  return (env, alias) => {
+    const id = typeof column === 'string' ? `${env.row}.${column}` : column(env);
+    const row = `${tableOf(model)} ${alias} where ${alias}.platform_id = ${env.row}.platform_id and ${alias}.id = ${id}`;
+    return visible ? sql`${row} and ${(run) => conditionsOf(model, alias, visible(run.viewer), run)}` : [row];
+  };
+}
+
+/** Reads the row that a column (or an expression) refers to, or null; arguments as for `referredRow`. */
+export const toOne = (...reference: Parameters<typeof referredRow>): Read => ({
+  kind: 'row',
+  from: referredRow(...reference),
+});
+
+/**
+ * Reads a page of a table's rows: those that the caller may see and that match the field's `filter`, where it has one. Its
+ * cursors have the name of the model.
+ */
+export const pageOf = <Filter>(
+  model: Model,
+  visible: (viewer: Viewer) => object,
+  matching: (viewer: Viewer, filter: Filter) => object = () => ({}),
+): PageRead => ({
+  kind: 'page',
+  list: model,
+  model,
+  where: (viewer, args) => ({ AND: [visible(viewer), matching(viewer, args.filter as Filter)] }),
+});
+
+/** Reads a page as `pageOf` does, in the order that its argument `orderBy` says. */
+export const orderedPageOf = <Filter>(...page: Parameters<typeof pageOf<Filter>>): PageRead => {
+  const read = pageOf(...page);
+  return { ...read, key: ({ orderBy }) => (orderBy === 'UPDATED' ? byChange(read.list) : byId(read.list)) };
+};
+
+/** Finds the rows of a page (as its `of`): those of the same platform of which one of these columns refers to the parent. */
+export const referringBy =
+  (...columns: readonly string[]) =>
+  ({ row }: Env, alias: string): readonly Sql[] =>
+    columns.map((column) => [`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, column, `${row}.id`)}`]);
+
+/** Reads an object from the same row as its parent. */
+export const sameRow: Read = { kind: 'value', env: (env) => env };
+
+/** Derives how to read a field that only shows a column, or a member of a JSON value, from the field's type. */
+export function exposedRead(field: GraphQLField<unknown, unknown>, scalar: string, column: string | undefined): Read {
+  const name = field.extensions.pothosExposedField ?? field.name;
+  const byColumn = (): Read => {
+    if (column === undefined) throw new Error(`${field.name} shows ${name}, which is no column`);
+    if (isListType(getNullableType(field.type))) return leaf.text(column);
+    switch (scalar) {
+      case 'Int':
+      case 'Float':
+      case 'Boolean':
+        return leaf.plain(column);
+      case 'String':
+        return leaf.text(column);
+      case 'BigInt':
+        return leaf.digits(column);
+      case 'Decimal':
+        return leaf.decimal(column);
+      case 'DateTime':
+        return leaf.instant(column);
+      case 'Date':
+        return leaf.date(column);
+      default:
+        // Whatever else is text must be escaped: only names of enum values may stand in JSON as they are.
+        if (!isEnumType(getNamedType(field.type)))
+          throw new Error(`no plan reads the scalar ${scalar} of ${field.name}`);
+        return leaf.enumValue(column);
+    }
+  };
+  return {
+    kind: 'leaf',
+    sql: (env, args) => {
+      if (env.json !== undefined) return [member(env.json, name)];
+      const read = byColumn();
+      return read.kind === 'leaf' ? read.sql(env, args) : [];
+    },
+  };
+}
+
+export { type Piece, type Run, type Sql, sql, textOfRun };

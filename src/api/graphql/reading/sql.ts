@@ -1,0 +1,274 @@
+import { type FieldNode, GraphQLError, type GraphQLField } from 'graphql';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Binding } from '../../../infra/database/conditions.ts';
+import type { Queryable } from '../../../infra/database/statement.ts';
+
+/** What must hold in the database before the statement of a run. */
+export interface Requirement {
+  /** What is required, as text: the same for the same requirement. */
+  readonly key: string;
+  readonly holds: (on: Queryable) => Promise<boolean>;
+  /** Creates the error where it does not hold. */
+  readonly refusal: () => GraphQLError;
+}
+
+/** One run of a plan: its viewer and its variables. Values become parameters of the statement. */
+export interface Run extends Binding {
+  readonly viewer: Viewer;
+  /** The public ids to read, where they come from no argument. */
+  readonly ids: readonly string[];
+  /** The row that has the field, as the columns of its table in JSON. */
+  readonly row: string | undefined;
+  /** The most that the answer may have, in bytes. */
+  readonly maxBytes: number;
+  /** Returns the arguments of a field, with the variables of this run. */
+  args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>>;
+  /** Returns the value that `make` returned at the first call with this owner. */
+  once<Value>(owner: object, make: () => Value): Value;
+  /** Stores a value until the answer is finished, and returns its number. */
+  note(value: unknown): number;
+  /**
+   * Requires what the statement relies on. Whether it holds is found out before the statement runs.
+   * @throws the refusal where it does not hold
+   */
+  require(requirement: Requirement): void;
+  /** Returns SQL of the JSON that stands for an error (finish.ts). */
+  refuse(error: GraphQLError): string;
+}
+
+/** A piece of SQL: text, a function of the run, a part, or a query that is run once in its scope. */
+export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | Scope;
+
+/** SQL in pieces, as few as possible. */
+export type Sql = readonly Piece[];
+
+let lastPart = 0;
+
+/** SQL that is complete when it is planned, and that a run includes or leaves out as a whole. */
+export class Part {
+  readonly sql: Sql;
+  /** Whether a GraphQLError within the part replaces it, and the rest of the statement stays. */
+  readonly isGuarded: boolean;
+  readonly number: number;
+
+  constructor(sql: Sql, { isGuarded = false } = {}) {
+    this.sql = sql;
+    this.isGuarded = isGuarded;
+    lastPart += 1;
+    this.number = lastPart;
+  }
+}
+
+/** A query that stands for a table in a FROM clause. Where a scope has the same query several times, Postgres runs it once. */
+export class Shared {
+  readonly query: Sql;
+
+  constructor(query: Sql) {
+    this.query = query;
+  }
+}
+
+/** An expression within which the same query is run once: an object of the answer. */
+export class Scope {
+  readonly expression: Sql;
+
+  constructor(expression: Sql) {
+    this.expression = expression;
+  }
+}
+
+/** Makes a scope of an expression that has shared queries, outside of the scopes within it. */
+export function inScope(expression: Sql): Sql {
+  const hasShared = (sql: Sql): boolean =>
+    sql.some((piece) => piece instanceof Shared || (piece instanceof Part && hasShared(piece.sql)));
+  return hasShared(expression) ? [new Scope(expression)] : expression;
+}
+
+/** Builds SQL from text and pieces. Adjacent text is merged into one string, so that running a plan is mostly concatenation. */
+export function sql(strings: TemplateStringsArray, ...values: readonly (string | number | Piece | Sql)[]): Sql {
+  const pieces: Piece[] = [];
+  for (const [at, text] of strings.entries()) {
+    pieces.push(text);
+    const value = values[at];
+    if (value === undefined) continue;
+    if (typeof value === 'number') pieces.push(String(value));
+    else if (Array.isArray(value)) pieces.push(...(value as Sql));
+    else pieces.push(value as Piece);
+  }
+  return mergeText(pieces);
+}
+
+/** Joins lists of SQL with a separator. */
+export function joinSql(parts: readonly Sql[], separator: string): Sql {
+  return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
+}
+
+/** Returns the text of SQL, without parts, in a run. */
+export function textOfRun(pieces: Sql, run: Run): string {
+  const text = (piece: Piece): string => {
+    if (typeof piece === 'string') return piece;
+    if (typeof piece !== 'function') throw new Error('SQL in a text of a run has no parts');
+    const made = piece(run);
+    return typeof made === 'string' ? made : textOfRun(made, run);
+  };
+  return pieces.map(text).join('');
+}
+
+function mergeText(pieces: readonly Piece[]): Sql {
+  const result: Piece[] = [];
+  for (const piece of pieces) {
+    const last = result.at(-1);
+    if (typeof piece === 'string' && typeof last === 'string') result[result.length - 1] = last + piece;
+    else if (piece !== '') result.push(piece);
+  }
+  return result;
+}
+
+/** How many texts of a statement are cached: each order of paging and each set of arguments that are left out has its own. */
+const maxTexts = 8;
+
+/**
+ * The statement of a plan. Little of its text differs between runs. That little is the key of a cache of whole texts: a run then
+ * concatenates nothing, and the same string finds its prepared statement at once (database.ts).
+ */
+export class PlanStatement {
+  readonly #sql: Sql;
+  readonly #texts = new Map<string, string>();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Returns the text of the statement for a run, and binds the run's values. */
+  textFor(run: Run): string {
+    const draft = new StatementDraft();
+    draft.add(this.#sql, run);
+    const { key } = draft;
+    const cached = this.#texts.get(key);
+    if (cached !== undefined) return cached;
+    const { text } = draft;
+    if (this.#texts.size < maxTexts) this.#texts.set(key, text);
+    return text;
+  }
+}
+
+/** A shared query with the run's values. */
+interface SharedText {
+  readonly text: string;
+  /** The text with the values in place of their parameters: the same for the same query. */
+  readonly meaning: string;
+  /** Where it is read, among the texts of the statement. */
+  places: readonly number[];
+}
+
+/** The text of a statement while a run builds it. */
+class StatementDraft {
+  readonly #texts: string[] = [];
+  #key = '';
+  /** The shared queries of the present scope. */
+  #shared: SharedText[] = [];
+
+  /** All that the run has decided about the text: two texts of a statement with the same key are the same. */
+  get key(): string {
+    return this.#key;
+  }
+
+  get text(): string {
+    return this.#texts.join('');
+  }
+
+  /** Adds SQL of the plan. */
+  add(sql: Sql, run: Run): void {
+    for (const piece of sql) {
+      if (typeof piece === 'string') this.#texts.push(piece);
+      else this.#addPiece(piece, run);
+    }
+  }
+
+  #addPiece(piece: Exclude<Piece, string>, run: Run): void {
+    if (typeof piece === 'function') this.#addRunText(piece(run), run);
+    else if (piece instanceof Part) this.#addPart(piece, run);
+    else if (piece instanceof Shared) this.#addShared(piece, run);
+    else this.#addScope(piece, run);
+  }
+
+  /** Adds text that the run has made: all of it belongs to the key. */
+  #addRunText(sqlOfRun: string | Sql, run: Run): void {
+    if (typeof sqlOfRun === 'string') {
+      // The length before it makes the key unambiguous.
+      this.#key += `${sqlOfRun.length}:${sqlOfRun}`;
+      this.#texts.push(sqlOfRun);
+      return;
+    }
+    for (const piece of sqlOfRun) {
+      if (typeof piece === 'string') this.#addRunText(piece, run);
+      else this.#addPiece(piece, run);
+    }
+  }
+
+  #addScope({ expression }: Scope, run: Run): void {
+    const around = this.#shared;
+    const shared: SharedText[] = [];
+    this.#shared = shared;
+    try {
+      const start = this.#texts.push('') - 1;
+      this.add(expression, run);
+      const withQueries: string[] = [];
+      for (const { text, places } of shared) {
+        const name = `q${withQueries.length}`;
+        if (places.length > 1) withQueries.push(`${name} as materialized (${text})`);
+        for (const place of places) this.#texts[place] = places.length > 1 ? name : `(${text})`;
+      }
+      if (withQueries.length === 0) return;
+      this.#texts[start] = `(with ${withQueries.join(', ')} select `;
+      this.#texts.push(')');
+    } finally {
+      this.#shared = around;
+    }
+  }
+
+  #addShared({ query }: Shared, run: Run): void {
+    const start = this.#texts.length;
+    const bound = run.values.length;
+    run.writeApart(() => this.add(query, run));
+    const text = this.#texts.splice(start).join('');
+    const meaning = text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
+    const same = this.#shared.findIndex((one) => one.meaning === meaning);
+    this.#key += `@${same};`;
+    const shared = this.#shared[same];
+    if (shared) {
+      run.values.length = bound;
+      shared.places = [...shared.places, start];
+    } else this.#shared.push({ text, meaning, places: [start] });
+    this.#texts.push('');
+  }
+
+  #addPart(part: Part, run: Run): void {
+    const { length } = this.#texts;
+    const { length: sharedBefore } = this.#shared;
+    const key = this.#key;
+    const bound = run.values.length;
+    this.#key += `#${part.number};`;
+    try {
+      this.add(part.sql, run);
+    } catch (error) {
+      if (!part.isGuarded || !(error instanceof GraphQLError)) throw error;
+      this.#texts.length = length;
+      this.#key = key;
+      this.#shared.length = sharedBefore;
+      for (const shared of this.#shared) shared.places = shared.places.filter((place) => place < length);
+      // Postgres refuses parameters that the text does not use.
+      run.values.length = bound;
+      this.#addRunText(run.refuse(error), run);
+    }
+  }
+}
+
+function valueText(value: unknown): string {
+  return JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)) ?? '';
+}
+
+/** Writes a string as an SQL literal. */
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

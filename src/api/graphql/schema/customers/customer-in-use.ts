@@ -1,0 +1,28 @@
+import type { CustomerUse } from '../../../../domain/commands/plan-refusals.ts';
+import { builder } from '../builder.ts';
+import { memberTypes } from '../refusals.ts';
+import { MoneyType, money } from '../values/money.ts';
+
+/** Returns the facts of a refusal CUSTOMER_IN_USE; none for a caller who may not read them. */
+function useOf({ refusal }: { readonly refusal: { readonly details: object } }): Partial<CustomerUse> {
+  return refusal.details;
+}
+
+builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
+  balances: t.field({
+    type: [MoneyType],
+    nullable: true,
+    description: 'What its internal accounts still hold, one amount for each that is not empty. Null without VIEW.',
+    resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
+  }),
+  paymentsUnderWay: t.int({
+    nullable: true,
+    description: 'How many payments from it or to it have not ended. Null without VIEW.',
+    resolve: (error) => useOf(error).paymentsUnderWay,
+  }),
+  transactionIds: t.idList({
+    nullable: true,
+    description: 'The oldest 20 of these payments: Transaction:… Null without VIEW.',
+    resolve: (error) => useOf(error).transactionIds?.slice(),
+  }),
+}));

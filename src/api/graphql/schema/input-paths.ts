@@ -1,0 +1,64 @@
+import { type FieldPath, translatePath } from '../../../core/path.ts';
+import type { Operation } from '../../../domain/access/operations.ts';
+
+/** Stands for the one field that a @oneOf input object has. */
+const chosenField = Symbol('chosen');
+
+type PathMapping = readonly [domain: FieldPath, input: readonly (string | typeof chosenField)[]];
+
+/**
+ * The paths that differ between the input of a mutation and the input of its command: a @oneOf object of the mutation has one
+ * more level than the command. All other paths are the same in both.
+ */
+export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[] } = {
+  createQuote: [
+    [['source'], ['source', chosenField]],
+    [['destination'], ['destination', chosenField]],
+  ],
+  createCustomer: [[['details'], ['details', chosenField]]],
+  updateCustomer: [[['details'], ['details', chosenField]]],
+  createExternalAccount: [
+    [['details'], ['accountInfo', chosenField]],
+    [['beneficiary'], ['beneficiary', chosenField]],
+  ],
+};
+
+/**
+ * Converts a path of a command's input to the path of the mutation's argument: `["input", "source", "account", "accountId"]`.
+ * A scenario is an argument of its own, except in the mutations of the sandbox, where it is a field of the input.
+ */
+export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
+  if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path.map(String);
+  const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
+  return ['input', ...inDecimalForm(metadataPath(translatePath(path, table), input).map(String), input)];
+}
+
+/** Replaces a key of metadata by the position of its entry: commands have a map, and mutations a list. */
+function metadataPath(path: FieldPath, input: unknown): FieldPath {
+  const [field, key] = path;
+  if (field !== 'metadata' || typeof key !== 'string') return path;
+  // Whatever takes metadata takes it in this form, and the command has checked the input's own.
+  const { metadata } = input as { readonly metadata: readonly { readonly key: string }[] };
+  return [field, metadata.findIndex((entry) => entry.key === key)];
+}
+
+/** Replaces the field of an amount in smallest units by that of major units, where the input has only this one. */
+function inDecimalForm(path: string[], input: unknown): string[] {
+  const [field = '', ...below] = path;
+  const given = new Map<string, unknown>(Object.entries(input ?? {}));
+  const decimal = `${field}Decimal`;
+  return (given.get(field) ?? null) === null && (given.get(decimal) ?? null) !== null ? [decimal, ...below] : path;
+}
+
+/** Replaces `chosenField` by the field that the input has there. The path ends early where the input has none. */
+function pathInInput(steps: PathMapping[1], input: unknown): string[] {
+  const path: string[] = [];
+  let value = input;
+  for (const step of steps) {
+    const name = step === chosenField ? Object.keys(value ?? {})[0] : step;
+    if (name === undefined) break;
+    path.push(name);
+    value = new Map(Object.entries(value ?? {})).get(name);
+  }
+  return path;
+}

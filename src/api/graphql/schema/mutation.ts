@@ -1,0 +1,192 @@
+import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
+import type { GraphQLResolveInfo } from 'graphql';
+import { cursorOf } from '../../../core/paging.ts';
+import { Refusal, refusalIn } from '../../../core/refusal.ts';
+import { authorize, type Operation, showsExisting } from '../../../domain/access/operations.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Context } from '../context.ts';
+import { abandoned } from '../failure.ts';
+import { findFurtherRead } from '../reading/further-read.ts';
+import { wrongValuesRefusal } from '../wrong-value.ts';
+import { builder, type SchemaConfig } from './builder.ts';
+import { edgeOf } from './list.ts';
+import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
+import { SandboxScenarioInput } from './scenario.ts';
+import { serverTime } from './server-time.ts';
+
+type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
+type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
+
+interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
+  readonly description: string;
+  /** The input's fields, without idempotencyKey, which every input has. */
+  readonly input: (t: InputBuilder) => Fields;
+  /** The fields of the success, without `replayed`, which every success has, and the edges of rows in lists. */
+  readonly success: {
+    readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField;
+  };
+  /** What a scenario of the sandbox decides, where the mutation takes one beside its input. */
+  readonly scenario?: string;
+  /** The refusals that can come, beside the common ones (input, key, permission, load). */
+  readonly refusals?: readonly MemberName[];
+  readonly resolve: (
+    input: InputShapeFromFields<Fields> & {
+      readonly idempotencyKey?: string | null | undefined;
+      readonly sandboxScenario?: typeof SandboxScenarioInput.$inferInput | null | undefined;
+    },
+    context: Context,
+    info: GraphQLResolveInfo,
+  ) => Promise<Success>;
+}
+
+interface SuccessField {
+  readonly type: TypeParam<Types>;
+  readonly description: string;
+  readonly nullable?: boolean;
+}
+
+const edgeDescription = 'The same as an edge of its list, for a cache. Its cursor is of the order of creation.';
+
+/** Makes the fields of the edges that a success carries: of each of its rows that is in a list. */
+function edgesIn<Success, Field>(
+  success: Readonly<Record<string, SuccessField>>,
+  make: (options: object) => Field,
+): Record<string, Field> {
+  const fields = Object.entries(success).flatMap(([field, { type, nullable = false }]): [string, Field][] => {
+    const edge = edgeOf(type);
+    if (!edge) return [];
+    const resolve = (result: Success) => rowEdge(edge.list, result[field as keyof Success]);
+    return [[`${field}Edge`, make({ type: edge.type, description: edgeDescription, nullable, resolve })]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Makes the edge of a row in its list. Every row has these two fields. */
+function rowEdge(list: string, row: unknown) {
+  if (row === null || row === undefined) return null;
+  // A success has rows alone in the fields that have an edge.
+  const { platformId, id } = row as { readonly platformId: string; readonly id: string };
+  return { cursor: cursorOf(list, platformId, id), node: row };
+}
+
+/** The result of a command with an idempotency key. */
+export interface Replayable {
+  readonly replayed: boolean;
+}
+
+const commonRefusals: readonly MemberName[] = [
+  'InvalidInputError',
+  'IdempotencyMismatchError',
+  'ConflictError',
+  'ForbiddenError',
+  'UnavailableError',
+  'OutcomeUnknownError',
+];
+
+/**
+ * Adds a mutation. All have the same shape: `name(input: NameInput!): NameResult!`, a union of the success and the refusals.
+ */
+export function mutation<Fields extends InputFieldMap, Success extends Replayable>(
+  name: Operation,
+  options: MutationOptions<Fields, Success>,
+): void {
+  const typeName = name.charAt(0).toUpperCase() + name.slice(1);
+
+  const input = builder.inputType(`${typeName}Input`, {
+    description: `The input of ${name}.`,
+    fields: (t) => ({
+      ...options.input(t),
+      idempotencyKey: t.string({
+        description:
+          'Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent.',
+      }),
+    }),
+  });
+
+  const success = builder.objectRef<Success>(`${typeName}Success`).implement({
+    description: `${name} succeeded.`,
+    fields: (t) => ({
+      ...mapValues(options.success, ({ type, description, nullable = false }, field) =>
+        // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
+        t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
+      ),
+      // The compiler cannot follow the types of edges through the loop.
+      ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
+      replayed: t.boolean({
+        description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',
+        resolve: (result) => result.replayed,
+      }),
+      serverTime: t.field(serverTime),
+    }),
+  });
+
+  const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
+  const result = builder.unionType(`${typeName}Result`, {
+    description: `The result of ${name}: its success, or why it was refused.`,
+    types: [success, ...refusals.map((member) => memberTypes[member])],
+    resolveType: (value) => (isUserError(value) ? memberNameOf(value) : `${typeName}Success`),
+  });
+
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: result,
+      description: options.description,
+      args: {
+        input: t.arg({ type: input, required: true, description: 'What is to be done.' }),
+        ...(options.scenario && {
+          sandboxScenario: t.arg({ type: SandboxScenarioInput, description: `Sandbox only: ${options.scenario}` }),
+        }),
+      },
+      // A member of the result's union, which the compiler cannot follow through the table of refusals.
+      resolve: resolverOf(name, options.resolve) as never,
+    }),
+  );
+}
+
+/** Returns the resolver of a mutation: it runs the command, and answers a refusal as data. */
+function resolverOf<Input, Success>(
+  name: Operation,
+  resolve: (input: Input, context: Context, info: GraphQLResolveInfo) => Promise<Success>,
+) {
+  return async (
+    _root: unknown,
+    args: { input: Input; sandboxScenario?: object | null },
+    context: Context,
+    info: GraphQLResolveInfo,
+  ) => {
+    // The mutations of a document run one after another: those that have not begun yet do not begin.
+    if (context.isAbandoned()) throw abandoned();
+    try {
+      authorize(context.viewer, name);
+      requireViewForFurtherRead(context.viewer, name, info);
+      const wrong = wrongValuesRefusal(args);
+      if (wrong) return asArgumentError(wrong);
+      const { input, sandboxScenario } = args;
+      return await resolve(sandboxScenario ? { ...input, sandboxScenario } : input, context, info);
+    } catch (error) {
+      const refusal = refusalIn(error);
+      if (refusal) return asUserError(refusal, name, args.input);
+      throw error;
+    }
+  };
+}
+
+/**
+ * Refuses a document that reads more than what the mutation makes or moves, for a viewer without VIEW (decision 62). It does so before the mutation
+ * takes effect: afterwards the answer would be lost.
+ * @throws Refusal FORBIDDEN
+ */
+function requireViewForFurtherRead({ permissions }: Viewer, name: Operation, info: GraphQLResolveInfo): void {
+  if (permissions.includes('VIEW')) return;
+  const field = findFurtherRead(info, showsExisting(name));
+  if (field !== undefined) {
+    throw new Refusal('FORBIDDEN', `this token lacks the permission VIEW, which ${field} needs`);
+  }
+}
+
+function mapValues<T extends object, U>(
+  object: T,
+  transform: (value: T[keyof T], key: keyof T) => U,
+): Record<string, U> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, transform(value, key as keyof T)]));
+}

@@ -1,0 +1,94 @@
+import { maxAmount } from '../../../../core/checks.ts';
+import { approveTransaction, rejectTransaction } from '../../../../domain/approvals/approvals.ts';
+import { requestedFields } from '../../../../domain/approvals/incoming.ts';
+import { sandboxReceiveUma } from '../../../../domain/sandbox/sandbox-receive.ts';
+import { jsonList, reads } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { mutation } from '../mutation.ts';
+import { Transaction } from '../nouns.ts';
+import { SandboxScenarioInput } from '../scenario.ts';
+import { decimalForm, requiredAmount } from '../values/given-amount.ts';
+import { InformationFieldInput, RequiredField } from '../values/information.ts';
+
+/** Incoming payments that wait for their platform's approval. */
+
+builder.objectFields(Transaction, (t) => ({
+  approvalDueAt: t.expose('approvalDueAt', {
+    type: 'DateTime',
+    nullable: true,
+    description:
+      'Until when the platform must approve or reject an incoming payment. Null where no approval is needed.',
+  }),
+  requestedReceiverInformation: t.field({
+    type: [RequiredField],
+    description:
+      'The facts about the receiver that the sending side requires or accepts. approveTransaction gives them.',
+    ...reads(jsonList(({ row }) => `coalesce(${row}.requested_information, '[]')`)),
+    resolve: (transaction) => [...requestedFields(transaction)],
+  }),
+}));
+
+mutation('approveTransaction', {
+  description:
+    'Approves an incoming payment before its approvalDueAt. Facts in the customer record count as given; a mandatory field that is missing ends the payment FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that does not wait for approval is a ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+  input: (t) => ({
+    transactionId: t.id({ required: true, description: 'Transaction:…, INCOMING and PENDING.' }),
+    receiverCustomerInfo: t.field({
+      type: [InformationFieldInput],
+      description: 'The facts that requestedReceiverInformation names.',
+    }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment, PROCESSING.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const result = await approveTransaction(payments, viewer, input, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
+  },
+});
+
+mutation('rejectTransaction', {
+  description:
+    'Rejects an incoming payment before its approvalDueAt: it ends REJECTED, and the sender has the money back.',
+  input: (t) => ({
+    transactionId: t.id({ required: true, description: 'Transaction:…, INCOMING and PENDING.' }),
+    reason: t.string({ description: 'Why, for the timeline.' }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment, REJECTED.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const result = await rejectTransaction(payments, viewer, input, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
+  },
+});
+
+mutation('sandboxReceiveUma', {
+  description:
+    'Sandbox only: announces a payment from a UMA address outside to a customer. It is PENDING until approved or rejected.',
+  input: (t) => ({
+    senderUmaAddress: t.string({
+      required: true,
+      description:
+        'Any; of sandbox.uma.money, $pending.long.usd takes long, $fail.compliance.usd and $fail.timeout.usd fail after approval.',
+    }),
+    receiverUmaAddress: t.string({ description: "The receiving customer's UMA address. This or customerId." }),
+    customerId: t.id({ description: 'The receiving customer. This or receiverUmaAddress.' }),
+    receivingCurrencyCode: t.string({ required: true, description: 'The currency that arrives.' }),
+    receivingCurrencyAmount: t.field({
+      type: 'BigInt',
+      description: `In its smallest unit: 1 to ${maxAmount}. This or receivingCurrencyAmountDecimal.`,
+    }),
+    receivingCurrencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
+    requestedReceiverFields: t.stringList({
+      description: 'More facts about the receiver that the sender requires: TAX_ID, …',
+    }),
+    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to it once approved.' }),
+  }),
+  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, receivingCurrencyAmountDecimal: decimal, ...input }, { payments, viewer }) => {
+    const amount = requiredAmount(input.receivingCurrencyAmount, decimal, ['receivingCurrencyAmount']);
+    const received = { ...input, receivingCurrencyAmount: amount };
+    const result = await sandboxReceiveUma(payments, viewer, received, idempotencyKey);
+    return { transaction: result.row, replayed: result.replayed };
+  },
+});

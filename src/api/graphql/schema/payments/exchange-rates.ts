@@ -1,0 +1,45 @@
+import { type ExchangeRate, readExchangeRates } from '../../../../domain/pricing/exchange-rates.ts';
+import { builder } from '../builder.ts';
+import { decimalForm, givenAmount } from '../values/given-amount.ts';
+import { CurrencyType, MoneyType } from '../values/money.ts';
+import { PaymentRail } from '../values/payment-rail.ts';
+
+const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').implement({
+  description: 'What a conversion would cost now. Not locked: a quote is.',
+  fields: (t) => ({
+    source: t.expose('source', { type: CurrencyType, description: 'Sent in.' }),
+    destination: t.expose('destination', { type: CurrencyType, description: 'Received in.' }),
+    rate: t.expose('rate', {
+      type: 'Decimal',
+      description: 'Sending currency units per receiving currency unit, fee-exclusive.',
+    }),
+    sendingAmount: t.expose('sendingAmount', { type: MoneyType, description: 'The amount priced, fees included.' }),
+    receivingAmount: t.expose('receivingAmount', { type: MoneyType, description: 'What would arrive.' }),
+    fees: t.expose('fees', { type: MoneyType, description: 'All fees.' }),
+    minSendingAmount: t.expose('minSendingAmount', { type: MoneyType, description: 'The least that can be sent.' }),
+    maxSendingAmount: t.expose('maxSendingAmount', { type: MoneyType, description: 'The most that can be sent.' }),
+    deliveryRail: t.expose('deliveryRail', {
+      type: PaymentRail,
+      description: 'The usual rail of the delivery.',
+    }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the rate was read.' }),
+  }),
+});
+
+builder.queryField('exchangeRates', (t) =>
+  t.field({
+    type: [ExchangeRateType],
+    extensions: { costs: 'read' },
+    description: 'Indicative rates from one currency to others.',
+    args: {
+      source: t.arg.string({ required: true, description: 'Currency code to send in.' }),
+      destinations: t.arg.stringList({ description: 'Currency codes to receive in; all when left out.' }),
+      sendingAmount: t.arg({ type: 'BigInt', description: "In the source's smallest unit; 10000 when left out." }),
+      sendingAmountDecimal: t.arg({ type: 'Decimal', description: decimalForm }),
+    },
+    resolve: (_root, { sendingAmountDecimal: decimal, ...args }, { payments, viewer }) => {
+      const sendingAmount = givenAmount(args.sendingAmount, decimal, ['sendingAmount']);
+      return readExchangeRates(payments, viewer, { ...args, sendingAmount });
+    },
+  }),
+);

@@ -1,0 +1,101 @@
+import { maxAmount } from '../../../../core/checks.ts';
+import { transferIn } from '../../../../domain/transfers/transfer-in.ts';
+import { transferInternal } from '../../../../domain/transfers/transfer-internal.ts';
+import { transferOut } from '../../../../domain/transfers/transfer-out.ts';
+import { mutation } from '../mutation.ts';
+import { Transaction } from '../nouns.ts';
+import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
+import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
+
+mutation('transferOut', {
+  description:
+    'Sends money in one currency from an internal to an external account (specification 4.12). No rate is involved.',
+  input: (t) => ({
+    sourceAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    destinationAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
+    amount: t.field({
+      type: 'BigInt',
+      description: `In the currency's smallest unit: 1 to ${maxAmount}. This or amountDecimal.`,
+    }),
+    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
+    description: t.string({ description: 'Memo.' }),
+    metadata: t.field({ type: [MetadataInput], description: newMetadata }),
+  }),
+  scenario: 'what shall happen to it.',
+  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  refusals: ['NotFoundError', 'InsufficientFundsError'],
+  resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
+    const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
+    const result = await transferOut(
+      payments,
+      viewer,
+      { ...input, amount, metadata: metadataOf(metadata) },
+      idempotencyKey,
+    );
+    return { transaction: result.row, replayed: result.replayed };
+  },
+});
+
+mutation('transferIn', {
+  description: 'Pulls money in one currency from an external to an internal account (specification 4.6).',
+  input: (t) => ({
+    sourceAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
+    destinationAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    amount: t.field({
+      type: 'BigInt',
+      description:
+        "In the currency's smallest unit, no more than the destination may hold; without one the rail decides (the sandbox: 10000).",
+    }),
+    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
+    description: t.string({ description: 'Memo.' }),
+    metadata: t.field({ type: [MetadataInput], description: newMetadata }),
+  }),
+  scenario: 'what shall happen to it.',
+  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  refusals: ['NotFoundError'],
+  resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
+    const amount = givenAmount(input.amount, amountDecimal, ['amount']);
+    const result = await transferIn(
+      payments,
+      viewer,
+      { ...input, amount, metadata: metadataOf(metadata) },
+      idempotencyKey,
+    );
+    return { transaction: result.row, replayed: result.replayed };
+  },
+});
+
+mutation('transferInternal', {
+  description:
+    'Moves money in one currency between internal accounts of different owners (decision 63): a customer and the platform, or two customers. It is COMPLETED at once, and the receiver has an INCOMING transaction of its own.',
+  input: (t) => ({
+    sourceAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    destinationAccountId: t.id({
+      required: true,
+      description:
+        "InternalAccount:… in the same currency. To the platform's own account, money also comes from a customer who may move none.",
+    }),
+    amount: t.field({
+      type: 'BigInt',
+      description: "In the currency's smallest unit, no more than the destination may hold. This or amountDecimal.",
+    }),
+    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
+    description: t.string({ description: 'Memo.' }),
+    metadata: t.field({
+      type: [MetadataInput],
+      description: `${newMetadata} The receiver's transaction does not have it.`,
+    }),
+  }),
+  success: { transaction: { type: Transaction, description: "The payment on the source's side, COMPLETED." } },
+  refusals: ['NotFoundError', 'InsufficientFundsError'],
+  resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
+    const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
+    const result = await transferInternal(
+      payments,
+      viewer,
+      { ...input, amount, metadata: metadataOf(metadata) },
+      idempotencyKey,
+    );
+    return { transaction: result.row, replayed: result.replayed };
+  },
+});

@@ -1,0 +1,158 @@
+import type { Given } from '../../../../core/conditions.ts';
+import { publicId } from '../../../../core/ids.ts';
+import {
+  type ApiTokenFilter as ApiTokenFilterOf,
+  whereApiTokens,
+} from '../../../../domain/access/tokens/api-token-records.ts';
+import { createClientToken, issueApiToken, maxClientSeconds } from '../../../../domain/access/tokens/issue-tokens.ts';
+import { revokeApiToken, revokeClientToken } from '../../../../domain/access/tokens/revoke-tokens.ts';
+import { visibleApiTokens } from '../../../../domain/access/visible.ts';
+import type { ApiToken as ApiTokenRow } from '../../../../infra/database/generated/client/client.ts';
+import { planned } from '../../reading/planned.ts';
+import { leaf, pageOf, reads, typeReads } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { ClientGrant, Permission } from '../enums.ts';
+import { ApiTokenFilter } from '../filters.ts';
+import { connection, listArgs } from '../list.ts';
+import { mutation } from '../mutation.ts';
+
+/** API tokens of servers, which last until they are revoked, and client tokens of apps, which are short-lived and bound to one customer or payment. */
+
+const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
+  description: "A server's credential. Its secret is shown once, when it is made.",
+  interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'ApiToken', visible: visibleApiTokens }),
+  fields: (t) => ({
+    id: t.id({
+      description: 'Its public id.',
+      ...reads(leaf.id('ApiToken')),
+      resolve: (token) => publicId('ApiToken', token.id),
+    }),
+    clientId: t.exposeString('clientId', { description: 'The user name of Basic credentials.' }),
+    name: t.exposeString('name', { description: 'What people call it.' }),
+    permissions: t.expose('permissions', { type: [Permission], description: 'What it may do.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    createdById: t.id({
+      nullable: true,
+      description:
+        "The API token that made it, which may be revoked. Null for a token that the operator's command line or the sandbox made.",
+      ...reads(leaf.id('ApiToken', 'created_by_id')),
+      resolve: ({ createdById }) => createdById && publicId('ApiToken', createdById),
+    }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last used, to about a minute; null when it never was.',
+    }),
+  }),
+});
+
+const ApiTokenConnection = connection(ApiToken, 'ApiToken', {
+  page: 'A page of API tokens.',
+  edge: 'An API token in a page.',
+});
+
+builder.queryField('apiTokens', (t) =>
+  t.field({
+    type: ApiTokenConnection,
+    description: "The platform's API tokens that are not revoked, newest first. Needs MANAGE.",
+    authScopes: { permission: 'MANAGE' },
+    args: listArgs(t.arg, ApiTokenFilter),
+    ...planned(
+      pageOf('ApiToken', visibleApiTokens, ({ platformId }, filter: Given<ApiTokenFilterOf>) =>
+        whereApiTokens(platformId, filter ?? {}),
+      ),
+    ),
+  }),
+);
+
+mutation('createApiToken', {
+  description: 'Makes a token for a server. It cannot have more permissions than the caller.',
+  input: (t) => ({
+    name: t.string({ required: true, description: 'What people call it.' }),
+    permissions: t.field({ type: [Permission], required: true, description: 'What it may do.' }),
+  }),
+  success: {
+    apiToken: { type: ApiToken, description: 'The new token.' },
+    secret: {
+      type: 'String',
+      description: 'The password of Basic credentials. It is shown once and not stored here: store it safely.',
+    },
+  },
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    issueApiToken(payments.database, viewer, input, idempotencyKey),
+});
+
+mutation('revokeApiToken', {
+  description:
+    'Ends a token of a server, and by default all that it made: tokens end, and webhook endpoints are disabled. From now on they make no other; requests with them are refused within two seconds, and what they hold open is closed within seconds. The last token with MANAGE cannot be revoked (CONFLICT).',
+  input: (t) => ({
+    tokenId: t.id({ required: true, description: 'ApiToken:…' }),
+    revokeDescendants: t.boolean({
+      required: true,
+      defaultValue: true,
+      description:
+        'Whether what it made ends, too: tokens of servers and of apps, webhook endpoints, and what these tokens made.',
+    }),
+  }),
+  success: {
+    revokedId: { type: 'ID', description: 'The token.' },
+    endedApiTokens: { type: 'Int', description: 'How many other tokens of servers ended with it.' },
+    endedClientTokens: { type: 'Int', description: 'How many tokens of apps ended with it.' },
+    disabledEndpoints: { type: 'Int', description: 'How many webhook endpoints were disabled with it.' },
+  },
+  refusals: ['NotFoundError'],
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    revokeApiToken(payments.database, viewer, input, idempotencyKey),
+});
+
+mutation('createClientToken', {
+  description:
+    'Mints a short-lived token for a web or mobile app, sent as Authorization: Bearer …; it shows exactly one customer, or one quote or transaction with its other half.',
+  input: (t) => ({
+    customerId: t.id({ description: 'The customer whose accounts, quotes and transactions it shows.' }),
+    quoteId: t.id({ description: 'The quote that it shows, with its transaction.' }),
+    transactionId: t.id({ description: 'The transaction that it shows, with its quote.' }),
+    permissions: t.field({
+      type: [Permission],
+      required: true,
+      defaultValue: ['VIEW'],
+      description: 'VIEW, and TRANSACT if it may also pay.',
+    }),
+    grants: t.field({
+      type: [ClientGrant],
+      required: true,
+      defaultValue: [],
+      description: 'What it may do besides, for a customer alone. None by default.',
+    }),
+    trustedDocumentsOnly: t.boolean({
+      required: true,
+      defaultValue: false,
+      description:
+        'Whether it may send registered documents only. A setting of the platform may say so for all tokens.',
+    }),
+    expiresInSeconds: t.int({
+      required: true,
+      defaultValue: 900,
+      description: `How long it is good for: 1 to ${maxClientSeconds} seconds.`,
+    }),
+  }),
+  success: {
+    token: { type: 'String', description: 'The token itself, shown this once.' },
+    tokenId: { type: 'ID', description: 'To revoke it by.' },
+    expiresAt: { type: 'DateTime', description: 'When it ends.' },
+  },
+  refusals: ['NotFoundError'],
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer, clientTokens }) =>
+    createClientToken(payments.database, clientTokens, viewer, input, idempotencyKey),
+});
+
+mutation('revokeClientToken', {
+  description:
+    "Ends an app's token: requests with it are refused within a second, and what it holds open is closed within seconds.",
+  input: (t) => ({ tokenId: t.id({ required: true, description: 'ClientToken:…' }) }),
+  success: { revokedId: { type: 'ID', description: 'The token.' } },
+  refusals: ['NotFoundError'],
+  resolve: ({ tokenId, idempotencyKey }, { payments, viewer }) =>
+    revokeClientToken(payments.database, viewer, tokenId, idempotencyKey),
+});

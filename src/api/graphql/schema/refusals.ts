@@ -1,0 +1,164 @@
+import { invalidFieldsOf } from '../../../core/check-all.ts';
+import { type RefusalCode as Code, Refusal } from '../../../core/refusal.ts';
+import type { Operation } from '../../../domain/access/operations.ts';
+import { builder } from './builder.ts';
+import { argumentPath } from './input-paths.ts';
+import { RefusalCode } from './refusal-code.ts';
+
+/** A refusal as a member of a mutation's result union. */
+export interface UserError {
+  readonly refusal: Refusal;
+  readonly path: readonly string[] | null;
+  readonly fields: readonly RefusedField[];
+}
+
+/** A field of a mutation's input that is at fault. */
+interface RefusedField {
+  readonly path: readonly string[];
+  readonly code: Code;
+  readonly message: string;
+}
+
+const RefusedFieldType = builder.objectRef<RefusedField>('RefusedField').implement({
+  description: 'A field of the input that is at fault.',
+  fields: (t) => ({
+    path: t.stringList({
+      description: 'Where it is: ["input", "amount"].',
+      resolve: ({ path }) => [...path],
+    }),
+    code: t.expose('code', { type: RefusalCode, description: 'What is wrong with it, for programs.' }),
+    message: t.exposeString('message', { description: 'What is wrong with it, for people.' }),
+  }),
+});
+
+const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
+  description: 'Why a mutation was refused. Nothing has changed, unless it is an OutcomeUnknownError.',
+  fields: (t) => ({
+    code: t.field({
+      type: RefusalCode,
+      description: 'The reason, for programs: the same code as in REST.',
+      resolve: ({ refusal }) => refusal.code,
+    }),
+    message: t.string({
+      description: 'The reason, for people. Amounts are in major units.',
+      resolve: ({ refusal }) => refusal.message,
+    }),
+    path: t.stringList({
+      nullable: true,
+      description:
+        'The first field of the input that is at fault: ["input", "amount"]. Null when the cause lies in no field.',
+      resolve: ({ path }) => path && [...path],
+    }),
+    fields: t.field({
+      type: [RefusedFieldType],
+      description: 'Every field of the input that is at fault; empty when the cause lies in no field.',
+      resolve: ({ fields }) => [...fields],
+    }),
+  }),
+});
+
+const members = {
+  InvalidInputError: 'The input is malformed or asks for what cannot be; `fields` has every field at fault.',
+  NotFoundError: "Something that the input names does not exist, or is another platform's.",
+  InsufficientFundsError: 'The source does not hold enough. The quote, if any, stays PENDING.',
+  QuoteExpiredError: 'The quote is past its expiry: create a new one.',
+  ConflictError: 'It collides with what is already there or with what has already happened.',
+  CustomerInUseError:
+    'The customer holds money here, or has payments under way: bring the money out (transferInternal, transferOut), and wait for the payments.',
+  IdempotencyMismatchError: 'The idempotency key was used before with another input.',
+  ForbiddenError: 'The caller, or the customer concerned, may not do this.',
+  UnavailableError: 'Not possible at the moment; nothing has changed, and the same request may succeed later.',
+  OutcomeUnknownError:
+    'The database did not answer in time: the mutation may have taken effect or not. Send it again with the same idempotencyKey, or ask mutationReceipt.',
+} as const;
+
+/** The name of a refusal's type. */
+export type MemberName = keyof typeof members;
+
+/** The union member of each code. The compiler reports a code that is missing here. */
+const memberOf: Record<Code, MemberName> = {
+  INVALID_INPUT: 'InvalidInputError',
+  INVALID_AMOUNT: 'InvalidInputError',
+  AMOUNT_OUT_OF_RANGE: 'InvalidInputError',
+  INVALID_CURRENCY: 'InvalidInputError',
+  INVALID_BANK_ACCOUNT: 'InvalidInputError',
+  INVALID_UMA_ADDRESS: 'InvalidInputError',
+  INVALID_RECEIVER: 'InvalidInputError',
+  SELF_PAYMENT: 'InvalidInputError',
+  MISSING_MANDATORY_USER_INFO: 'InvalidInputError',
+  QUOTE_REQUEST_FAILED: 'UnavailableError',
+  INSUFFICIENT_BALANCE: 'InsufficientFundsError',
+  // Only in REST, whose settings name one endpoint: here a test names its endpoint, and answers its outcome.
+  WEBHOOK_ENDPOINT_NOT_SET: 'NotFoundError',
+  WEBHOOK_DELIVERY_ERROR: 'UnavailableError',
+  FORBIDDEN: 'ForbiddenError',
+  USER_NOT_READY: 'ForbiddenError',
+  CUSTOMER_FROZEN: 'ForbiddenError',
+  ACCOUNT_FROZEN: 'ForbiddenError',
+  QUOTE_NOT_FOUND: 'NotFoundError',
+  TRANSACTION_NOT_FOUND: 'NotFoundError',
+  USER_NOT_FOUND: 'NotFoundError',
+  ACCOUNT_NOT_FOUND: 'NotFoundError',
+  LOOKUP_REQUEST_NOT_FOUND: 'NotFoundError',
+  UMA_NOT_FOUND: 'NotFoundError',
+  TOKEN_NOT_FOUND: 'NotFoundError',
+  WEBHOOK_ENDPOINT_NOT_FOUND: 'NotFoundError',
+  WEBHOOK_DELIVERY_NOT_FOUND: 'NotFoundError',
+  EVENT_NOT_FOUND: 'NotFoundError',
+  CONFLICT: 'ConflictError',
+  QUOTE_EXPIRED: 'QuoteExpiredError',
+  TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: 'ConflictError',
+  UMA_ADDRESS_EXISTS: 'ConflictError',
+  CUSTOMER_DELETED: 'ConflictError',
+  CUSTOMER_IN_USE: 'CustomerInUseError',
+  IDEMPOTENCY_MISMATCH: 'IdempotencyMismatchError',
+  RATE_LIMITED: 'UnavailableError',
+  SERVICE_UNAVAILABLE: 'UnavailableError',
+  OUTCOME_UNKNOWN: 'OutcomeUnknownError',
+};
+
+const refs = Object.fromEntries(Object.keys(members).map((name) => [name, builder.objectRef<UserError>(name)])) as {
+  [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>>;
+};
+
+/** The types of refusals, by their names. */
+export const memberTypes = Object.fromEntries(
+  Object.entries(members).map(([name, description]) => [
+    name,
+    refs[name as MemberName].implement({ description, interfaces: [UserErrorType] }),
+  ]),
+) as typeof refs;
+
+builder.objectField(refs.UnavailableError, 'retryAfter', (t) =>
+  t.int({
+    nullable: true,
+    description: 'The seconds after which the same request may succeed; null when nobody can say.',
+    resolve: ({ refusal }) => refusal.details.retryAfter ?? null,
+  }),
+);
+
+/** Returns the value of the union member for a refusal of this input. */
+export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {
+  const { path } = refusal.details;
+  return {
+    refusal,
+    path: path ? argumentPath(name, path, input) : null,
+    fields: invalidFieldsOf(refusal).map((field) => ({ ...field, path: argumentPath(name, field.path, input) })),
+  };
+}
+
+/** Returns the value of the union member for a refusal whose paths are those of the mutation's arguments. */
+export function asArgumentError(refusal: Refusal): UserError {
+  const fields = invalidFieldsOf(refusal).map((field) => ({ ...field, path: field.path.map(String) }));
+  return { refusal, path: fields[0]?.path ?? null, fields };
+}
+
+/** Tells whether a result is a refusal. */
+export function isUserError(value: object): value is UserError {
+  return 'refusal' in value && value.refusal instanceof Refusal;
+}
+
+/** Returns the name of the union member for an error. */
+export function memberNameOf(error: UserError): MemberName {
+  return memberOf[error.refusal.code];
+}

@@ -1,0 +1,122 @@
+import { feedCursor } from '../../../../domain/events/cursor.ts';
+import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
+import type { Event, ExternalAccountStatus as Status } from '../../../../infra/database/generated/client/client.ts';
+import { type Account as AccountRow, rowFromSnapshot } from '../../../../infra/database/rows.ts';
+import type { Context } from '../../context.ts';
+import { invalidInput } from '../../failure.ts';
+import { readAround } from '../../reading/planned.ts';
+import { reads, sameRow } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { ExternalAccountStatus } from '../enums.ts';
+import { Account } from '../nouns.ts';
+import { type Money, MoneyType, money } from '../values/money.ts';
+import { afterDescription, filterOf, watchMany } from './stream.ts';
+import { visibleId, visibleRows } from './visible-ids.ts';
+import { type RowStream, watchRows } from './watch-rows.ts';
+
+interface AccountUpdate {
+  readonly cursor: string;
+  readonly account: AccountRow;
+  readonly oldBalance: Money | null;
+  readonly newBalance: Money | null;
+  readonly previousStatus: Status | null;
+  readonly status: Status | null;
+  readonly occurredAt: Date;
+}
+
+const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').implement({
+  description:
+    'A change of an account: of what an internal one can spend, of the status of an external one, or any other. Or (the first message of a stream of one) its present state.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
+    account: t.field({
+      type: Account,
+      description: 'The account as of this change.',
+      ...reads(sameRow),
+      resolve: (update, _args, context, info) => readAround('Account', update.account, context, info),
+    }),
+    oldBalance: t.expose('oldBalance', {
+      type: MoneyType,
+      nullable: true,
+      description: 'What could be spent before; null where that has not changed, and with the present state.',
+    }),
+    newBalance: t.expose('newBalance', {
+      type: MoneyType,
+      nullable: true,
+      description: 'What can be spent now; null for an external account.',
+    }),
+    previousStatus: t.expose('previousStatus', {
+      type: ExternalAccountStatus,
+      nullable: true,
+      description: 'The status of an external account before; null for a new one, and with the present state.',
+    }),
+    status: t.expose('status', {
+      type: ExternalAccountStatus,
+      nullable: true,
+      description: 'The status of an external account now; null for an internal one.',
+    }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+  }),
+});
+
+function updateOf(event: Event): AccountUpdate {
+  const { oldBalance, newBalance, previousStatus, occurredAt } = event;
+  // The database makes the snapshot in this form.
+  const account = rowFromSnapshot('Account', event.snapshot);
+  const { currency } = account;
+  return {
+    ...currentState(account, feedCursor(event.platformId, event)),
+    oldBalance: oldBalance === null ? null : money(oldBalance, currency),
+    ...(newBalance !== null && { newBalance: money(newBalance, currency) }),
+    // So does it write a status: events of accounts have those of accounts.
+    previousStatus: previousStatus as Status | null,
+    occurredAt,
+  };
+}
+
+function currentState(account: AccountRow, cursor: string): AccountUpdate {
+  return {
+    cursor,
+    account,
+    oldBalance: null,
+    newBalance: account.kind === 'INTERNAL' ? money(account.posted, account.currency) : null,
+    previousStatus: null,
+    status: account.status,
+    occurredAt: account.updatedAt,
+  };
+}
+
+/** Returns how a stream of one account reads and shows it. */
+function accountStream(context: Context, id: string): RowStream<AccountRow, AccountUpdate> {
+  return {
+    noun: 'Account',
+    findRows: () => visibleRows(context, 'Account', [id], 'accountId'),
+    subjectId: (row) => row.id,
+    toUpdate: updateOf,
+    asCurrentState: (update) => ({ ...update, oldBalance: null, previousStatus: null }),
+    currentState,
+    isLast: () => false,
+    hasEnded: () => false,
+  };
+}
+
+builder.subscriptionField('accountUpdates', (t) =>
+  t.field({
+    type: AccountUpdateType,
+    description:
+      'Changes of accounts: of one (its present state first), of all accounts of one customer, or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
+    args: {
+      accountId: t.arg.id({ description: 'Only this one: InternalAccount:… or ExternalAccount:…' }),
+      customerId: t.arg.id({ description: "Only this customer's." }),
+      after: t.arg.string({ description: afterDescription }),
+    },
+    subscribe: async (_root, { accountId, customerId, after }, context) => {
+      if (accountId != null && customerId != null)
+        throw invalidInput('accountId and customerId exclude each other', 'customerId');
+      if (accountId != null) return watchRows(context, after, accountStream(context, accountId));
+      const customer = customerId == null ? undefined : await visibleId(context, 'Customer', customerId, 'customerId');
+      return watchMany(context, after, filterOf(eventsOfNoun.Account.types, customer), updateOf);
+    },
+    resolve: (update) => update,
+  }),
+);

@@ -1,0 +1,95 @@
+import { feedCursor } from '../../../../domain/events/cursor.ts';
+import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
+import type { Event, KycStatus as Status } from '../../../../infra/database/generated/client/client.ts';
+import { type Customer as CustomerRow, rowFromSnapshot } from '../../../../infra/database/rows.ts';
+import type { Context } from '../../context.ts';
+import { readAround } from '../../reading/planned.ts';
+import { reads, sameRow } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { KycStatus } from '../enums.ts';
+import { Customer } from '../nouns.ts';
+import { afterDescription, filterOf, watchMany } from './stream.ts';
+import { visibleRows } from './visible-ids.ts';
+import { type RowStream, watchRows } from './watch-rows.ts';
+
+interface CustomerUpdate {
+  readonly cursor: string;
+  readonly customer: CustomerRow;
+  readonly previousKycStatus: Status | null;
+  readonly kycStatus: Status;
+  readonly occurredAt: Date;
+}
+
+const CustomerUpdateType = builder.objectRef<CustomerUpdate>('CustomerUpdate').implement({
+  description:
+    'A change of a customer: of its identity check, its details, or its deletion. Or (the first message of a stream of one) its present state.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    customer: t.field({
+      type: Customer,
+      description: 'The customer as of this change.',
+      ...reads(sameRow),
+      resolve: (update, _args, context, info) => readAround('Customer', update.customer, context, info),
+    }),
+    previousKycStatus: t.expose('previousKycStatus', {
+      type: KycStatus,
+      nullable: true,
+      description: 'Where its identity check stood before; null for a new customer, and with the present state.',
+    }),
+    kycStatus: t.expose('kycStatus', { type: KycStatus, description: 'Where its identity check stands now.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+  }),
+});
+
+function updateOf(event: Event): CustomerUpdate {
+  const { snapshot, previousStatus, occurredAt } = event;
+  // The database makes the snapshot in this form.
+  const customer = rowFromSnapshot('Customer', snapshot);
+  return {
+    ...currentState(customer, feedCursor(event.platformId, event)),
+    // So does it write a status: events of customers have those of their checks.
+    previousKycStatus: previousStatus as Status | null,
+    occurredAt,
+  };
+}
+
+function currentState(customer: CustomerRow, cursor: string): CustomerUpdate {
+  return {
+    cursor,
+    customer,
+    previousKycStatus: null,
+    kycStatus: customer.kycStatus,
+    occurredAt: customer.updatedAt,
+  };
+}
+
+/** Returns how a stream of one customer reads and shows it. */
+function customerStream(context: Context, id: string): RowStream<CustomerRow, CustomerUpdate> {
+  return {
+    noun: 'Customer',
+    findRows: () => visibleRows(context, 'Customer', [id], 'customerId'),
+    subjectId: (row) => row.id,
+    toUpdate: updateOf,
+    asCurrentState: (update) => ({ ...update, previousKycStatus: null }),
+    currentState,
+    isLast: ({ snapshot }) => rowFromSnapshot('Customer', snapshot).isDeleted,
+    hasEnded: ({ isDeleted }) => isDeleted,
+  };
+}
+
+builder.subscriptionField('customerUpdates', (t) =>
+  t.field({
+    type: CustomerUpdateType,
+    description:
+      'Changes of customers, with their identity checks: of one (its present state first, and completing after its deletion), or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
+    args: {
+      customerId: t.arg.id({ description: 'Only this one.' }),
+      after: t.arg.string({ description: afterDescription }),
+    },
+    subscribe: async (_root, { customerId, after }, context) =>
+      customerId == null
+        ? watchMany(context, after, filterOf(eventsOfNoun.Customer.types, undefined), updateOf)
+        : watchRows(context, after, customerStream(context, customerId)),
+    resolve: (update) => update,
+  }),
+);

@@ -1,0 +1,283 @@
+import { brandWithType } from '@pothos/core';
+import type { GraphQLResolveInfo } from 'graphql';
+import { matchesNothing } from '../../../../core/conditions.ts';
+import { publicId, uuidOf } from '../../../../core/ids.ts';
+import type { Viewer } from '../../../../domain/access/viewer.ts';
+import {
+  seesAny,
+  visibleCustomers,
+  visibleEvents,
+  visibleQuotes,
+  visibleTransactions,
+} from '../../../../domain/access/visible.ts';
+import { feedCursor } from '../../../../domain/events/cursor.ts';
+import type { EventFilter as EventFilterOf } from '../../../../domain/events/subscribers.ts';
+import { tableOf } from '../../../../infra/database/conditions.ts';
+import type { Event as EventRow, Prisma } from '../../../../infra/database/generated/client/client.ts';
+import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
+import type { Context } from '../../context.ts';
+import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';
+import { planned, readAround, readNode } from '../../reading/planned.ts';
+import {
+  type Env,
+  leaf,
+  type Read,
+  reads,
+  referredRow,
+  type Sql,
+  sameRow,
+  sql,
+  typeReads,
+} from '../../reading/reads.ts';
+import { literal } from '../../reading/sql.ts';
+import { builder } from '../builder.ts';
+import { EventType } from '../enums.ts';
+import { foundBy } from '../filters.ts';
+import { connection, pageArgs } from '../list.ts';
+import { Account, Customer, Quote, Transaction } from '../nouns.ts';
+import { modelOf, snapshotOf } from './event-models.ts';
+import { feedCursorRead, feedOrder } from './feed-order.ts';
+import { afterDescription, watchMany } from './stream.ts';
+import { visibleId } from './visible-ids.ts';
+import { webhookBodyRead } from './webhook-body.ts';
+
+/** The feed: every change, as a list and as a stream. */
+
+type Noun = 'Transaction' | 'Quote' | 'Customer' | 'Account' | 'WebhookDelivery';
+
+/** Writes the list of event types that are about rows of a model. */
+const typesOf = (model: Noun) => {
+  const types = Object.entries(modelOf).flatMap(([type, of]) => (of === model ? [literal(type)] : []));
+  return types.join(', ');
+};
+
+/** Writes the FROM clause for the row that changed, as of the change, when it is of this model. */
+const snapshotRead =
+  (model: Noun) =>
+  ({ row }: Env, alias: string): Sql => [
+    `jsonb_populate_record(null::${tableOf(model)}, ${row}.snapshot) ${alias} where ${row}.type in (${typesOf(model)})`,
+  ];
+
+/** Reads the row that changed, or else the one that a column refers to, as it is now, where the caller may see it. */
+const changedOrNow = (model: Noun, ...reference: [column: string, visible: (viewer: Viewer) => object]): Read => ({
+  kind: 'row',
+  costs: 'past',
+  from: (env, alias) =>
+    sql`(select s.* from ${snapshotRead(model)(env, 's')} union all select o.* from ${referredRow(model, ...reference)(env, 'o')} and ${env.row ?? ''}.type not in (${typesOf(model)})) ${alias}`,
+});
+
+/** Reads the row that changed, as of the change. */
+const subjectRead: Read = {
+  kind: 'rowOf',
+  costs: 'past',
+  types: {
+    Transaction: snapshotRead('Transaction'),
+    Quote: snapshotRead('Quote'),
+    Customer: snapshotRead('Customer'),
+    InternalAccount: (env, alias) => sql`${snapshotRead('Account')(env, alias)} and ${alias}.kind = 'INTERNAL'`,
+    ExternalAccount: (env, alias) => sql`${snapshotRead('Account')(env, alias)} and ${alias}.kind = 'EXTERNAL'`,
+    WebhookDelivery: snapshotRead('WebhookDelivery'),
+  },
+};
+
+/** Reads a row that an event refers to, other than the one that changed, as it is now. */
+function readReferred(
+  type: 'Transaction' | 'Quote' | 'Customer',
+  uuid: string | null,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  return uuid === null ? null : readNode(publicId(type, uuid), [type], context, info);
+}
+
+function subjectOf(event: EventRow): object | null {
+  const model = modelOf[event.type];
+  if (model === undefined) return null;
+  const row = rowFromSnapshot(model, event.snapshot);
+  const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
+  // Pothos' parameter is the union of the builder's type names, which has the models and these two.
+  brandWithType(row, type as never);
+  return row;
+}
+
+export const Event = builder.objectRef<EventRow>('Event').implement({
+  description:
+    'One change, with its place in the feed. What changed is shown as of the change, what that refers to as of now.',
+  interfaces: [builder.nodeInterfaceRef()],
+  ...typeReads({ model: 'Event', visible: visibleEvents }),
+  fields: (t) => ({
+    id: t.id({
+      description: 'Event:…, the same in webhooks.',
+      ...reads(leaf.id('Event')),
+      resolve: (event) => publicId('Event', event.id),
+    }),
+    cursor: t.string({
+      description: 'Its position in the feed.',
+      ...reads(feedCursorRead),
+      resolve: (event) => feedCursor(event.platformId, event),
+    }),
+    type: t.expose('type', { type: EventType, description: 'What kind of change.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it happened.' }),
+    subject: t.field({
+      type: builder.nodeInterfaceRef(),
+      nullable: true,
+      description: 'What changed, as of the change.',
+      ...reads(subjectRead),
+      resolve: subjectOf,
+    }),
+    transaction: t.field({
+      type: Transaction,
+      nullable: true,
+      description: 'The transaction that changed, or that belongs to what changed.',
+      ...reads(changedOrNow('Transaction', 'transaction_id', visibleTransactions)),
+      resolve: (event, _args, context, info) =>
+        snapshotOf(event, 'Transaction') ?? readReferred('Transaction', event.transactionId, context, info),
+    }),
+    account: t.field({
+      type: Account,
+      nullable: true,
+      description: 'The account that changed.',
+      ...reads({ kind: 'row', costs: 'past', from: snapshotRead('Account') }),
+      resolve: (event) => snapshotOf(event, 'Account'),
+    }),
+    quote: t.field({
+      type: Quote,
+      nullable: true,
+      description: 'The quote that changed, or that belongs to what changed.',
+      ...reads(changedOrNow('Quote', 'quote_id', visibleQuotes)),
+      resolve: (event, _args, context, info) =>
+        snapshotOf(event, 'Quote') ?? readReferred('Quote', event.quoteId, context, info),
+    }),
+    customer: t.field({
+      type: Customer,
+      nullable: true,
+      description: 'The customer that changed, or whose what changed is.',
+      ...reads(changedOrNow('Customer', 'customer_id', visibleCustomers)),
+      resolve: (event, _args, context, info) =>
+        snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
+    }),
+    webhookBody: t.string({
+      nullable: true,
+      description:
+        'The body of its webhook, byte for byte as endpoints get it (decision 75). Null for a type that no webhook carries, and for client tokens.',
+      ...planned(webhookBodyRead),
+    }),
+  }),
+});
+
+const EventFilter = builder.inputType('EventFilter', {
+  description: 'Which events. What is given combines with AND.',
+  fields: (t) => ({
+    types: t.field({ type: [EventType], description: 'Any of these.' }),
+    customerId: t.id({ description: 'Of this customer.', ...foundBy('index') }),
+    transactionId: t.id({ description: 'Of this transaction and its quote.', ...foundBy('one') }),
+  }),
+});
+
+type Filter = typeof EventFilter.$inferInput | null | undefined;
+
+/** Parses an id: undefined where none is given, null where it is malformed and so names nothing. */
+const parseFilterId = (id: string | null | undefined, type: 'Customer' | 'Transaction') =>
+  id === null || id === undefined ? undefined : (uuidOf(id, type) ?? null);
+
+/** Returns the ids that a filter names: undefined where it names none, null where it names nothing that the caller may see. */
+function filterIds(viewer: Viewer, filter: Filter) {
+  const customerId = parseFilterId(filter?.customerId, 'Customer');
+  return {
+    customerId: customerId && !seesAny('customer', viewer) ? null : customerId,
+    transactionId: parseFilterId(filter?.transactionId, 'Transaction'),
+  };
+}
+
+function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
+  const { customerId, transactionId } = filterIds(viewer, filter);
+  if (customerId === null || transactionId === null) return matchesNothing;
+  return {
+    ...(filter?.types && { type: { in: filter.types } }),
+    ...(customerId !== undefined && { customerId }),
+    ...(transactionId !== undefined && { transactionId }),
+  };
+}
+
+/**
+ * Returns the same conditions as `whereEvents`, for a stream.
+ * @throws GraphQLError NOT_FOUND for an id that the caller may not see: a stream of nothing would wait for ever
+ */
+async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf> {
+  const { types } = filter ?? {};
+  const customerId =
+    filter?.customerId == null
+      ? undefined
+      : await visibleId(context, 'Customer', filter.customerId, 'filter.customerId');
+  const transactionId =
+    filter?.transactionId == null
+      ? undefined
+      : await visibleId(context, 'Transaction', filter.transactionId, 'filter.transactionId');
+  return {
+    wants: (event) =>
+      (!types || types.includes(event.type)) &&
+      (!customerId || event.customerId === customerId) &&
+      (!transactionId || event.transactionId === transactionId),
+    subject: transactionId
+      ? { of: 'transaction', ids: [transactionId] }
+      : customerId
+        ? { of: 'customer', ids: [customerId] }
+        : undefined,
+    types: types ?? undefined,
+  };
+}
+
+/** Tells whether a document selects a row that an event only refers to. */
+function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
+  const selected = selectedNames(info);
+  const refersTo = (field: string, model: Noun, id: string | null) =>
+    id !== null && modelOf[event.type] !== model && selected.has(field);
+  return (
+    refersTo('transaction', 'Transaction', event.transactionId) ||
+    refersTo('quote', 'Quote', event.quoteId) ||
+    refersTo('customer', 'Customer', event.customerId)
+  );
+}
+
+const messageOf = (event: EventRow) => ({ cursor: feedCursor(event.platformId, event), event });
+
+const EventConnection = connection(Event, 'Event', { page: 'A page of the feed.', edge: 'An event in a page.' });
+
+builder.queryField('events', (t) =>
+  t.field({
+    type: EventConnection,
+    description:
+      'The feed as a list, oldest first: it is a log, and nothing is removed from it. Its cursors are those of the subscriptions, and none is too old here.',
+    args: { ...pageArgs(t.arg), filter: t.arg({ type: EventFilter, description: 'Which ones.' }) },
+    ...planned({
+      kind: 'page',
+      list: 'feed',
+      model: 'Event',
+      key: () => feedOrder,
+      where: (viewer, args) => ({ AND: [visibleEvents(viewer), whereEvents(viewer, args.filter as Filter)] }),
+    }),
+  }),
+);
+
+builder.subscriptionField('events', (t) =>
+  t.field({
+    type: Event,
+    description:
+      'Every change that the caller may see, starting with the next one, or with `after` with the first after it.',
+    args: {
+      after: t.arg.string({ description: afterDescription }),
+      filter: t.arg({ type: EventFilter, description: 'Which ones.' }),
+    },
+    subscribe: async (_root, { after, filter }, context) =>
+      watchMany(context, after, await filterOf(context, filter), messageOf),
+    ...reads(sameRow),
+    resolve: ({ event }, _args, context, info) =>
+      readAround(
+        'Event',
+        event,
+        context,
+        info,
+        refersFurther(event, info) || findFurtherRead(info, false) !== undefined,
+      ),
+  }),
+);

@@ -1,0 +1,92 @@
+import { terminalQuoteStatuses } from '../../../../core/statuses.ts';
+import { feedCursor } from '../../../../domain/events/cursor.ts';
+import type { Event, QuoteStatus as Status } from '../../../../infra/database/generated/client/client.ts';
+import { type Quote as QuoteRow, rowFromSnapshot } from '../../../../infra/database/rows.ts';
+import type { Context } from '../../context.ts';
+import { readAround } from '../../reading/planned.ts';
+import { reads, sameRow } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { QuoteStatus } from '../enums.ts';
+import { Quote } from '../nouns.ts';
+import { afterDescription } from './stream.ts';
+import { visibleRows } from './visible-ids.ts';
+import { type RowStream, watchRows } from './watch-rows.ts';
+
+interface QuoteUpdate {
+  readonly cursor: string;
+  readonly quote: QuoteRow;
+  readonly previousStatus: Status | null;
+  readonly status: Status;
+  readonly terminal: boolean;
+  readonly occurredAt: Date;
+}
+
+const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement({
+  description: 'A change of a quote, or (the first message) its present state.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
+    quote: t.field({
+      type: Quote,
+      description: 'The quote as of this change.',
+      ...reads(sameRow),
+      resolve: (update, _args, context, info) => readAround('Quote', update.quote, context, info),
+    }),
+    previousStatus: t.expose('previousStatus', {
+      type: QuoteStatus,
+      nullable: true,
+      description: 'The status before; null where there was none, and with the present state.',
+    }),
+    status: t.expose('status', { type: QuoteStatus, description: 'The status now.' }),
+    terminal: t.exposeBoolean('terminal', { description: 'Whether this is its end. The stream completes after it.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+  }),
+});
+
+function updateOf(event: Event): QuoteUpdate {
+  return {
+    cursor: feedCursor(event.platformId, event),
+    // The database makes the snapshot in this form.
+    quote: rowFromSnapshot('Quote', event.snapshot),
+    // So does it write a status: events of quotes have those of quotes.
+    previousStatus: event.previousStatus as Status | null,
+    status: event.status as Status,
+    terminal: event.terminal,
+    occurredAt: event.occurredAt,
+  };
+}
+
+/** Returns how a stream of one quote reads and shows it. */
+function quoteStream(context: Context, id: string): RowStream<QuoteRow, QuoteUpdate> {
+  return {
+    noun: 'Quote',
+    findRows: () => visibleRows(context, 'Quote', [id], 'quoteId'),
+    // The feed has an index on its transaction.
+    subjectId: ({ transactionId }) => transactionId,
+    toUpdate: updateOf,
+    asCurrentState: (update) => ({ ...update, previousStatus: null }),
+    currentState: (quote, cursor) => ({
+      cursor,
+      quote,
+      previousStatus: null,
+      status: quote.status,
+      terminal: terminalQuoteStatuses.has(quote.status),
+      occurredAt: quote.updatedAt,
+    }),
+    isLast: (event) => event.terminal,
+    hasEnded: ({ status }) => terminalQuoteStatuses.has(status),
+  };
+}
+
+builder.subscriptionField('quoteUpdates', (t) =>
+  t.field({
+    type: QuoteUpdateType,
+    description:
+      "A quote's present state and every change of its status, its expiry among them (decided once, by the service), completing after its end.",
+    args: {
+      quoteId: t.arg.id({ required: true, description: 'Quote:…' }),
+      after: t.arg.string({ description: afterDescription }),
+    },
+    subscribe: (_root, { quoteId, after }, context) => watchRows(context, after, quoteStream(context, quoteId)),
+    resolve: (update) => update,
+  }),
+);

@@ -1,0 +1,120 @@
+import type { Viewer } from '../../../../domain/access/viewer.ts';
+import { maySeeEvent } from '../../../../domain/access/visible.ts';
+import { mapChannel } from '../../../../domain/events/channel.ts';
+import { type FeedPosition, positionOf } from '../../../../domain/events/cursor.ts';
+import { feedHead } from '../../../../domain/events/reads.ts';
+import { mayResume } from '../../../../domain/events/resume.ts';
+import type { EventFilter, Subject } from '../../../../domain/events/subscribers.ts';
+import type { Event, EventType } from '../../../../infra/database/generated/client/client.ts';
+import type { Context } from '../../context.ts';
+import { cursorUndone, failure, invalidInput } from '../../failure.ts';
+
+/**
+ * The mechanism behind every subscription. All read the same feed. They differ in which events they want and how they show
+ * one. In all of them, only events that the caller may see pass.
+ */
+
+export type After = string | null | undefined;
+
+/** A message of a stream, with its place in the feed. */
+export interface Message {
+  readonly cursor: string;
+}
+
+const messages = new WeakMap<(event: never) => Message, WeakMap<Event, Message>>();
+
+/** Converts an event to a message: to the same object for all who follow it, so that they share its execution. */
+export function messageOf<Update extends Message>(event: Event, toUpdate: (event: Event) => Update): Update {
+  const ofEvents = messages.get(toUpdate) ?? new WeakMap<Event, Message>();
+  messages.set(toUpdate, ofEvents);
+  // What is stored here was made by the same function.
+  const message = (ofEvents.get(event) as Update | undefined) ?? toUpdate(event);
+  ofEvents.set(event, message);
+  return message;
+}
+
+/** The argument that every stream has. */
+export const afterDescription =
+  'A cursor of the feed: only what came after it, each change once and in order, and no present state first. One that is too old is refused with CURSOR_EXPIRED.';
+
+/**
+ * Returns the position after which a stream resumes, or undefined where there is none: that in `after` or, of an event
+ * stream that reconnects with the same `after` as at first, the later one in Last-Event-ID.
+ * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed
+ */
+export function positionAfter(after: After, { viewer, resumeAfter }: Context): FeedPosition | undefined {
+  let position: FeedPosition | undefined;
+  for (const [name, cursor] of [
+    ['after', after],
+    ['Last-Event-ID', resumeAfter],
+  ] as const) {
+    if (cursor === null || cursor === undefined) continue;
+    const found = positionOf(viewer.platformId, cursor);
+    if (found === undefined) throw invalidInput(`${name} is not a cursor of this feed`, 'after');
+    if (position === undefined || found.sequence > position.sequence) position = found;
+  }
+  return position;
+}
+
+/**
+ * Throws CURSOR_EXPIRED where an event that the stream wants, after this position, is too old to be replayed, and where the
+ * position itself is not in the feed any more.
+ */
+export async function refuseExpired(after: FeedPosition, filter: EventFilter, context: Context): Promise<void> {
+  const { payments, feed, retentionDays, viewer } = context;
+  const { types, subject } = filterFor(viewer, filter);
+  const { database } = payments;
+  const answer = await mayResume(database, feed, viewer.platformId, after, { types, subject }, retentionDays);
+  if (answer === 'yes') return;
+  if (answer === 'undone') throw cursorUndone('after');
+  throw failure(
+    'CURSOR_EXPIRED',
+    `after is further back than a stream replays (${retentionDays} days). To miss nothing, page through events(after:) from it and subscribe after the last cursor; or read the lists anew together with viewer.feedCursor and subscribe after that.`,
+    { field: 'after' },
+  );
+}
+
+/** Opens a stream of many rows: the next change and all that follow, or with `after` all changes after that cursor. */
+export async function watchMany<Update extends Message>(
+  context: Context,
+  after: After,
+  filter: EventFilter,
+  toUpdate: (event: Event) => Update,
+): Promise<AsyncIterableIterator<Update>> {
+  const resumeAfter = positionAfter(after, context);
+  if (resumeAfter !== undefined) await refuseExpired(resumeAfter, filter, context);
+  const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
+  await context.resumePoint?.begin(from.sequence);
+  return mapChannel(await subscribe(context, from.sequence, filter), (event) => ({
+    value: messageOf(event, toUpdate),
+  }));
+}
+
+/** Returns the filter of a stream of all events of these types, of one customer where one is given. */
+export function filterOf(types: readonly EventType[], customerId: string | undefined): EventFilter {
+  return {
+    wants: (event) => types.includes(event.type) && (customerId === undefined || event.customerId === customerId),
+    ...(customerId !== undefined && { subject: { of: 'customer', ids: [customerId] } }),
+    types,
+  };
+}
+
+/** Subscribes to the events after a place in the feed that the filter wants and the caller may see. */
+export function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, filter: EventFilter) {
+  return feed.subscribe(viewer.platformId, from, filterFor(viewer, filter), closeForRetry);
+}
+
+/** Restricts a filter to the events that a caller may see. */
+function filterFor(viewer: Viewer, { wants, subject, types }: EventFilter): EventFilter {
+  return {
+    wants: (event) => maySeeEvent(viewer, event) && wants(event),
+    subject: subject ?? subjectOf(viewer),
+    types,
+  };
+}
+
+/** Returns the subject that covers all that an app's client token shows: its customer or its payment. */
+function subjectOf({ bound }: Viewer): Subject | undefined {
+  if (bound.kind === 'CUSTOMER') return { of: 'customer', ids: [bound.customerId] };
+  return bound.kind === 'PAYMENT' ? { of: 'transaction', ids: [bound.transactionId] } : undefined;
+}

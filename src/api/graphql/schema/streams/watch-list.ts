@@ -1,0 +1,204 @@
+import type { Channel } from '../../../../domain/events/channel.ts';
+import { feedCursor } from '../../../../domain/events/cursor.ts';
+import { feedHead } from '../../../../domain/events/reads.ts';
+import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
+import type { Event } from '../../../../infra/database/generated/client/client.ts';
+import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
+import type { Context } from '../../context.ts';
+import { invalidInput } from '../../failure.ts';
+import type { PageRead } from '../../reading/reads.ts';
+import { type FollowedFilter, followFilter } from './followable.ts';
+import { type After, filterOf, positionAfter, refuseExpired, subscribe } from './stream.ts';
+
+/** What a change does to a list: a row enters it, changes in it, or leaves it. */
+export type ListOperation = 'ENTER' | 'UPDATE' | 'LEAVE';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A change of a list. */
+export interface ListChange {
+  readonly op: ListOperation;
+  readonly cursor: string;
+  /** The row as of the change. */
+  readonly node: Row;
+  /** The row before; undefined for a new one. */
+  readonly before: Row | undefined;
+}
+
+/** A message of a followed list. */
+export interface ListMessage {
+  readonly cursor: string;
+  readonly changes: readonly ListChange[];
+  /** The filter of the list, with the first message: its page is read with it. */
+  readonly snapshotOf?: { readonly filter: unknown };
+}
+
+/** The arguments of a followed list. */
+export interface ListArguments {
+  readonly filter: Readonly<Record<string, unknown>> | null | undefined;
+  readonly after: After;
+  readonly snapshot: boolean;
+  readonly waitMs: number;
+}
+
+/** The longest wait for further changes, in milliseconds: meanwhile they queue in memory. */
+export const maxWaitMs = 1_000;
+/** The most changes of one message. */
+const maxChanges = 50;
+/** After so many changes of other rows a message without changes tells the client how far it is. */
+const progressAfter = 1_000;
+
+/**
+ * Follows a list: its page first where it is asked for, then what its filter makes of each change of its rows, with `after`
+ * exactly what came after that cursor.
+ */
+export async function watchList(
+  context: Context,
+  read: PageRead,
+  { filter, after, snapshot, waitMs }: ListArguments,
+): Promise<AsyncIterableIterator<ListMessage>> {
+  if (waitMs < 0 || waitMs > maxWaitMs) throw invalidInput(`waitMs must lie between 0 and ${maxWaitMs}`, 'waitMs');
+  // Only lists of nouns whose events are followed have a subscription (list-changes.ts).
+  const noun = read.model as FollowedNoun;
+  const { types } = eventsOfNoun[noun];
+  const resumeAfter = positionAfter(after, context);
+  const followed = await followFilter(context, read, filter ?? {});
+  const all = filterOf(types, undefined);
+  const wanted = { ...all, ...(followed.subject && { subject: followed.subject }) };
+  if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
+  // Before the page is read: what changes meanwhile is in the page, and comes as a change once more.
+  const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
+  // Without a cursor a stream begins with its page again, until its client has acknowledged that.
+  await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from.sequence);
+  const channel = await subscribe(context, from.sequence, wanted);
+  const first: ListMessage | undefined =
+    snapshot && resumeAfter === undefined
+      ? { cursor: feedCursor(context.viewer.platformId, from), changes: [], snapshotOf: { filter } }
+      : undefined;
+  return new ListStream(context, { channel, noun, followed, waitMs, first });
+}
+
+interface ListStreamOptions {
+  readonly channel: Channel<Event>;
+  readonly noun: FollowedNoun;
+  readonly followed: FollowedFilter;
+  readonly waitMs: number;
+  readonly first: ListMessage | undefined;
+}
+
+/** The messages of one followed list. `return` takes effect at once, as that of its channel. */
+class ListStream implements AsyncIterableIterator<ListMessage> {
+  readonly #context: Context;
+  readonly #options: ListStreamOptions;
+  readonly #ready: ListMessage[];
+  #unshown = 0;
+  #isOver = false;
+  #endWait: () => void = () => undefined;
+
+  constructor(context: Context, options: ListStreamOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#ready = options.first ? [options.first] : [];
+  }
+
+  async next(): Promise<IteratorResult<ListMessage, undefined>> {
+    const { channel, waitMs } = this.#options;
+    while (!this.#isOver) {
+      const ready = this.#ready.shift();
+      if (ready) return { done: false, value: ready };
+      const result = await channel.next();
+      if (result.done) return result;
+      if (waitMs > 0) await this.#restOfSlot();
+      const events = [result.value, ...channel.takeQueued(maxChanges - 1)];
+      const changes = await this.#changesOf(events);
+      this.#ready.push(...this.#messagesOf(events, changes));
+    }
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<ListMessage, undefined>> {
+    this.#isOver = true;
+    this.#endWait();
+    await this.#options.channel.return();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Waits until the present slot of `waitMs` is over: all followers of a list have the same, and so the same messages. */
+  async #restOfSlot(): Promise<void> {
+    const { waitMs } = this.#options;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs - (Date.now() % waitMs));
+      this.#endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async #changesOf(events: readonly Event[]): Promise<(ListChange | undefined)[]> {
+    try {
+      return await Promise.all(events.map((event) => this.#changeOf(event)));
+    } catch (error) {
+      // The database is out of reach: the client comes back, and resumes.
+      this.#context.closeForRetry();
+      throw error;
+    }
+  }
+
+  /** Returns what an event does to the list; undefined where it concerns other rows. */
+  async #changeOf(event: Event): Promise<ListChange | undefined> {
+    const { feed } = this.#context;
+    const { noun, followed } = this.#options;
+    const { matches, references } = followed.predicate;
+    const previous = await feed.previous.of(event);
+    const now = rowOf(noun, event);
+    const before = previous && rowOf(noun, previous);
+    const find = await feed.referred.of(event.platformId, references, before ? [before, now] : [now]);
+    const is = matches(now, find);
+    // A row whose past the feed does not have may have been in the list.
+    const was = before ? matches(before, find) : event.version > 1 && !is;
+    if (!is && !was) return undefined;
+    return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', cursor: cursorOf(event), node: now, before };
+  }
+
+  /** Returns the messages for some events: one for all where the follower waits for several, else one for each change. */
+  #messagesOf(events: readonly Event[], changes: readonly (ListChange | undefined)[]): ListMessage[] {
+    const all = events.map((event, at) => ({ event, change: changes[at] }));
+    const groups = this.#options.waitMs > 0 ? [all] : all.map((one) => [one]);
+    return groups.flatMap((group) => {
+      const last = group.at(-1)?.event;
+      const shown = group.flatMap(({ change }) => change ?? []);
+      this.#unshown = shown.length > 0 ? 0 : this.#unshown + group.length;
+      if (!last || (shown.length === 0 && this.#unshown < progressAfter)) return [];
+      this.#unshown = 0;
+      return [sharedMessage(last, shown)];
+    });
+  }
+}
+
+const cursorOf = (event: Event) => feedCursor(event.platformId, event);
+
+const rows = new WeakMap<Event, Row>();
+
+/** Returns the row of an event: the same object for all who follow it. The database makes the snapshot in this form. */
+function rowOf(noun: FollowedNoun, event: Event): Row {
+  const row: Row = rows.get(event) ?? { ...rowFromSnapshot(noun, event.snapshot) };
+  rows.set(event, row);
+  return row;
+}
+
+const messages = new WeakMap<Event, Map<string, ListMessage>>();
+
+/** Returns the message of these changes: the same object for all who get it, so that they share its execution. */
+function sharedMessage(last: Event, changes: readonly ListChange[]): ListMessage {
+  const key = changes.map(({ op, cursor }) => `${op}:${cursor}`).join(' ');
+  const known = messages.get(last) ?? new Map<string, ListMessage>();
+  messages.set(last, known);
+  const message = known.get(key) ?? { cursor: cursorOf(last), changes };
+  known.set(key, message);
+  return message;
+}

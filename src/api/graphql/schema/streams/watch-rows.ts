@@ -1,0 +1,178 @@
+import { type Channel, mapChannel, only } from '../../../../domain/events/channel.ts';
+import { type FeedPosition, feedCursor } from '../../../../domain/events/cursor.ts';
+import { latestEvents } from '../../../../domain/events/history.ts';
+import { feedHead } from '../../../../domain/events/reads.ts';
+import { eventsOfNoun, type FollowedNoun, nounOf, subjectIdOf } from '../../../../domain/events/row-events.ts';
+import type { Subject } from '../../../../domain/events/subscribers.ts';
+import type { Event } from '../../../../infra/database/generated/client/client.ts';
+import type { Context } from '../../context.ts';
+import { type After, type Message, messageOf, positionAfter, refuseExpired, subscribe } from './stream.ts';
+
+/** How a stream of some rows reads and shows them. */
+export interface RowStream<Row extends { readonly version: number }, Update extends Message> {
+  readonly noun: FollowedNoun;
+  /** Reads the rows as they are now, each once. Throws a GraphQLError where the caller may not see one. */
+  readonly findRows: () => Promise<readonly Row[]>;
+  /** Returns the id by which the feed has the events of a row. */
+  readonly subjectId: (row: Row) => string;
+  /** Converts an event to a message. It is the same function for all streams of a kind. */
+  readonly toUpdate: (event: Event) => Update;
+  /** Converts the message of the latest event to that of the current state, which has no previous one. */
+  readonly asCurrentState: (update: Update) => Update;
+  /** Converts the row to its first message, where its event is not in the feed. */
+  readonly currentState: (row: Row, cursor: string) => Update;
+  /** Whether nothing of the row is shown after this event. */
+  readonly isLast: (event: Event) => boolean;
+  /** Whether the row is in a final state, so that the event of its version exists or will exist soon, and is the last. */
+  readonly hasEnded: (row: Row) => boolean | Promise<boolean>;
+  /** Ends a row where no event does. Returns a function that is called with each version that the reader is shown. */
+  readonly endLater?:
+    | ((row: Row, following: Pick<Channel<Event>, 'ended' | 'end'>) => (version: number) => void)
+    | undefined;
+}
+
+/** A row that is not at its end. */
+interface OpenRow {
+  readonly row: { readonly version: number };
+  readonly hasEnded: boolean;
+  /** The version of the present state that was shown; 0 where none was. */
+  shown: number;
+  onShown?: (version: number) => void;
+}
+
+/**
+ * Opens a stream of some rows: the current state of each, then every change of theirs, until each has come to its end. The
+ * current state is the latest event where there is one, and the changes start right after it, so that none is missed and none
+ * is shown twice.
+ */
+export async function watchRows<Row extends { readonly version: number }, Update extends Message>(
+  context: Context,
+  after: After,
+  stream: RowStream<Row, Update>,
+): Promise<AsyncIterableIterator<Update>> {
+  const { platformId } = context.viewer;
+  const { database } = context.payments;
+  const resumeAfter = positionAfter(after, context);
+  // Read before the rows, so that every later change comes after it.
+  const head = resumeAfter ?? (await feedHead(database, platformId));
+  const rows = await stream.findRows();
+  const { of, types } = eventsOfNoun[stream.noun];
+  const subject: Subject = { of, ids: rows.map(stream.subjectId) };
+  if (resumeAfter !== undefined) await refuseExpired(resumeAfter, { subject, types, wants: () => true }, context);
+  const open = new Map<string, OpenRow>();
+  for (const row of rows) open.set(stream.subjectId(row), { row, hasEnded: await stream.hasEnded(row), shown: 0 });
+  const versions = (wants: (id: string) => boolean) =>
+    new Map(rows.map((row) => [stream.subjectId(row), row.version] as const).filter(([id]) => wants(id)));
+  const follower = new RowsFollower(context, stream, rows, open);
+
+  if (resumeAfter !== undefined) {
+    const ended = versions((id) => open.get(id)?.hasEnded === true);
+    const ends = ended.size > 0 && (await latestEvents(database, context.feed, platformId, stream.noun, ended));
+    for (const [id, end] of ends || []) if (end.sequence <= resumeAfter.sequence) open.delete(id);
+    await context.resumePoint?.begin(resumeAfter.sequence);
+    return open.size === 0 ? only() : follower.follow(resumeAfter.sequence, subject, []);
+  }
+
+  const latest = await latestEvents(
+    database,
+    context.feed,
+    platformId,
+    stream.noun,
+    versions(() => true),
+  );
+  const firsts = follower.presentStates(latest, head);
+  // The latest events are of one time, after `head`: up to the last of them no other event of these rows lies in the feed.
+  let from = head.sequence;
+  // After this lie the events of all the present states, which so come again until the first of them is acknowledged.
+  let before = head.sequence;
+  for (const { sequence } of latest.values()) {
+    if (sequence > from) from = sequence;
+    if (sequence <= before) before = sequence - 1n;
+  }
+  await context.resumePoint?.begin(before);
+  return open.size === 0 ? only(...firsts) : follower.follow(from, subject, firsts);
+}
+
+/** Follows the rows of one stream. */
+class RowsFollower<Row extends { readonly version: number }, Update extends Message> {
+  readonly #context: Context;
+  readonly #stream: RowStream<Row, Update>;
+  readonly #rows: readonly Row[];
+  readonly #open: Map<string, OpenRow>;
+
+  constructor(context: Context, stream: RowStream<Row, Update>, rows: readonly Row[], open: Map<string, OpenRow>) {
+    this.#context = context;
+    this.#stream = stream;
+    this.#rows = rows;
+    this.#open = open;
+  }
+
+  /** Returns the present states of all rows, in the order of the feed: whoever resumes after one of them gets the others. */
+  presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): Update[] {
+    const { subjectId, toUpdate, asCurrentState, currentState } = this.#stream;
+    const states = this.#rows.map((row) => {
+      const id = subjectId(row);
+      const state = this.#open.get(id);
+      const event = latest.get(id);
+      if (state) state.shown = event?.version ?? row.version;
+      if (event && this.#isLast(event)) this.#open.delete(id);
+      return event
+        ? { at: event.sequence, update: asCurrentState(messageOf(event, toUpdate)) }
+        : { at: head.sequence, update: currentState(row, feedCursor(this.#context.viewer.platformId, head)) };
+    });
+    return states.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(({ update }) => update);
+  }
+
+  async follow(from: bigint, subject: Subject, firsts: readonly Update[]): Promise<AsyncIterableIterator<Update>> {
+    const { noun, toUpdate } = this.#stream;
+    const { types } = eventsOfNoun[noun];
+    const channel = await subscribe(this.#context, from, { subject, types, wants: (event) => this.#wants(event) });
+    this.#endLater(channel);
+    const show = (event: Event) => {
+      const id = subjectIdOf(event);
+      const state = this.#open.get(id);
+      // A row that is at its end, while others are not.
+      if (!state) return {};
+      state.onShown?.(event.version);
+      if (this.#isLast(event)) this.#open.delete(id);
+      return {
+        // The event of the version shown may still come: it is not shown again, but ends the row where it is the last.
+        value: event.version > state.shown ? messageOf(event, toUpdate) : undefined,
+        last: this.#open.size === 0,
+      };
+    };
+    return mapChannel(channel, show, firsts);
+  }
+
+  #wants(event: Event): boolean {
+    const state = nounOf(event) === this.#stream.noun ? this.#open.get(subjectIdOf(event)) : undefined;
+    if (!state) return false;
+    return event.version > state.shown || (event.version === state.shown && this.#isLast(event));
+  }
+
+  #isLast(event: Event): boolean {
+    const state = this.#open.get(subjectIdOf(event));
+    return this.#stream.isLast(event) || (state?.hasEnded === true && event.version === state.row.version);
+  }
+
+  #endLater(channel: Channel<Event>): void {
+    const { subjectId, endLater } = this.#stream;
+    if (!endLater) return;
+    for (const row of this.#rows) {
+      const id = subjectId(row);
+      const open = this.#open;
+      const state = open.get(id);
+      if (!state || state.hasEnded) continue;
+      state.onShown = endLater(row, {
+        get ended() {
+          return channel.ended || !open.has(id);
+        },
+        end: () => {
+          open.delete(id);
+          if (open.size === 0) channel.end();
+        },
+      });
+      if (state.shown > 0) state.onShown(state.shown);
+    }
+  }
+}

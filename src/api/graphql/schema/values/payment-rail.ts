@@ -1,0 +1,9 @@
+import { paymentRails, type PaymentRail as RailName } from '../../../../domain/pricing/delivery-rails.ts';
+import { builder } from '../builder.ts';
+
+export const PaymentRail = builder.enumType('PaymentRail', {
+  description: 'What delivers a payment outside.',
+  values: Object.fromEntries(Object.entries(paymentRails).map(([name, description]) => [name, { description }])) as {
+    readonly [Name in RailName]: { readonly description: string };
+  },
+});

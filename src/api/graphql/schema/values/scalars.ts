@@ -1,0 +1,90 @@
+import { Kind, type ValueNode } from 'graphql';
+import { isDay, parseTimestamp } from '../../../../core/checks.ts';
+import { WrongValue } from '../../wrong-value.ts';
+import { builder } from '../builder.ts';
+
+const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+
+/** Parses a BigInt. The type is checked before the pattern, which alone would accept a list of one. */
+function parseBigInt(value: unknown): bigint | WrongValue {
+  const parsed = integerIn(value);
+  if (parsed === undefined) {
+    return new WrongValue(
+      'INVALID_AMOUNT',
+      'a whole number is wanted: an integer, or a string of digits, within 64 bits; write integers above 2^53 as a string',
+    );
+  }
+  return parsed >= int64.min && parsed <= int64.max
+    ? parsed
+    : new WrongValue('AMOUNT_OUT_OF_RANGE', 'a whole number lies within 64 bits');
+}
+
+function integerIn(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
+  const isInteger = typeof value === 'string' && /^-?(0|[1-9]\d{0,18})$/.test(value) && value !== '-0';
+  return isInteger ? BigInt(value) : undefined;
+}
+
+function parseDateTime(value: unknown): Date | WrongValue {
+  const moment = typeof value === 'string' ? parseTimestamp(value) : undefined;
+  return (
+    moment ??
+    new WrongValue('INVALID_INPUT', 'a time is written as RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z')
+  );
+}
+
+function parseDate(value: unknown): string | WrongValue {
+  if (typeof value === 'string' && isDay(value)) return value;
+  return new WrongValue('INVALID_INPUT', 'a date is a day of the calendar, written YYYY-MM-DD');
+}
+
+function parseDecimal(value: unknown): string | WrongValue {
+  if (typeof value === 'string' && /^-?\d{1,30}(\.\d{1,30})?$/.test(value)) return value;
+  return new WrongValue('INVALID_AMOUNT', 'a decimal is a string of digits with an optional point, such as "12.50"');
+}
+
+/** Returns a parser of literals, which takes their text: an integer of any length stays exact, a float is refused like any other text. */
+function literal<T>(parse: (value: unknown) => T, kinds: readonly Kind[]) {
+  return (node: ValueNode): T => parse('value' in node && kinds.includes(node.kind) ? String(node.value) : undefined);
+}
+
+/**
+ * Makes the parsers of a scalar from one that may return a WrongValue. No resolver ever gets one: mutations and the
+ * fields with arguments look for it first (mutation.ts, reading/plugin.ts, reading/run.ts).
+ */
+function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly Kind[]) {
+  const known = parse as (value: unknown) => T;
+  return { parseValue: known, parseLiteral: literal(known, kinds) };
+}
+
+builder.scalarType('BigInt', {
+  specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#long',
+  description:
+    'A 64-bit integer; amounts are in the smallest unit of their currency. Always answered as a string of digits. Accepted as an integer or a string of digits, nothing else.',
+  // Pothos has one type for the resolver's value and the serialized one, which is text here.
+  serialize: (value) => String(value) as never,
+  ...parsers(parseBigInt, [Kind.INT, Kind.STRING]),
+});
+
+builder.scalarType('Decimal', {
+  specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
+  description: 'An exact decimal number, as a string: no float comes near it.',
+  serialize: (value) => value,
+  ...parsers(parseDecimal, [Kind.STRING]),
+});
+
+builder.scalarType('DateTime', {
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
+  description: 'A moment in RFC 3339, answered in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
+  // Serialized as text, as in BigInt; a plan reads it as text already.
+  serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
+  ...parsers(parseDateTime, [Kind.STRING]),
+});
+
+builder.scalarType('Date', {
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/local-date.html',
+  description: 'A day of the calendar, YYYY-MM-DD.',
+  serialize: (value) => value,
+  ...parsers(parseDate, [Kind.STRING]),
+});

@@ -1,0 +1,299 @@
+import type { ServerResponse } from 'node:http';
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  type GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  type ValidationRule,
+} from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+import { Slots } from '../../../core/slots.ts';
+import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../core/turn.ts';
+import { RateLimited } from '../../../domain/access/limits/rate-limits.ts';
+import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
+import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
+import { positionOf } from '../../../domain/events/cursor.ts';
+import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
+import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
+import { type Context, contextIn } from '../context.ts';
+import { failure, rateLimited, withoutStatus } from '../failure.ts';
+import { Documents, removeSuggestions } from '../limits/documents.ts';
+import { answerByPlan } from '../reading/answer-by-plan.ts';
+import { TextAnswer } from '../reading/text-answer.ts';
+import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
+import { asOutcomeUnknown } from './lost-answers.ts';
+import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
+import { sentReadAfter, withReplicas } from './replica-reads.ts';
+import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
+import { SharedResults } from './shared-results.ts';
+import { type StreamMessage, streamMessages } from './stream-messages.ts';
+import { type Farewell, holdStream } from './supervise-stream.ts';
+import { isTemporaryFailure } from './temporary-failure.ts';
+import { withTimeLimit } from './time-limit.ts';
+import { timeOperation } from './time-operation.ts';
+
+/**
+ * How many streams may be opening at once. After a restart of the server all its clients reconnect together: opened all at
+ * once, all would wait for the database until they time out.
+ */
+const maxOpenings = 256;
+
+/** The connection of an operation: its credentials, and how to close it. */
+export interface Transport {
+  /** The value of HTTP's Authorization header; on a socket it came with the first message. */
+  readonly authorization?: string | undefined;
+  /** The session of a connection that carries several operations. */
+  readonly session?: Session | undefined;
+  /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
+  readonly closeForRetry?: () => void;
+  /** Whether the client has gone, or has ended the operation; for a transport without `response`. */
+  readonly isGone?: () => boolean;
+  /** The cursor after which an event stream resumes (Last-Event-ID). */
+  readonly resumeAfter?: string | undefined;
+  /** Writes why the connection of an event stream is cut. */
+  readonly farewell?: Farewell | undefined;
+  /** The response, over HTTP, and over SSE with a connection for each operation. */
+  readonly response?: ServerResponse | undefined;
+}
+
+/** What operations are run with. */
+export interface OperationsOptions {
+  readonly schema: GraphQLSchema;
+  /** Whether clients may read the schema. */
+  readonly introspection: boolean;
+  /** The time limit of an operation, in milliseconds. */
+  readonly operationMs: number;
+  /** Whether every answer has its document's cost, or only those of requests with `"extensions": { "cost": true }`. */
+  readonly reportsCost: boolean;
+  /** Finds and checks the documents that are sent. */
+  readonly sent: SentDocuments;
+  readonly sessions: Sessions;
+  /** The standbys that answer queries, where there are any. */
+  readonly replicas?: Replicas | undefined;
+  /** How many subscriptions each token may have open. */
+  readonly streams: TokenCap;
+  /** Waits for the turn of a message, among all that its platform asks for. */
+  readonly takeTurn: TakeTurn;
+  /** Counts further requests, for a document that costs as much as several. Returns the error of one that is too many. */
+  readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
+  /** Limits the documents of a platform that cost much, and are executed at once. */
+  readonly expensive: ExpensiveTurns;
+  /** Authenticates the caller. Throws a GraphQLError where the credentials are not valid. */
+  readonly contextOf: (transport: Transport) => Promise<Context>;
+  /** Converts an error to the one that clients see. */
+  readonly present: (error: unknown) => GraphQLError;
+  /** The validation rules; those of the specification when left out. */
+  readonly rules?: readonly ValidationRule[];
+}
+
+/** An operation that may run: parsed, valid and authenticated. */
+export interface Prepared extends ExecutionArgs {
+  readonly contextValue: Context;
+  readonly isSubscription: boolean;
+}
+
+/**
+ * Runs operations, the same for every transport: authenticates the caller, parses, limits and validates the document, executes
+ * or subscribes within the time limit, and converts errors to those that clients see.
+ */
+export class Operations {
+  readonly documents: Documents;
+  readonly #options: OperationsOptions;
+  readonly #openings = new Slots(maxOpenings);
+  readonly #shared: SharedResults;
+
+  constructor(options: OperationsOptions) {
+    this.#options = options;
+    this.documents = new Documents(options);
+    this.#shared = new SharedResults((result, args) => this.#messageText(result, args), options.takeTurn);
+  }
+
+  /**
+   * Authenticates an operation, and then parses and validates it: strangers learn nothing of the schema, and cost no more than their
+   * refusal. Returns what to run, or the errors of an operation that cannot run.
+   */
+  async prepare(transport: Transport, sent: SentOperation): Promise<Prepared | readonly GraphQLError[]> {
+    try {
+      const context = await this.#options.contextOf(transport);
+      const params = await this.#options.sent.complete(sent, async () => context.viewer);
+      const { query, operationName, variables } = params;
+      const document = this.documents.parse(query);
+      const errors = this.documents.check({ document, operationName, variables });
+      if (errors.length > 0) return errors;
+      const operation = getOperationAST(document, operationName);
+      if (!operation) {
+        return [failure('INVALID_INPUT', 'operationName must name one of the operations of the document')];
+      }
+      return {
+        schema: this.#options.schema,
+        document,
+        operationName: operationName ?? undefined,
+        variableValues: variables ?? undefined,
+        contextValue: await this.#completeContext(context, transport, params, document),
+        isSubscription: operation.operation === 'subscription',
+      };
+    } catch (error) {
+      // An answer, not a fault of the connection: a syntax error, a token that has ended, or a database out of reach.
+      return [this.#options.present(error)];
+    }
+  }
+
+  /** Returns an operation with the text of its document. Throws a GraphQLError where there is none, or no caller to find it for. */
+  complete(transport: Transport, sent: SentOperation): OperationParams | Promise<OperationParams> {
+    return this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
+  }
+
+  /**
+   * Creates the context of resolvers. Throws a GraphQLError where the credentials are not valid, and where the caller may not send
+   * this document.
+   */
+  async context(transport: Transport, params: OperationParams): Promise<Context> {
+    return this.#completeContext(await this.#options.contextOf(transport), transport, params);
+  }
+
+  async #completeContext(
+    context: Context,
+    transport: Transport,
+    params: OperationParams,
+    document?: DocumentNode,
+  ): Promise<Context> {
+    const { query, extensions } = params;
+    if (context.viewer.trustedDocumentsOnly)
+      await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query));
+    context.readAfter = sentReadAfter(context.viewer.platformId, transport.response?.req.headers, params);
+    context.reportsCost = this.#options.reportsCost || extensions?.cost === true;
+    return context;
+  }
+
+  /** Runs a query or a mutation. */
+  async execute(args: ExecutionArgs): Promise<ExecutionResult> {
+    const answer = await this.answer(args);
+    return answer instanceof TextAnswer ? answer.result : answer;
+  }
+
+  /** Runs a query or a mutation, for a transport that can send the text of an answer as the database has written it. */
+  answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
+    return timeOperation(args, () => this.#answer(args));
+  }
+
+  async #answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
+    const context = contextIn(args);
+    const { expensive, countMore } = this.#options;
+    const requests = requestsOf(args);
+    const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
+    if (tooMany) return { errors: [tooMany] };
+    const answer = await (requests > 1 && isQuery(args)
+      ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args, context))
+      : this.#runInTime(args, context));
+    const presentedAnswer = answer instanceof TextAnswer || !answer.errors ? answer : this.#present(answer, args);
+    return context.reportsCost ? withCost(presentedAnswer, args) : presentedAnswer;
+  }
+
+  #runInTime(args: ExecutionArgs, context: Context): Promise<ExecutionResult | TextAnswer> {
+    const onTimeout = () => {
+      context.isAbandoned = () => true;
+    };
+    const running = asPlatform(context.viewer.platformId, () =>
+      withReplicas(this.#options.replicas, args, (reads) => this.#run(args, context, reads)),
+    );
+    return withTimeLimit(running, this.#options.operationMs, { onTimeout }).catch(
+      (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
+    );
+  }
+
+  async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
+    const answer = await answerByPlan(args, context);
+    if (answer) return answer;
+    // It may combine several reads, and those of the primary: an older one beside a newer one would contradict it.
+    reads?.requireLatest();
+    if (selectsFeedCursor(args.document)) await readFeedHead(context);
+    return execute(args);
+  }
+
+  /** Opens a subscription, unless its token has too many open. */
+  async subscribe(args: ExecutionArgs): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
+    const { viewer } = contextIn(args);
+    const end = this.#options.streams.open(viewer);
+    if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
+    try {
+      const stream = await this.#subscribe(args, end);
+      if (!isAsyncIterable(stream)) end();
+      return stream;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  /** @param end called when the stream ends */
+  async #subscribe(
+    args: ExecutionArgs,
+    end: () => void,
+  ): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
+    const { present } = this.#options;
+    const context = contextIn(args);
+    // The wait for its turn is outside of the time limit.
+    const { platformId } = context.viewer;
+    const stream = await this.#openings.run(() => asPlatform(platformId, () => this.#open(args, context)));
+    if (!isAsyncIterable(stream)) {
+      const refused = this.#present(stream, args);
+      return context.reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
+    }
+    const release = await holdStream(this.#options, args);
+    if (typeof release !== 'function') {
+      await stream[Symbol.asyncIterator]().return?.();
+      return { errors: [release] };
+    }
+    const follower = this.#shared.join(args);
+    const leave = () => {
+      follower.leave();
+      release();
+      end();
+    };
+    return streamMessages(
+      stream,
+      { ...follower, leave },
+      { present, extensionsOf: (cursor, isFirst) => extensionsOf(args, cursor, isFirst) },
+    );
+  }
+
+  async #open(args: ExecutionArgs, context: Context): Promise<AsyncIterable<unknown> | ExecutionResult> {
+    const stream = await withTimeLimit(createSourceEventStream(args), this.#options.operationMs, {
+      onLateResult: (result) => {
+        if (isAsyncIterable(result)) result[Symbol.asyncIterator]().return?.();
+      },
+    });
+    if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) context.closeForRetry();
+    return stream;
+  }
+
+  /** Returns a result of a subscription as JSON, for an open connection, where an HTTP status means nothing. */
+  #messageText(result: ExecutionResult, args: ExecutionArgs): string {
+    const { errors, ...rest } = result.errors ? this.#present(result, args) : result;
+    return JSON.stringify(errors ? { ...rest, errors: errors.map(withoutStatus) } : rest);
+  }
+
+  #present(result: ExecutionResult, { document, operationName }: ExecutionArgs): ExecutionResult {
+    const { errors = [] } = result;
+    const { introspection, present } = this.#options;
+    // Without data nothing has run: these are the executor's errors about variables.
+    if (!introspection && !('data' in result)) removeSuggestions(errors);
+    const isMutation = getOperationAST(document, operationName)?.operation === 'mutation';
+    return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };
+  }
+}
+
+/** Returns what a message of a stream says beside its result: the document's cost, and whether it is a repeat. */
+function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: boolean) {
+  const { reportsCost, resumePoint, viewer } = contextIn(args);
+  const cost = isFirst && reportsCost ? { cost: costReport(args) } : undefined;
+  if (!resumePoint) return cost;
+  const position = cursor === undefined ? undefined : positionOf(viewer.platformId, cursor);
+  const mayRepeat = position !== undefined && resumePoint.mayRepeat(position.sequence);
+  if (!isFirst && !mayRepeat) return undefined;
+  return { ...cost, ...(isFirst && { resumed: resumePoint.isResumed }), ...(mayRepeat && { mayRepeat }) };
+}

@@ -1,0 +1,70 @@
+import { GraphQLError } from 'graphql';
+import type { Logger } from 'pino';
+import { dotted } from '../../../core/path.ts';
+import { refusalIn } from '../../../core/refusal.ts';
+import { Overflow } from '../../../domain/events/channel.ts';
+import { EventsUndone } from '../../../domain/events/cursor.ts';
+import { isDatabaseFault, OutcomeUnknown } from '../../../infra/database/faults.ts';
+import { currentRequest, type RequestFacts } from '../../../infra/instruments/request-facts.ts';
+import { failure } from '../failure.ts';
+
+/**
+ * Converts an error to the one that clients see: a refusal gets its code, an error of GraphQL's own stays as it is, a bug is
+ * logged and shows nothing of its cause. An error that has been converted stays as it is.
+ */
+export function presentError(error: unknown, log: Logger): GraphQLError {
+  const original = error instanceof GraphQLError ? error.originalError : error;
+  const location =
+    error instanceof GraphQLError
+      ? { nodes: error.nodes, source: error.source, positions: error.positions, path: error.path }
+      : {};
+  const refusal = refusalIn(original);
+  if (original instanceof OutcomeUnknown && !isDatabaseFault(original.cause)) {
+    log.error({ err: original.cause }, 'a resolver failed');
+  }
+  if (refusal) {
+    const { path, errors, ...details } = refusal.details;
+    const fields = errors?.map(({ path: at, ...one }) => ({ field: dotted(at), ...one }));
+    return new GraphQLError(refusal.message, {
+      ...location,
+      extensions: {
+        code: refusal.code,
+        ...(path && { field: dotted(path) }),
+        ...details,
+        ...(fields && { errors: fields }),
+      },
+    });
+  }
+  // Its connection is being closed (Context.closeForRetry); a reader may still receive this.
+  if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
+  if (original instanceof EventsUndone) return failure('CURSOR_EXPIRED', original.message);
+  // The outer error has the location: which variable, which field.
+  if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
+    const { message, extensions } = error;
+    if (isInputError(error)) {
+      // Without a path nothing has run: 400 over HTTP, except as application/json (`spec`).
+      const http = error.path === undefined && { http: { status: 400, spec: true } };
+      return new GraphQLError(message, { ...location, extensions: { ...extensions, code: 'INVALID_INPUT', ...http } });
+    }
+    if (extensions.code !== undefined) return error;
+  }
+  log.error({ err: original ?? error }, 'a resolver failed');
+  return new GraphQLError('Something went wrong here. It has been logged.', {
+    ...location,
+    extensions: { code: 'INTERNAL_SERVER_ERROR', ...requestIdIn(currentRequest()) },
+  });
+}
+
+/** The id under which the log has the error: also a client without headers, as on a socket, can name it. */
+function requestIdIn(facts: RequestFacts | undefined) {
+  return facts && { requestId: facts.requestId };
+}
+
+/**
+ * Tells whether the executor itself could not coerce the input: the value of a variable, before anything has run, or an
+ * argument whose variable has no value.
+ */
+function isInputError({ message, path, extensions }: GraphQLError): boolean {
+  if (path === undefined && message.startsWith('Variable "')) return true;
+  return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
+}

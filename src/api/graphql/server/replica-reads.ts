@@ -1,0 +1,71 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperationAST, visit } from 'graphql';
+import { Refusal } from '../../../core/refusal.ts';
+import { readAfterHeader, readAfterOf } from '../../../domain/events/read-after.ts';
+import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
+import { contextIn } from '../context.ts';
+import { failure } from '../failure.ts';
+import type { TextAnswer } from '../reading/text-answer.ts';
+import type { SentOperation } from './sent-documents.ts';
+
+type Answer = ExecutionResult | TextAnswer;
+
+/**
+ * Reads what the reads of an operation must include: `extensions.readAfter`, or else the header field.
+ * @throws GraphQLError INVALID_INPUT where it is malformed
+ */
+export function sentReadAfter(
+  platformId: string,
+  headers: IncomingHttpHeaders | undefined,
+  { extensions }: SentOperation,
+): string | undefined {
+  const inExtensions = extensions?.readAfter;
+  const sent = inExtensions ?? headers?.[readAfterHeader];
+  if (sent === undefined) return undefined;
+  try {
+    return readAfterOf(platformId, typeof sent === 'string' ? sent : '');
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const field = inExtensions === undefined ? 'Payments-Read-After' : 'extensions.readAfter';
+    throw failure('INVALID_INPUT', `${field} is wrong: ${error.message}`, { field, status: 400 });
+  }
+}
+
+/**
+ * Runs a query with its reads on replicas, or a mutation on the primary, whose answer then has the token of what it wrote.
+ * @param run gets the reads of a query, where there are replicas
+ */
+export async function withReplicas(
+  replicas: Replicas | undefined,
+  args: ExecutionArgs,
+  run: (reads?: ReadScope) => Promise<Answer>,
+): Promise<Answer> {
+  if (!replicas) return run();
+  const { viewer, readAfter, eventStream: response } = contextIn(args);
+  const operation = getOperationAST(args.document, args.operationName)?.operation;
+  if (operation === 'query') {
+    // The page after a cursor must have what the page before it was read from.
+    return replicas.reading(viewer.platformId, namesCursor(args.document) ? undefined : readAfter, run);
+  }
+  const answer = (await run()) as ExecutionResult;
+  const token = await replicas.afterWrite(viewer.platformId);
+  if (response && !response.headersSent) response.setHeader(readAfterHeader, token);
+  return { ...answer, extensions: { ...answer.extensions, readAfter: token } };
+}
+
+const documentsWithCursors = new WeakMap<DocumentNode, boolean>();
+
+/** Tells whether a document has an argument for a cursor anywhere. Computed once per cached document. */
+function namesCursor(document: DocumentNode): boolean {
+  let isNamed = documentsWithCursors.get(document);
+  if (isNamed === undefined) {
+    isNamed = false;
+    visit(document, {
+      Argument: ({ name }) => {
+        if (name.value === 'after' || name.value === 'before') isNamed = true;
+      },
+    });
+    documentsWithCursors.set(document, isNamed);
+  }
+  return isNamed;
+}

@@ -1,0 +1,125 @@
+import type { DocumentNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import { isHashOf, plainHash } from '../documents/manifest.ts';
+import { documentDigest, type TrustedDocuments } from '../documents/trusted-documents.ts';
+import { badRequest, failure } from '../failure.ts';
+
+/** The parameters of an operation, as a client sends them. */
+export interface SentOperation {
+  /** The text of the document; absent or empty where only its hash is sent. */
+  readonly query?: string | null | undefined;
+  /** The hash of a document, as GraphQL over HTTP has it (`sha256:…`). */
+  readonly documentId?: string | null | undefined;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Record<string, unknown> | null | undefined;
+  readonly extensions?: Record<string, unknown> | null | undefined;
+}
+
+/** The parameters of an operation whose text is known. */
+export interface OperationParams extends SentOperation {
+  readonly query: string;
+}
+
+/** The most that is remembered of automatic persisted queries, in characters. */
+const rememberedSize = 2 ** 23;
+
+/**
+ * Finds the text of documents that are sent by their hashes: registered ones, and in development those that a client has sent
+ * before (Apollo's automatic persisted queries). It refuses what a token may not send. It holds texts only: the parsed document is in
+ * the document cache, under its text.
+ */
+export class SentDocuments {
+  readonly #trusted: TrustedDocuments;
+  /** The texts of automatic persisted queries by platform and hash; undefined where there are none. */
+  readonly #automatic: LRUCache<string, string> | undefined;
+  readonly #digests = new WeakMap<DocumentNode, Buffer>();
+
+  /** @param isAutomatic whether clients may have documents remembered under their hashes, without registering them */
+  constructor(trusted: TrustedDocuments, isAutomatic: boolean) {
+    this.#trusted = trusted;
+    this.#automatic = isAutomatic
+      ? new LRUCache({ maxSize: rememberedSize, sizeCalculation: (text, key) => text.length + key.length })
+      : undefined;
+  }
+
+  /**
+   * Returns an operation with its text.
+   * @param authenticate called where it is sent by a hash, since only the caller's platform has given hashes a meaning
+   * @throws GraphQLError for an operation without a document, for a hash that is unknown or not that of the text, and what
+   *   `authenticate` throws
+   */
+  complete(sent: SentOperation, authenticate: () => Promise<Viewer>): OperationParams | Promise<OperationParams> {
+    const hash = hashIn(sent);
+    if (hash !== undefined) return this.#complete(sent, hash, authenticate);
+    if (hasText(sent)) return sent;
+    throw badRequest('the request has a query, or the documentId of a registered document');
+  }
+
+  async #complete(sent: SentOperation, hash: string, authenticate: () => Promise<Viewer>): Promise<OperationParams> {
+    const { query } = sent;
+    if (query) {
+      if (!isHashOf(hash, query)) throw badRequest('provided sha does not match query');
+      if (this.#automatic) await this.#remember(query, hash, authenticate);
+      return { ...sent, query };
+    }
+    const viewer = await authenticate();
+    const text =
+      (await this.#trusted.find(viewer.platformId, hash)) ?? this.#automatic?.get(keyOf(viewer.platformId, hash));
+    if (text === undefined) throw this.#unknown(viewer);
+    return { ...sent, query: text };
+  }
+
+  /** Tells whether the platform of a viewer has registered a document. */
+  isRegistered({ platformId }: Viewer, document: DocumentNode): Promise<boolean> {
+    const digest = this.#digests.get(document) ?? documentDigest(document.loc?.source.body ?? '');
+    this.#digests.set(document, digest);
+    return this.#trusted.has(platformId, digest);
+  }
+
+  /**
+   * Refuses a document that is not registered.
+   * @throws GraphQLError QUERY_NOT_IN_SAFELIST
+   */
+  async check(viewer: Viewer, document: DocumentNode): Promise<void> {
+    if (await this.isRegistered(viewer, document)) return;
+    throw failure('QUERY_NOT_IN_SAFELIST', 'this token may send registered documents only, and this is none', {
+      status: 403,
+    });
+  }
+
+  async #remember(text: string, hash: string, authenticate: () => Promise<Viewer>): Promise<void> {
+    const { platformId, trustedDocumentsOnly } = await authenticate();
+    if (!trustedDocumentsOnly) this.#automatic?.set(keyOf(platformId, hash), text);
+  }
+
+  /**
+   * Creates the error of an unknown hash, in the words that clients know: after PersistedQueryNotFound they send the text with its
+   * hash, after PersistedQueryNotSupported they send no more hashes.
+   */
+  #unknown({ trustedDocumentsOnly }: Viewer) {
+    if (trustedDocumentsOnly) {
+      const message = 'no document is registered with this hash, and this token may send registered documents only';
+      return failure('PERSISTED_QUERY_NOT_IN_LIST', message, { status: 403 });
+    }
+    return this.#automatic
+      ? failure('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')
+      : failure('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
+  }
+}
+
+function hasText(sent: SentOperation): sent is OperationParams {
+  return typeof sent.query === 'string' && sent.query !== '';
+}
+
+/** Returns the hash by which an operation is sent: of GraphQL over HTTP, or of Apollo's extension, which others use, too. */
+function hashIn({ documentId, extensions }: SentOperation): string | undefined {
+  if (documentId) return plainHash(documentId);
+  const persisted = extensions?.persistedQuery;
+  const hash = typeof persisted === 'object' && persisted !== null && 'sha256Hash' in persisted && persisted.sha256Hash;
+  return typeof hash === 'string' && hash !== '' ? plainHash(hash) : undefined;
+}
+
+function keyOf(platformId: string, hash: string): string {
+  return `${platformId} ${hash}`;
+}

@@ -1,0 +1,211 @@
+import type { GraphQLError } from 'graphql';
+import { createYoga, type GraphQLParams, type Plugin, type YogaInitialContext } from 'graphql-yoga';
+import type { Logger } from 'pino';
+import { outsideWait } from '../../../core/outside-wait.ts';
+import { databaseAway, refusalIn } from '../../../core/refusal.ts';
+import type { ExpensiveTurns, TakeTurn } from '../../../core/turn.ts';
+import { type RateLimits, rateLimitFields } from '../../../domain/access/limits/rate-limits.ts';
+import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
+import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
+import type { ClientTokens } from '../../../domain/access/tokens/client-tokens.ts';
+import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
+import type { Sessions } from '../../../domain/access/tokens/sessions.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import type { Feed } from '../../../domain/events/feed.ts';
+import type { Replicas } from '../../../infra/database/replicas/replicas.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
+import type { Context } from '../context.ts';
+import type { TrustedDocuments } from '../documents/trusted-documents.ts';
+import { badRequest, failure, tooManyRequests } from '../failure.ts';
+import { Operations, type Transport } from './operations.ts';
+import { presentError } from './present-error.ts';
+import { operationOf } from './read-operation.ts';
+import { schema } from './schema.ts';
+import { SentDocuments } from './sent-documents.ts';
+import { asResults } from './stream-messages.ts';
+import { useRequests } from './use-requests.ts';
+
+/** What the GraphQL endpoint is served with. */
+export interface GraphqlOptions {
+  readonly payments: Payments;
+  readonly feed: Feed;
+  readonly credentials: Credentials;
+  readonly clientTokens: ClientTokens;
+  /** The documents that platforms have registered. */
+  readonly trusted: TrustedDocuments;
+  /** Counts the documents that are executed. */
+  /** Whether clients may have documents remembered under their hashes. */
+  readonly automaticPersistedQueries: boolean;
+  readonly sessions: Sessions;
+  /** The standbys that answer queries, where there are any. */
+  readonly replicas: Replicas | undefined;
+  /** How many subscriptions each token may have open. */
+  readonly streams: TokenCap;
+  readonly takeTurn: TakeTurn;
+  readonly expensive: ExpensiveTurns;
+  readonly limits: RateLimits;
+  readonly pace: RefusalPace;
+  /** How old a stream's cursor may be, in days. */
+  readonly retentionDays: number;
+  /** The most that one read of an operation may bring, in bytes. */
+  readonly maxAnswerBytes: number;
+  /** The time limit of an operation, in milliseconds. */
+  readonly operationMs: number;
+  readonly webhooks: Webhooks;
+  readonly introspection: boolean;
+  /** Whether every answer has its document's cost, or only those of requests that ask for it. */
+  readonly reportsCost: boolean;
+  readonly log: Logger;
+}
+
+/** The server of the GraphQL endpoint, for its transports. */
+export interface GraphqlServer {
+  /** Runs the operations of every transport. */
+  readonly operations: Operations;
+  /** Answers over HTTP: event streams with a connection of their own, and requests that are unusual or malformed. */
+  readonly yoga: ReturnType<typeof createYogaServer>;
+}
+
+/** Creates the server of the GraphQL endpoint. */
+export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
+  const { introspection, operationMs, reportsCost, sessions, replicas, streams, takeTurn, log } = options;
+  const operations = new Operations({
+    schema,
+    sent: new SentDocuments(options.trusted, options.automaticPersistedQueries),
+    introspection,
+    operationMs,
+    reportsCost,
+    sessions,
+    replicas,
+    streams,
+    takeTurn,
+    expensive: options.expensive,
+    countMore: (context, requests) => countMore(options, context, requests),
+    contextOf: (transport) => contextOf(options, transport),
+    present: (error) => presentError(error, log),
+  });
+  return { operations, yoga: createYogaServer(operations, options) };
+}
+
+/** Authenticates the caller and creates the context of its operation. */
+async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
+  const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes } = options;
+  const { authorization, session, response, resumeAfter, farewell } = transport;
+  const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
+    throw refusalIn(error) ? unavailable() : error;
+  });
+  if (!viewer) throw unauthenticated();
+  const closeForRetry = transport.closeForRetry ?? (() => response?.destroy());
+  const isAbandoned = transport.isGone ?? (() => response?.closed === true);
+  return {
+    ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes },
+    ...{ closeForRetry, isAbandoned, session, eventStream: response, resumeAfter, farewell },
+  };
+}
+
+/**
+ * Counts further requests of a caller, and says anew in the header fields how many more it may send. A refusal waits for its
+ * time (access/limits/refusal-pace.ts).
+ */
+async function countMore(
+  { limits, pace }: GraphqlOptions,
+  { viewer, eventStream: response }: Context,
+  requests: number,
+): Promise<GraphQLError | undefined> {
+  const { refusal, quotas } = limits.countMore(viewer, requests);
+  const fields = rateLimitFields(quotas);
+  if (fields && response?.headersSent === false) response.setHeader('ratelimit', fields.state);
+  if (!refusal) return undefined;
+  await outsideWait(pace.wait(viewer.platformId));
+  return tooManyRequests(refusal);
+}
+
+/** The context that http/server.ts and json-requests.ts pass to Yoga: the response that it writes. */
+interface YogaContext {
+  readonly res: NonNullable<Transport['response']>;
+}
+
+function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 'log'>) {
+  return createYoga<YogaContext, Context>({
+    schema,
+    graphqlEndpoint: '/graphql',
+    batching: false,
+    multipart: false,
+    parserAndValidationCache: false,
+    landingPage: false,
+    cors: false,
+    logging: false,
+    maskedErrors: { maskError: (error) => presentError(error, log) },
+    graphiql: false,
+    extraParamNames: ['documentId'],
+    context: ({ request, res, params }: YogaInitialContext & YogaContext) =>
+      operations.context(
+        { authorization: request.headers.get('authorization') ?? undefined, response: res },
+        { ...params, query: params.query ?? '' },
+      ),
+    plugins: [useRequests(), useSentDocuments(operations), useOperations(operations), refuseSubscriptions],
+  });
+}
+
+/** Returns a plugin that finds the text of documents that are sent by their hashes. */
+function useSentDocuments(operations: Operations): Plugin {
+  return {
+    async onParams({ request, params, setParams }) {
+      // Yoga refuses what is no request of GraphQL, after the plugins.
+      const sent = operationOf(params);
+      if (!sent) return;
+      const authorization = request.headers.get('authorization') ?? undefined;
+      const { documentId: _found, ...complete } = await operations.complete({ authorization }, sent);
+      // Its types differ only in what may be null, which Yoga takes as left out.
+      setParams(complete as GraphQLParams);
+    },
+  };
+}
+
+/** Returns a plugin that makes Yoga run operations as all other transports do. */
+export function useOperations(operations: Operations): Plugin {
+  return {
+    onParse({ setParseFn }) {
+      setParseFn((source) => operations.documents.parse(source.toString()));
+    },
+    onValidate({ context, setValidationFn }) {
+      const { operationName, variables } = context.params;
+      setValidationFn((_schema, document) => operations.documents.check({ document, operationName, variables }));
+    },
+    onExecute({ setExecuteFn }) {
+      setExecuteFn((args) => operations.execute(args));
+    },
+    onSubscribe({ setSubscribeFn }) {
+      setSubscribeFn(async (args) => asResults(await operations.subscribe(args)));
+    },
+  };
+}
+
+/**
+ * Refuses subscriptions over transports for one answer. Streams are served elsewhere (src/api/graphql/transports); Yoga would
+ * open one even where it can only answer 406, and never end it.
+ */
+const refuseSubscriptions: Plugin = {
+  onSubscribe({ setSubscribeFn }) {
+    const message = 'a subscription needs an event stream (Accept: text/event-stream) or a socket';
+    setSubscribeFn(() => ({ errors: [badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 })] }));
+  },
+};
+
+/** Creates the error of missing, malformed, unknown or revoked credentials: one for all of them. */
+export function unauthenticated(): GraphQLError {
+  return failure(
+    'UNAUTHENTICATED',
+    'credentials are missing, wrong or expired: send Authorization: Basic base64(clientId:secret), or Bearer with a client token',
+    { status: 401 },
+  );
+}
+
+/** Creates the error of a request that cannot be authenticated, since the database is out of reach. Nothing has run. */
+export function unavailable(): GraphQLError {
+  return badRequest(databaseAway, {
+    code: 'SERVICE_UNAVAILABLE',
+    status: 503,
+    headers: { 'retry-after': '1' },
+  });
+}

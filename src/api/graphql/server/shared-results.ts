@@ -1,0 +1,147 @@
+import {
+  type ASTNode,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
+  visit,
+} from 'graphql';
+import { inTurn, type TakeTurn } from '../../../core/turn.ts';
+import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
+import { type Context, contextIn } from '../context.ts';
+
+/** How many results a group stores: its members get an event at about the same time, or else execute it again. */
+const maxStored = 32;
+
+/** The subscriptions that get the same result for the same event. */
+interface Group {
+  members: number;
+  readonly args: ExecutionArgs;
+  /** The newest results as JSON, by the payload of the event. */
+  readonly texts: Map<unknown, Promise<string>>;
+}
+
+/** A subscription in its group. */
+export interface Follower {
+  /** Executes the subscription's document for one payload of its stream, or takes the result of another follower. Returns JSON. */
+  textOf(payload: unknown): Promise<string>;
+  leave(): void;
+}
+
+/**
+ * Executes the events of subscriptions, once for all that would get the same: the same document and variables, on behalf of
+ * callers that may see and do the same. A thousand followers of one thing cost one execution and one serialization.
+ */
+export class SharedResults {
+  readonly #groups = new WeakMap<OperationDefinitionNode, Map<string, Group>>();
+  readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
+  readonly #takeTurn: TakeTurn;
+
+  /**
+   * @param serialize converts a result to the JSON that clients get
+   * @param takeTurn waits for the turn of an execution, among all that its platform asks for
+   */
+  constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string, takeTurn: TakeTurn) {
+    this.#serialize = serialize;
+    this.#takeTurn = takeTurn;
+  }
+
+  /** Adds a subscription to its group. */
+  join(args: ExecutionArgs): Follower {
+    const operation = getOperationAST(args.document, args.operationName);
+    if (!operation) throw new Error('a subscription has an operation');
+    const groups = this.#groups.get(operation) ?? new Map<string, Group>();
+    this.#groups.set(operation, groups);
+    const key = groupKey(operation, args);
+    const group = groups.get(key) ?? newGroup(args);
+    groups.set(key, group);
+    group.members += 1;
+    let hasLeft = false;
+    return {
+      textOf: (payload) => this.#textOf(group, payload),
+      leave: () => {
+        if (hasLeft) return;
+        hasLeft = true;
+        group.members -= 1;
+        if (group.members === 0 && groups.get(key) === group) groups.delete(key);
+      },
+    };
+  }
+
+  #textOf(group: Group, payload: unknown): Promise<string> {
+    const stored = group.texts.get(payload);
+    if (stored) return stored;
+    const text = this.#execute(group.args, payload);
+    if (group.members === 1) return text;
+    group.texts.set(payload, text);
+    if (group.texts.size > maxStored) for (const oldest of group.texts.keys()) if (group.texts.delete(oldest)) break;
+    return text;
+  }
+
+  async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
+    const { platformId } = contextIn(args).viewer;
+    // Whichever follower asks first: all are of this platform.
+    const turn = await this.#takeTurn(platformId);
+    const result = await inTurn(turn, () =>
+      asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
+    );
+    return this.#serialize(result, args);
+  }
+}
+
+function newGroup(args: ExecutionArgs): Group {
+  const group: Group = {
+    members: 0,
+    texts: new Map(),
+    args: {
+      ...args,
+      // On behalf of all members: what one of them does ends nothing for the others.
+      contextValue: {
+        ...contextIn(args),
+        isAbandoned: () => group.members === 0,
+        closeForRetry: () => undefined,
+      } satisfies Context,
+    },
+  };
+  return group;
+}
+
+/** Returns the key of what decides a result beside the document: the caller's scope, and the variables below the root field. */
+function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
+  const { document, variableValues } = args;
+  // A caller is known by everything but its token: whatever else it has may decide what it sees.
+  const { tokenId: _token, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
+  // A variable that is not given is not one that is null.
+  const variables = variablesBelowRoot(operation, document).map((name) =>
+    variableValues && name in variableValues ? [name, variableValues[name]] : [name],
+  );
+  return JSON.stringify([scope, variables]);
+}
+
+const variableNames = new WeakMap<OperationDefinitionNode, readonly string[]>();
+
+/** Finds the variables that a result may depend on: all but those in arguments of the subscription's own field. */
+function variablesBelowRoot(operation: OperationDefinitionNode, document: DocumentNode): readonly string[] {
+  const known = variableNames.get(operation);
+  if (known) return known;
+  const names = new Set<string>();
+  const rootArguments = new Set<ASTNode>(
+    operation.selectionSet.selections.flatMap((selection) =>
+      selection.kind === Kind.FIELD ? (selection.arguments ?? []) : [],
+    ),
+  );
+  visit(document, {
+    // Its variables are declared there, and not used.
+    VariableDefinition: () => false,
+    Argument: (argument) => (rootArguments.has(argument) ? false : undefined),
+    Variable({ name }) {
+      names.add(name.value);
+    },
+  });
+  const found = [...names];
+  variableNames.set(operation, found);
+  return found;
+}

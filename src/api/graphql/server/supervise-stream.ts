@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http';
+import type { ExecutionArgs, GraphQLError } from 'graphql';
+import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
+import { mayDoAllThat, type Viewer } from '../../../domain/access/viewer.ts';
+import { contextIn } from '../context.ts';
+import { failure } from '../failure.ts';
+import type { SentDocuments } from './sent-documents.ts';
+
+/** A reader that has taken nothing from its event stream for this long is considered gone. */
+const stallTimeoutMs = 30_000;
+
+/** The time between the last message to a reader and the close of its connection. */
+const closeDelayMs = 200;
+
+/** Writes the last message of a stream, which says why its connection is cut. */
+export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
+
+/**
+ * Holds a subscription that has been opened, in the session of its connection: an event stream gets one of its own.
+ * @returns its end, or the error where the token that the connection has by now could not begin it
+ */
+export async function holdStream(
+  { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },
+  args: ExecutionArgs,
+): Promise<(() => void) | GraphQLError> {
+  const { viewer: begun, session, eventStream, farewell } = contextIn(args);
+  const held = session ?? (eventStream && farewell && superviseStream(sessions, begun, eventStream, farewell));
+  if (!held) return () => undefined;
+  // It goes on with all that the token may do with which it was begun.
+  const end = await held.begin(
+    async (viewer) =>
+      mayDoAllThat(viewer, begun) && (!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document)),
+  );
+  return end ?? failure('FORBIDDEN', 'the token that has renewed this connection may not do this');
+}
+
+/**
+ * Supervises an event stream (SSE) for as long as it is open, and closes it when its token ends or may not do it any more, the
+ * server stops or its reader stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after a cut,
+ * and takes `complete` as the end. What became of the token is sent as an error before the cut.
+ * @param farewell writes that error
+ */
+export function superviseStream(
+  sessions: Sessions,
+  viewer: Viewer,
+  response: ServerResponse,
+  farewell: Farewell,
+): Session {
+  let stalledSince: number | undefined;
+  const session = sessions.open(viewer, {
+    forbid: ({ code, message }) => {
+      session.close();
+      farewell({ errors: [{ message, extensions: { code } }] });
+      // A reader whose connection is cut at once may drop what it has just received.
+      setTimeout(() => response.destroy(), closeDelayMs);
+    },
+    leave: () => response.destroy(),
+    check: () => {
+      if (!response.writableNeedDrain) stalledSince = undefined;
+      else if (stalledSince === undefined) stalledSince = performance.now();
+      else if (performance.now() - stalledSince > stallTimeoutMs) response.destroy();
+    },
+  });
+  if (response.destroyed) session.close();
+  response.once('close', () => session.close());
+  return session;
+}

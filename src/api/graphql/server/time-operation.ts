@@ -1,0 +1,38 @@
+import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperationAST, Kind } from 'graphql';
+import { requestSeconds } from '../../../infra/instruments/instruments.ts';
+import { noteOperation } from '../../../infra/instruments/request-facts.ts';
+import { inSpan } from '../../../infra/instruments/spans.ts';
+import { TextAnswer } from '../reading/text-answer.ts';
+
+/** The labels of each document that names no operation of several: most requests repeat one. */
+const labels = new WeakMap<DocumentNode, string>();
+
+/** Executes a valid operation in a span, and records its time under its root field and the code of its first error. */
+export async function timeOperation<Answer extends ExecutionResult | TextAnswer>(
+  args: ExecutionArgs,
+  execute: () => Promise<Answer>,
+): Promise<Answer> {
+  const operation = labelOf(args);
+  noteOperation(operation);
+  const end = requestSeconds.startTimer({ api: 'graphql', operation });
+  const answer = await inSpan(
+    operation,
+    { attributes: { 'graphql.operation.name': args.operationName ?? '' } },
+    execute,
+  );
+  const code = answer instanceof TextAnswer ? undefined : answer.errors?.[0]?.extensions.code;
+  end({ code: typeof code === 'string' ? code : 'ok' });
+  return answer;
+}
+
+/** Returns the kind of an operation and its root field, which the schema has: "several" for several, so that there are few labels. */
+function labelOf({ document, operationName }: ExecutionArgs): string {
+  const known = labels.get(document);
+  if (known !== undefined) return known;
+  const operation = getOperationAST(document, operationName);
+  const [first, ...others] = operation?.selectionSet.selections ?? [];
+  const field = first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'several';
+  const label = `${operation?.operation} ${field}`;
+  if (operationName == null) labels.set(document, label);
+  return label;
+}

@@ -1,0 +1,69 @@
+import type { FeedPosition } from '../../../domain/events/cursor.ts';
+import type { ResumePoint } from '../../../domain/events/resume-point.ts';
+
+/** A socket is asked how far its client is after this time, in milliseconds, or so many messages, as in a replay. */
+const askMs = 250;
+const askMessages = 50;
+
+/**
+ * What the client of one socket has had of its streams that resume by a key. Clients of graphql-transport-ws answer a ping by
+ * a pong with the same payload, after they have passed on every message before it: so a ping after a message asks for its
+ * acknowledgement, without any code of the app. One question is under way at a time.
+ */
+export class Acknowledgements {
+  readonly #sendPing: (payload: object) => void;
+  /** What was sent since the last question. */
+  #sent = new Map<ResumePoint, FeedPosition>();
+  #messages = 0;
+  /** What the question that is under way asks about. */
+  #asked: ReadonlyMap<ResumePoint, FeedPosition> | undefined;
+  #question = 0;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(sendPing: (payload: object) => void) {
+    this.#sendPing = sendPing;
+  }
+
+  /** Takes a message that was sent, and asks for its acknowledgement. */
+  noteSent(point: ResumePoint, position: FeedPosition): void {
+    point.noteSent(position.sequence);
+    this.#sent.set(point, position);
+    this.#messages += 1;
+    this.#ask();
+  }
+
+  /** Takes the payload of a pong. */
+  take(payload: Readonly<Record<string, unknown>> | undefined): void {
+    if (!this.#asked || payload?.acknowledge !== String(this.#question)) return;
+    for (const [point, position] of this.#asked) point.acknowledge(position);
+    this.#asked = undefined;
+    this.#ask();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#sent.clear();
+  }
+
+  #ask(): void {
+    if (this.#asked || this.#sent.size === 0) return;
+    const waitMs = this.#messages >= askMessages ? 0 : this.#askedAt + askMs - performance.now();
+    if (waitMs > 0) {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#ask();
+      }, waitMs).unref();
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#asked = this.#sent;
+    this.#sent = new Map();
+    this.#messages = 0;
+    this.#question += 1;
+    this.#askedAt = performance.now();
+    // As text: a number may not come back as it was.
+    this.#sendPing({ acknowledge: String(this.#question) });
+  }
+}

@@ -1,0 +1,103 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ExecutionResult } from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+import { bodyText } from '../../http/bodies/body.ts';
+import { withoutStatus } from '../failure.ts';
+import type { Operations } from '../server/operations.ts';
+import { operationOf, readOperation } from '../server/read-operation.ts';
+import type { SentOperation } from '../server/sent-documents.ts';
+import type { StreamMessage } from '../server/stream-messages.ts';
+import { readQuery } from '../server/use-requests.ts';
+import { statusOf } from './json-requests.ts';
+import { beginEventStream, compressEvents, endStream, sendEvent } from './server-events.ts';
+
+/** Answers a subscription that asks for an event stream. Returns false for any other request, before anything is executed. */
+export type DistinctConnections = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+) => Promise<boolean>;
+
+/** A client waits this long before it opens a stream again, in milliseconds: not all at once after a restart. */
+const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
+
+interface DistinctConnectionOptions {
+  readonly operations: Operations;
+  /** How often an open stream sends a sign of life, in milliseconds. */
+  readonly keepAliveMs: number;
+  /** Whether event streams are compressed for clients that take it. */
+  readonly compresses: boolean;
+}
+
+/**
+ * Serves subscriptions as event streams with a connection each (the distinct connections mode of graphql-sse's PROTOCOL.md).
+ * Each message has its cursor as `id`, and a request's Last-Event-ID resumes after it, so that clients of the HTML standard
+ * resume by themselves.
+ */
+export function createDistinctConnections(options: DistinctConnectionOptions): DistinctConnections {
+  const { operations, keepAliveMs, compresses } = options;
+  return async (request, response, body) => {
+    const params = readParams(request, body);
+    if (!params) return false;
+    const { authorization, 'last-event-id': lastEventId } = request.headers;
+    // Undefined where proxies or libraries send it more than once.
+    const resumeAfter = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
+    const farewell = (refusal: object) => void sendNext(response, JSON.stringify(refusal));
+    const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, params);
+    if (!('document' in prepared) || !prepared.isSubscription) return false;
+    const stream = await operations.subscribe(prepared);
+    if (!response.destroyed) {
+      if (compresses) compressEvents(request, response);
+      const status = isAsyncIterable(stream) ? 200 : statusOf(stream, 'application/json');
+      const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
+      beginEventStream(response, status, { keepAliveMs, retryMs });
+    }
+    await (isAsyncIterable(stream) ? sendStream(response, stream) : sendRefusal(response, stream));
+    return true;
+  };
+}
+
+/** Tells whether a request is for an event stream. */
+export function wantsEvents({ headers: { accept } }: IncomingMessage): boolean {
+  return accept?.includes('text/event-stream') ?? false;
+}
+
+/** Reads the operation of a request. Undefined where it is malformed. */
+function readParams(request: IncomingMessage, body: Buffer): SentOperation | undefined {
+  if (request.method === 'GET') {
+    try {
+      return operationOf(readQuery(new URL(`http://localhost${request.url}`).searchParams));
+    } catch {
+      return undefined;
+    }
+  }
+  const text = request.method === 'POST' ? bodyText(body) : undefined;
+  return text === undefined ? undefined : readOperation(text);
+}
+
+function sendNext(response: ServerResponse, data: string, id?: string): Promise<void> {
+  return sendEvent(response, { event: 'next', data, id });
+}
+
+async function sendStream(response: ServerResponse, stream: AsyncIterableIterator<StreamMessage>): Promise<void> {
+  response.once('close', () => stream.return?.());
+  if (response.destroyed) await stream.return?.();
+  try {
+    for await (const { text, cursor } of stream) await sendNext(response, text, cursor);
+  } catch {
+    // Clients take `complete` as the end, and a cut as a reason to resume.
+    response.destroy();
+    return;
+  }
+  await complete(response);
+}
+
+async function sendRefusal(response: ServerResponse, { errors = [], ...rest }: ExecutionResult): Promise<void> {
+  await sendNext(response, JSON.stringify({ ...rest, errors: errors.map(withoutStatus) }));
+  await complete(response);
+}
+
+async function complete(response: ServerResponse): Promise<void> {
+  await sendEvent(response, { event: 'complete', data: '' });
+  endStream(response);
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import { acceptsEncoding } from '../../http/bodies/answer.ts';
+
+/**
+ * Event streams in the format of the HTML standard (server-sent events), as GraphQL over SSE uses it: messages with a type and
+ * JSON, comments as signs of life.
+ */
+
+/** What compresses the event streams that are compressed. */
+const compressors = new WeakMap<ServerResponse, Writable>();
+
+/**
+ * Little memory for each stream (some 20 KiB instead of 260): what repeats lies in the messages just before. Each message is
+ * flushed, so that none waits for the next one.
+ */
+const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
+
+/** Compresses the event stream that will begin on a response, where its client takes that. */
+export function compressEvents(request: IncomingMessage, response: ServerResponse): void {
+  if (!acceptsEncoding(request, 'gzip')) return;
+  const compressor = createGzip(compression);
+  compressors.set(response, compressor);
+  response.setHeader('content-encoding', 'gzip');
+  compressor.pipe(response);
+  response.once('close', () => compressor.destroy());
+}
+
+/** Returns where the text of a response is written. */
+function bodyOf(response: ServerResponse): Writable {
+  return compressors.get(response) ?? response;
+}
+
+/**
+ * Begins an event stream and sends a sign of life now and then. That is a comment line alone: a blank line after it would be
+ * an empty message to some parsers.
+ * @param status the status of the response
+ * @param keepAliveMs the milliseconds between two signs of life
+ * @param retryMs how many milliseconds a client of the standard waits before it reconnects
+ */
+export function beginEventStream(
+  response: ServerResponse,
+  status: number,
+  { keepAliveMs, retryMs }: { readonly keepAliveMs: number; readonly retryMs: number },
+): void {
+  response.writeHead(status, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    // Proxies that buffer a whole response would never pass an event stream on.
+    'x-accel-buffering': 'no',
+  });
+  const body = bodyOf(response);
+  body.write(`:\nretry: ${retryMs}\n`);
+  const ping = setInterval(() => {
+    if (!body.writableNeedDrain) body.write(':\n');
+  }, keepAliveMs).unref();
+  response.once('close', () => clearInterval(ping));
+}
+
+/** A message of an event stream. */
+export interface ServerEvent {
+  readonly event: 'next' | 'complete';
+  /** JSON, in one line; '' for none. */
+  readonly data: string;
+  /** What a client sends as Last-Event-ID when it reconnects. */
+  readonly id?: string | undefined;
+}
+
+/** Sends a message and waits until the connection takes more, so that nothing runs ahead of the reader. */
+export async function sendEvent(response: ServerResponse, { event, data, id }: ServerEvent): Promise<void> {
+  if (response.destroyed) return;
+  const body = bodyOf(response);
+  if (body.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`)) return;
+  await new Promise<void>((resolve) => {
+    const resume = () => {
+      body.off('drain', resume);
+      response.off('close', resume);
+      resolve();
+    };
+    body.on('drain', resume);
+    response.on('close', resume);
+  });
+}
+
+/** Ends a stream after what has been sent. */
+export function endStream(response: ServerResponse): void {
+  bodyOf(response).end();
+}

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import type { ExecutionResult } from 'graphql';
+import { isAsyncIterable } from 'graphql-yoga';
+import type { WorkTurn } from '../../../core/turn.ts';
+import { positionOf } from '../../../domain/events/cursor.ts';
+import type { ResumeKey, ResumePoint } from '../../../domain/events/resume-point.ts';
+import type { ResumePoints } from '../../../domain/events/resume-points.ts';
+import { iterateAsRequest, type RequestFacts } from '../../../infra/instruments/request-facts.ts';
+import type { Operations, Prepared } from '../server/operations.ts';
+import { unavailable } from '../server/server.ts';
+import type { StreamMessage } from '../server/stream-messages.ts';
+import { closeTryAgain, type Extra } from './socket-sessions.ts';
+
+/** An operation that may run, and the socket that it came on. */
+export interface SocketOperation extends Prepared {
+  readonly id: string;
+  readonly extra: Extra;
+  /** What the log says of it. */
+  readonly facts: RequestFacts;
+  /** The key by which its stream resumes. */
+  readonly resumeKey: ResumeKey | undefined;
+  /** Its turn, which ends when it is answered or its stream is open. */
+  readonly turn: WorkTurn;
+}
+
+/** What the streams of sockets are opened with. */
+export interface SocketStreams {
+  readonly operations: Operations;
+  readonly resumePoints: ResumePoints;
+}
+
+/** Opens the stream of an operation: of one with a resume key after the last message that its client has acknowledged. */
+export async function openSocketStream(
+  { operations, resumePoints }: SocketStreams,
+  operation: SocketOperation,
+): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
+  const { extra, facts, resumeKey, contextValue } = operation;
+  let point: ResumePoint | undefined;
+  try {
+    point = resumeKey && (await resumePoints.open(resumeKey));
+    const stream = await operations.subscribe({
+      ...operation,
+      ...(point && { contextValue: { ...contextValue, resumePoint: point, resumeAfter: point.resumeAfter } }),
+    });
+    if (isAsyncIterable(stream)) return sendAll(iterateAsRequest(facts, stream), operation, point);
+    point?.close(false);
+    return stream;
+  } catch (error) {
+    point?.close(false);
+    if (resumeKey === undefined) throw error;
+    // The database did not answer: the client comes back.
+    extra.socket.close(closeTryAgain, 'try again');
+    return { errors: [unavailable()] };
+  }
+}
+
+/** Sends a message with a payload that is JSON already. Resolves when the system has taken it. */
+function sendNext({ socket, request }: Extra, id: string, payload: string): Promise<void> {
+  if (socket.readyState !== socket.OPEN) return Promise.resolve();
+  const connection = request.socket;
+  if (connection.writableCorked === 0) {
+    // What other operations of this socket send meanwhile goes to the system in the same call.
+    connection.cork();
+    process.nextTick(() => connection.uncork());
+  }
+  return new Promise((resolve, reject) => {
+    const text = `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`;
+    socket.send(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/**
+ * Sends the messages of a stream as they are. To graphql-ws, which would serialize each for itself, it is a stream without
+ * messages that ends when this one ends.
+ */
+function sendAll(
+  stream: AsyncIterableIterator<StreamMessage>,
+  { id, extra, contextValue }: SocketOperation,
+  point: ResumePoint | undefined,
+): AsyncIterableIterator<ExecutionResult> {
+  let isStopped = false;
+  const send = ({ text, cursor }: StreamMessage): Promise<void> => {
+    const sent = sendNext(extra, id, text);
+    const position = cursor === undefined ? undefined : positionOf(contextValue.viewer.platformId, cursor);
+    if (position && point) extra.acknowledgements?.noteSent(point, position);
+    return sent;
+  };
+  return {
+    async next() {
+      try {
+        for (;;) {
+          const { done, value } = await stream.next();
+          if (done || isStopped) {
+            point?.close(false);
+            return { done: true, value: undefined };
+          }
+          await send(value);
+        }
+      } catch (error) {
+        point?.close(false);
+        // A stream that throws is not returned by its reader, and one whose socket has broken would go on without one.
+        await stream.return?.();
+        if (isOpen(extra)) throw error;
+        // The connection has broken. Once the socket has noticed, graphql-ws tells nobody that the operation is over.
+        if (extra.socket.readyState !== extra.socket.CLOSED) await once(extra.socket, 'close');
+        return { done: true, value: undefined };
+      }
+    },
+    async return() {
+      isStopped = true;
+      // On an open socket the client has ended it itself, and does not come back.
+      point?.close(isOpen(extra));
+      await stream.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** Says whether a socket is open. Its connection may have broken, and the socket not have noticed yet. */
+function isOpen({ socket, request }: Extra): boolean {
+  return socket.readyState === socket.OPEN && !request.socket.destroyed;
+}

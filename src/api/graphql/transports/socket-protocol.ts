@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
+import type { Logger } from 'pino';
+import type { RawData, WebSocket, WebSocketServer } from 'ws';
+import { InexactJson, parseJson } from '../../../core/json.ts';
+import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
+import type { Extra } from './socket-sessions.ts';
+
+/** What sockets are served with, beside the hooks of the protocol. */
+interface ProtocolOptions {
+  readonly pace: RefusalPace;
+  readonly addressOf: (request: IncomingMessage) => string;
+  /** How often a client must show that it is there, in milliseconds. */
+  readonly keepAliveMs: number;
+  readonly log: Logger;
+}
+
+/** How clients are refused who break the protocol; 4403 and 4408 are no breaches. */
+const breaches: ReadonlySet<number> = new Set([
+  CloseCode.BadRequest,
+  CloseCode.Unauthorized,
+  CloseCode.SubprotocolNotAcceptable,
+  CloseCode.SubscriberAlreadyExists,
+  CloseCode.TooManyInitialisationRequests,
+]);
+
+/** The messages that clients send. */
+const sentByClients: ReadonlySet<unknown> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
+
+/**
+ * Serves graphql-transport-ws on the sockets of a server. graphql-ws has the same for `ws`, which prints the stack of each error that
+ * a client causes. Here who breaks the protocol gets one line in the log, and is closed when a refusal may be sent.
+ * @returns the function that closes the server, when its sockets have closed
+ */
+export function serveProtocol(
+  sockets: WebSocketServer,
+  hooks: ServerOptions<Record<string, unknown>, Extra>,
+  options: ProtocolOptions,
+): () => Promise<void> {
+  const protocol = makeServer(hooks);
+  sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
+    const extra: Extra = { socket, request };
+    const close = (code: number, reason: string) =>
+      breaches.has(code) ? void refuse(options, extra, code, reason) : socket.close(code, reason);
+    const closed = protocol.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => send(socket, text),
+        close,
+        onMessage: (handle) => {
+          socket.on('message', (data, isBinary) => {
+            if (extra.isRefused) return;
+            const wrong = isBinary ? 'messages are text' : wrongIn(data, extra);
+            if (wrong !== undefined) return close(CloseCode.BadRequest, wrong);
+            handle(String(data)).catch((error: unknown) => {
+              options.log.error({ err: error }, 'a message of a socket failed');
+              socket.close(CloseCode.InternalServerError, 'Internal server error');
+            });
+          });
+        },
+      },
+      extra,
+    );
+    // ws closes the socket by itself: a message that is too long, or text that is not UTF-8.
+    socket.on('error', (error) => logBreach(options, extra, error.message));
+    const stopPings = watch(socket, options.keepAliveMs);
+    socket.once('close', (code, reason) => {
+      stopPings();
+      closed(code, String(reason)).catch((error: unknown) => options.log.error({ err: error }, 'a socket did not end'));
+    });
+  });
+  return async () => {
+    const closed = once(sockets, 'close');
+    sockets.close();
+    await closed;
+  };
+}
+
+/** Says what is wrong with a message. What is not exact in the payload of an operation is noted: it is an error of that operation. */
+function wrongIn(data: RawData, extra: Extra): string | undefined {
+  const text = String(data);
+  let message: unknown;
+  try {
+    message = parseJson(text);
+  } catch (error) {
+    if (!(error instanceof InexactJson)) return 'a message is not well-formed JSON';
+    if (error.path.length < 2 || error.path[0] !== 'payload') return error.message;
+    message = JSON.parse(text);
+    if (typeOf(message) !== 'subscribe') return error.message;
+    extra.inexact = error;
+  }
+  const type = typeOf(message);
+  return sentByClients.has(type) ? undefined : 'a message has a type that clients send';
+}
+
+function typeOf(message: unknown): unknown {
+  return typeof message === 'object' && message !== null && 'type' in message ? message.type : undefined;
+}
+
+/** Closes the socket of a client that has broken the protocol, when it may be refused. Nothing that it sends meanwhile counts. */
+async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
+  const { socket, session } = extra;
+  if (extra.isRefused) return;
+  extra.isRefused = true;
+  logBreach(options, extra, reason);
+  if (socket.readyState === socket.OPEN) socket.pause();
+  await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);
+  // A paused socket would not see the answer to its close.
+  socket.resume();
+  socket.close(code, closeReason(reason));
+}
+
+function logBreach({ log, addressOf }: ProtocolOptions, { request }: Extra, reason: string): void {
+  log.info({ address: addressOf(request), reason }, 'a client has broken the protocol of sockets: it is disconnected');
+}
+
+/** The most bytes of a reason (RFC 6455, 5.5). */
+const maxReason = 123;
+
+function closeReason(reason: string): string {
+  return Buffer.byteLength(reason) <= maxReason ? reason : 'Invalid message received';
+}
+
+/** Sends a message. Resolves when the system has taken it. */
+function send(socket: WebSocket, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (socket.readyState !== socket.OPEN) return resolve();
+    socket.send(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Pings a client, and cuts its connection where it does not answer until the next ping. Returns the function that ends this. */
+function watch(socket: WebSocket, everyMs: number): () => void {
+  let isThere = true;
+  socket.on('pong', () => {
+    isThere = true;
+  });
+  const timer = setInterval(() => {
+    if (socket.readyState !== socket.OPEN) return;
+    if (!isThere) return socket.terminate();
+    isThere = false;
+    socket.ping();
+  }, everyMs);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,183 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import type { WebSocket } from 'ws';
+import type { InexactJson } from '../../../core/json.ts';
+import type { TakeTurn } from '../../../core/turn.ts';
+import { RateLimited, type RateLimits } from '../../../domain/access/limits/rate-limits.ts';
+import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
+import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
+import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
+import type { Connection, Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { ResumePoints } from '../../../domain/events/resume-points.ts';
+import type { ClientFacts } from '../../../infra/instruments/request-facts.ts';
+import type { Operations } from '../server/operations.ts';
+import type { Acknowledgements } from './acknowledgements.ts';
+
+/** The limits of one socket. */
+export const socketLimits = {
+  /** The most operations at once. */
+  operations: 20,
+  frameBytes: 64 * 1024,
+  initSeconds: 3,
+  /** How long a client may take to answer the close of its socket. */
+  closeMs: 1_000,
+  /** The most that may be buffered for one reader. */
+  bufferedBytes: 1024 * 1024,
+} as const;
+
+/**
+ * Try again later: the reader was too slow, the token has too many sockets or has made too many requests, or the database is
+ * away; or the server stops. Stock clients reconnect after either code. They take 4429, too many requests, as final.
+ */
+export const closeTryAgain = 1013;
+export const closeRestart = 1012;
+/** The token has ended or is not valid: the client needs another. */
+const closeForbidden = 4403;
+
+/** The state of one socket. */
+export type Extra = {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  authorization?: string;
+  session?: Session;
+  /** What the client calls itself. */
+  client?: ClientFacts | undefined;
+  /** How many operations are under way, those too that the client has ended and the service has not yet. */
+  operations?: number;
+  /** Whether each subscription resumes by its own id, when it is sent again on another socket. */
+  resumes?: boolean;
+  acknowledgements?: Acknowledgements;
+  /** What is not exact in the operation that has arrived. */
+  inexact?: InexactJson | undefined;
+  /** Whether its client has broken the protocol: the socket is about to be closed. */
+  isRefused?: boolean;
+};
+
+/** What sockets are served with. */
+export interface SocketOptions {
+  readonly operations: Operations;
+  readonly credentials: Credentials;
+  readonly sessions: Sessions;
+  /** How many sockets each token may have open. */
+  readonly sockets: TokenCap;
+  readonly resumePoints: ResumePoints;
+  /** How many subscriptions each token may have open: as many resume keys its subject may have. */
+  readonly streams: TokenCap;
+  readonly limits: RateLimits;
+  /** Notes that the client of a connection has shown right credentials. */
+  readonly noteKnown: (socket: Socket) => void;
+  readonly pace: RefusalPace;
+  readonly takeTurn: TakeTurn;
+  /** The address of a client, as limits count it. */
+  readonly addressOf: (request: IncomingMessage) => string;
+  /** Whether a page of this origin may open a socket. */
+  readonly acceptsOrigin: (request: IncomingMessage) => boolean;
+  readonly keepAliveMs: number;
+  readonly log: Logger;
+  /** Whether messages are compressed for clients that take it. */
+  readonly compresses: boolean;
+}
+
+/**
+ * Opens the session of a socket by the credentials of its first message.
+ * @returns false, not an exception, for bad credentials: clients take 4403 as "come back with better ones", 4500 as fatal
+ */
+export async function openSession(
+  options: SocketOptions,
+  extra: Extra,
+  authorization: string | undefined,
+): Promise<boolean> {
+  const { credentials, sessions, addressOf, pace } = options;
+  let failure: string | undefined;
+  const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch((error: unknown) => {
+    failure = error instanceof RateLimited ? error.message : 'try again';
+    return undefined;
+  });
+  if (!viewer) {
+    await pace.wait(`address ${addressOf(extra.request)}`);
+    // A failed lookup is no fault of the credentials: 1013 lets clients retry, an exception would be fatal to them.
+    if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
+    return false;
+  }
+  options.noteKnown(extra.request.socket);
+  const refusal = admitSocket(options, extra.socket, viewer);
+  if (refusal) {
+    await pace.wait(viewer.platformId);
+    extra.socket.close(closeTryAgain, refusal.message);
+    return false;
+  }
+  extra.authorization = authorization ?? '';
+  if (extra.socket.readyState === extra.socket.OPEN)
+    extra.session = sessions.open(viewer, superviseSocket(extra.socket));
+  return true;
+}
+
+/** Counts a socket against the limits of its token. Returns the error of one too many. */
+function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, viewer: Viewer): RateLimited | undefined {
+  const { refusal } = limits.count(viewer);
+  if (refusal) return refusal;
+  const end = sockets.open(viewer);
+  if (end instanceof RateLimited) return end;
+  if (socket.readyState === socket.OPEN) socket.once('close', end);
+  else end();
+  return undefined;
+}
+
+/** Counts an operation against the limits of its token. Returns the error of one too many, when it may be sent. */
+export async function countOperation(
+  { limits, pace }: SocketOptions,
+  { session }: Extra,
+): Promise<RateLimited | undefined> {
+  const refusal = session && limits.count(session.viewer).refusal;
+  if (refusal) await pace.wait(session.viewer.platformId);
+  return refusal;
+}
+
+/**
+ * Renews the session of a socket by the credentials in a ping, or closes the socket where they are not of the same subject, or may
+ * not do what is under way. Where they cannot be looked up now, the present ones stay.
+ */
+export async function renewSession(
+  { credentials, addressOf }: SocketOptions,
+  extra: Extra,
+  authorization: string | undefined,
+): Promise<void> {
+  if (authorization === undefined || !extra.session) return;
+  const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch(() => null);
+  if (viewer === null) return;
+  if (viewer && (await extra.session.renew(viewer))) extra.authorization = authorization;
+  else extra.socket.close(closeForbidden, 'not a good token of the same subject for all that is under way');
+}
+
+/** Returns how to close a socket whose token ends, whose server stops, or whose reader does not keep up. */
+function superviseSocket(socket: WebSocket): Connection {
+  return {
+    forbid: ({ message }) => socket.close(closeForbidden, message),
+    leave: () => socket.close(closeRestart, 'the server restarts: resume with after'),
+    check: () => {
+      if (socket.bufferedAmount > socketLimits.bufferedBytes)
+        socket.close(closeTryAgain, 'too slow: resume with after');
+    },
+  };
+}
+
+/** Finds the credentials in a message's payload: `authorization`, in any case. */
+export function findAuthorization(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  for (const [name, value] of Object.entries(payload ?? {})) {
+    if (isAuthorization(name) && typeof value === 'string') return value;
+  }
+  return undefined;
+}
+
+/** Takes the credentials out of a ping's payload: graphql-ws answers it with the same payload, where logs may see it. */
+export function takeAuthorization(payload: Record<string, unknown> | undefined): string | undefined {
+  const authorization = findAuthorization(payload);
+  for (const name of Object.keys(payload ?? {})) if (isAuthorization(name)) delete payload?.[name];
+  return authorization;
+}
+
+function isAuthorization(name: string): boolean {
+  return name.toLowerCase() === 'authorization';
+}

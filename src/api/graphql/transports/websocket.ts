@@ -1,0 +1,190 @@
+import type { Server } from 'node:http';
+import { GraphQLError } from 'graphql';
+import type { ServerOptions } from 'graphql-ws';
+import { WebSocketServer } from 'ws';
+import { inTurn } from '../../../core/turn.ts';
+import { RateLimited } from '../../../domain/access/limits/rate-limits.ts';
+import {
+  asRequest,
+  clientIn,
+  factsOf,
+  noteCaller,
+  type RequestFacts,
+} from '../../../infra/instruments/request-facts.ts';
+import { rateLimited, withoutStatus } from '../failure.ts';
+import type { SentOperation } from '../server/sent-documents.ts';
+import { inexactRequest } from '../server/use-requests.ts';
+import { Acknowledgements } from './acknowledgements.ts';
+import { openSocketStream, type SocketOperation } from './socket-messages.ts';
+import { serveProtocol } from './socket-protocol.ts';
+import { resumeKeyOf } from './socket-resumption.ts';
+import {
+  closeRestart,
+  closeTryAgain,
+  countOperation,
+  type Extra,
+  findAuthorization,
+  openSession,
+  renewSession,
+  type SocketOptions,
+  socketLimits,
+  takeAuthorization,
+} from './socket-sessions.ts';
+
+/**
+ * permessage-deflate (RFC 7692) with little memory for each socket. Also short messages are compressed, since they repeat what
+ * lies in those before; not the protocol's own. What clients send is short: its compression is not asked for.
+ */
+const compression = {
+  zlibDeflateOptions: { memLevel: 4, level: 6 },
+  serverMaxWindowBits: 12,
+  clientNoContextTakeover: true,
+  threshold: 128,
+} as const;
+
+/** The error of an operation too many. */
+const tooManyOperations = rateLimited(
+  new RateLimited(`a connection carries at most ${socketLimits.operations} operations at once`, 1),
+);
+
+/**
+ * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since every
+ * transport runs operations by server/operations.ts. Credentials come in `connection_init.payload.authorization`, newer ones
+ * of the same subject in a ping's payload.
+ */
+export function serveWebSockets(server: Server, options: SocketOptions) {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: socketLimits.frameBytes,
+    perMessageDeflate: options.compresses && compression,
+  });
+  const closeServer = serveProtocol(sockets, protocolOptions(options), options);
+  acceptUpgrades(server, sockets, options);
+
+  return {
+    /** The number of open sockets. */
+    get size(): number {
+      return sockets.clients.size;
+    },
+    /** Closes the sockets that are still open: those that have never sent credentials. */
+    async close(): Promise<void> {
+      for (const client of sockets.clients) client.close(closeRestart, 'the server restarts: resume with after');
+      // A client that does not answer the close is not waited for.
+      const cut = setTimeout(() => {
+        for (const client of sockets.clients) client.terminate();
+      }, socketLimits.closeMs);
+      await closeServer();
+      clearTimeout(cut);
+      await options.resumePoints.close();
+    },
+  };
+}
+
+/** Makes the facts of an operation: each has an id of its own. */
+function factsOfOperation({ session, client }: Extra): RequestFacts {
+  const facts = factsOf(undefined, client);
+  if (session) asRequest(facts, () => noteCaller(session.viewer));
+  return facts;
+}
+
+/** Accepts WebSocket upgrades at /graphql from permitted origins, and refuses all others. */
+function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigin }: SocketOptions): void {
+  server.on('upgrade', (request, socket, head) => {
+    // Node takes its own listener off an upgraded connection; without one a reset would end the process.
+    socket.on('error', () => socket.destroy());
+    const [path] = (request.url ?? '/').split('?', 1);
+    if (path !== '/graphql') {
+      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+      return;
+    }
+    if (!acceptsOrigin(request)) {
+      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (accepted) => sockets.emit('connection', accepted, request));
+  });
+}
+
+/** Returns the hooks of graphql-ws: they authenticate the caller, prepare operations and format errors. */
+function protocolOptions(options: SocketOptions): ServerOptions<Record<string, unknown>, Extra> {
+  const { operations } = options;
+  return {
+    connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
+    // The arguments are what onSubscribe has returned.
+    execute: (args) => {
+      const { facts, turn } = args as SocketOperation;
+      return asRequest(facts, () => inTurn(turn, () => operations.execute(args)));
+    },
+    subscribe: (args) => {
+      const operation = args as SocketOperation;
+      return asRequest(operation.facts, () => inTurn(operation.turn, () => openSocketStream(options, operation)));
+    },
+    onConnect: ({ extra, connectionParams }) => {
+      extra.resumes = connectionParams?.resume === true;
+      extra.client = clientIn({ ...extra.request.headers, ...connectionParams });
+      extra.acknowledgements = new Acknowledgements((payload) => {
+        if (extra.socket.readyState === extra.socket.OPEN) extra.socket.send(JSON.stringify({ type: 'ping', payload }));
+      });
+      return openSession(options, extra, findAuthorization(connectionParams));
+    },
+    onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
+    onPong: ({ extra }, payload) => extra.acknowledgements?.take(payload),
+    onSubscribe: async ({ extra, subscriptions }, id, params) => {
+      const { inexact } = extra;
+      extra.inexact = undefined;
+      if (inexact) return [inexactRequest({ path: inexact.path.slice(1), reason: inexact.reason })];
+      if ((extra.operations ?? 0) >= socketLimits.operations) return [tooManyOperations];
+      // Counted before the first await, so that a burst is counted too.
+      extra.operations = (extra.operations ?? 0) + 1;
+      const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
+      const operation = await prepare(options, { extra, id, isGone }, params);
+      if ('document' in operation) return operation;
+      extra.operations -= 1;
+      return operation;
+    },
+    // graphql-ws sends the errors that are returned here; an HTTP status means nothing on a socket.
+    onError: (_context, _id, _payload, errors) => errors.map(withoutStatus),
+    onNext: (_context, _id, _payload, _args, result) =>
+      result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : undefined,
+    // Called once for each operation that has run, whoever has ended it.
+    onComplete: ({ extra }) => {
+      extra.operations = (extra.operations ?? 0) - 1;
+    },
+    onClose: ({ extra }) => {
+      extra.acknowledgements?.close();
+      extra.session?.close();
+    },
+  };
+}
+
+/** An operation that a client has begun on a socket. */
+interface Begun {
+  readonly extra: Extra;
+  readonly id: string;
+  /** Whether the client has ended it, or has gone. */
+  readonly isGone: () => boolean;
+}
+
+/** Waits for the turn of an operation and prepares it. Returns the errors of one that cannot run. */
+async function prepare(
+  options: SocketOptions,
+  { extra, id, isGone }: Begun,
+  params: SentOperation,
+): Promise<SocketOperation | readonly GraphQLError[]> {
+  const refusal = await countOperation(options, extra);
+  if (refusal) return [rateLimited(refusal)];
+  const turn = await options.takeTurn(extra.session?.viewer.platformId ?? '');
+  const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
+  const facts = factsOfOperation(extra);
+  const { authorization, session } = extra;
+  const transport = { authorization, session, closeForRetry, isGone };
+  const prepared = await asRequest(facts, () => options.operations.prepare(transport, params));
+  if (!('document' in prepared)) {
+    turn.end();
+    return prepared;
+  }
+  const resumeKey = resumeKeyOf(extra, id, params, prepared, options.streams);
+  if (!(resumeKey instanceof GraphQLError)) return { ...prepared, id, extra, facts, resumeKey, turn };
+  turn.end();
+  return [resumeKey];
+}

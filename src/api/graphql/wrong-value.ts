@@ -1,0 +1,47 @@
+import type { GraphQLError } from 'graphql';
+import { maxListLength } from '../../core/checks.ts';
+import { dotted, type FieldPath } from '../../core/path.ts';
+import { Refusal, type RefusalCode } from '../../core/refusal.ts';
+import { invalidInput } from './failure.ts';
+
+/**
+ * Stands for a value that is none of its scalar. GraphQL would answer a document with such a value by an error without
+ * data. A mutation refuses it as it refuses any other invalid field, and every other field reports it as its error.
+ */
+export class WrongValue {
+  readonly code: RefusalCode;
+  readonly message: string;
+
+  constructor(code: RefusalCode, message: string) {
+    this.code = code;
+    this.message = message;
+  }
+}
+
+/** Returns the refusal of all wrong values and too long lists in the input of a mutation; undefined where there is none. */
+export function wrongValuesRefusal(input: unknown): Refusal | undefined {
+  const errors = [...wrongValuesIn(input)].map(({ path, value: { code, message } }) => ({ path, code, message }));
+  const [first] = errors;
+  if (!first) return undefined;
+  const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_INPUT';
+  const message = [...new Set(errors.map((error) => error.message))].join('; ');
+  return new Refusal(code, message, { path: first.path, errors });
+}
+
+/** Returns the error for the first wrong value, or too long list, in the arguments of a field; undefined where there is none. */
+export function wrongArgument(args: object): GraphQLError | undefined {
+  for (const { path, value } of wrongValuesIn(args)) return invalidInput(value.message, dotted(path));
+  return undefined;
+}
+
+function* wrongValuesIn(value: unknown, path: FieldPath = []): Generator<{ path: FieldPath; value: WrongValue }> {
+  if (value instanceof WrongValue) yield { path, value };
+  else if (Array.isArray(value) && value.length > maxListLength) {
+    const message = `${dotted(path)} has ${value.length} values; at most ${maxListLength} are allowed`;
+    yield { path, value: new WrongValue('INVALID_INPUT', message) };
+  } else if (Array.isArray(value)) {
+    for (const [position, item] of value.entries()) yield* wrongValuesIn(item, [...path, position]);
+  } else if (typeof value === 'object' && value !== null && !(value instanceof Date)) {
+    for (const [name, item] of Object.entries(value)) yield* wrongValuesIn(item, [...path, name]);
+  }
+}

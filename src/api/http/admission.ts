@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { outsideWait, withSlot } from '../../core/outside-wait.ts';
+import { type BodyReader, discardRest, holdBody } from './bodies.ts';
+import type { Callers } from './callers.ts';
+import type { Connections } from './connections.ts';
+import type { InFlight } from './in-flight.ts';
+import { type Api, answer, busy, type EarlyRefusal, formBody, refuse } from './refusals.ts';
+import { wrongFormOf } from './request-form.ts';
+import type { WatchedResponse } from './watched-response.ts';
+
+/** The steps before a request is processed: its connection is tracked, its body read, and its number in flight limited. */
+export interface Admission {
+  readonly bodies: BodyReader;
+  readonly inFlight: InFlight;
+  readonly callers: Callers;
+  readonly connections: Connections;
+}
+
+/** What answers a request that is admitted. Its body is undefined when it was too long. */
+export interface Service {
+  readonly api: Api;
+  /** Whether it serves requests without credentials of ours. If not, it refuses them, which is slowed down. */
+  readonly servesStrangers?: boolean;
+  /** Whether a body must say that it is JSON. */
+  readonly takesJson: boolean;
+  /** Refuses a request without right credentials; `work` does so, if left out. */
+  readonly refuseStranger?: (() => void) | undefined;
+  readonly work: (body: Buffer | undefined) => Promise<void>;
+}
+
+/**
+ * Admits a request by its form, its credentials and its limits, in the order that docs/limits.md says, and lets its API answer it; or
+ * refuses it. One of a known caller is refused before its body is read. That of an unknown one counts once there is capacity to look it up.
+ */
+export async function admit(
+  admission: Admission,
+  request: IncomingMessage,
+  response: WatchedResponse,
+  service: Service,
+): Promise<void> {
+  const { bodies, callers, inFlight, connections } = admission;
+  const { api, servesStrangers = false, refuseStranger, work } = service;
+  const wrong = wrongFormOf(request, service);
+  if (wrong) {
+    response.setHeaders(new Map(Object.entries(wrong.headers ?? {})));
+    return refuseForm(admission, request, response, wrong.status, formBody(api, wrong));
+  }
+  const caller = callers.find(request);
+  if (caller) connections.noteKnown(request.socket);
+  const early = caller && callers.count(caller, response);
+  const refuseLate = (refusal: EarlyRefusal) =>
+    callers.waitToRefuse(request, caller).then(() => refuse(response, api, refusal));
+  if (early) {
+    holdBody(request, response);
+    await refuseLate(early);
+    return discardRest(request, response);
+  }
+  const body = await bodies.read(request, response);
+  if (body === 'EVICTED') return refuseLate(busy);
+  const tenant = callers.tenantOf(request, caller);
+  const slot = inFlight.admit(response, tenant);
+  // Beside nobody else, late refusals would only keep a platform's own connections from requests that can be answered.
+  if (!slot) return inFlight.isAlone(tenant) ? refuse(response, api, busy) : refuseLate(busy);
+  await slot.turn();
+  if (response.closed) return;
+  return withSlot(slot, async () => {
+    const late = caller ? undefined : await callers.identify(request, response);
+    if (late === undefined) connections.noteKnown(request.socket);
+    if (late && !(late === 'STRANGER' && servesStrangers)) await outsideWait(callers.waitToRefuse(request, caller));
+    if (late && late !== 'STRANGER') refuse(response, api, late);
+    else if (late && refuseStranger) refuseStranger();
+    else return work(body === 'TOO_LONG' ? undefined : body);
+  });
+}
+
+/**
+ * Refuses a request by its form alone, which counts against no limit of rate: whoever sends many such requests gets their refusals
+ * late, as other refusals.
+ */
+export async function refuseForm(
+  { callers }: Admission,
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: object,
+): Promise<void> {
+  holdBody(request, response);
+  await callers.waitToRefuse(request, callers.find(request));
+  answer(response, status, body);
+  discardRest(request, response);
+}

@@ -1,0 +1,136 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { refusalIn } from '../../core/refusal.ts';
+import { RateLimited, type RateLimits, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
+import type { RefusalPace } from '../../domain/access/limits/refusal-pace.ts';
+import type { Clock } from '../../domain/access/limits/token-bucket.ts';
+import type { Credentials } from '../../domain/access/tokens/credentials.ts';
+import type { Viewer } from '../../domain/access/viewer.ts';
+import { noteCaller } from '../../infra/instruments/request-facts.ts';
+import type { AddressOf } from './client-address.ts';
+import { type EarlyRefusal, tooMany, unavailable } from './refusals.ts';
+import type { Tenant } from './turns.ts';
+
+interface Known {
+  readonly authorization: string;
+  readonly viewer: Viewer;
+  /** When the credentials were last found to be right, by the limits' clock. */
+  readonly at: number;
+}
+
+/**
+ * How long a connection's credentials are taken for right without a look, in milliseconds: for counting only. The APIs
+ * authenticate each request.
+ */
+const knownMs = 1_000;
+
+/** What callers are identified and limited by. */
+export interface CallerOptions {
+  readonly credentials: Credentials;
+  readonly limits: RateLimits;
+  readonly pace: RefusalPace;
+  readonly addressOf: AddressOf;
+  readonly now: Clock;
+}
+
+/**
+ * Finds out who sends a request, before its API processes it: whose share of the capacity it uses, and which limits of rate
+ * it counts against.
+ */
+export class Callers {
+  readonly #options: CallerOptions;
+  readonly #known = new WeakMap<Socket, Known>();
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the caller of a request whose credentials were right a moment ago, without asking the database; undefined for
+   * all others.
+   */
+  find({ headers: { authorization }, socket }: IncomingMessage): Viewer | undefined {
+    if (authorization === undefined) return undefined;
+    const { credentials, now } = this.#options;
+    const known = this.#known.get(socket);
+    const at = now();
+    const isFresh = known?.authorization === authorization && at - known.at < knownMs;
+    const viewer = isFresh ? known.viewer : credentials.cached(authorization);
+    if (!viewer) return undefined;
+    noteCaller(viewer);
+    if (!isFresh) this.#known.set(socket, { authorization, viewer, at });
+    return viewer;
+  }
+
+  /**
+   * Tells whose share of the capacity a request uses: that of the platform whose credentials were right a moment ago or before
+   * on the same connection, or else that of its address. Wrong credentials cannot use the share of a platform, and new ones
+   * for each request bring no more than one share.
+   */
+  tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
+    if (caller) return { key: caller.platformId, isPlatform: true };
+    const known = this.#known.get(request.socket);
+    if (known && known.authorization === request.headers.authorization) {
+      return { key: known.viewer.platformId, isPlatform: true };
+    }
+    return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
+  }
+
+  /** Returns the platform of a request whose credentials were right a moment ago or before on the same connection. */
+  known(request: IncomingMessage): string | undefined {
+    const { key, isPlatform } = this.tenantOf(request, this.find(request));
+    return isPlatform ? key : undefined;
+  }
+
+  /**
+   * Returns the platform of a request, by the database; undefined where its credentials are wrong. Then they are taken off the
+   * request, as by `identify`.
+   * @throws RateLimited for an address with too many wrong credentials
+   */
+  async lookUp(request: IncomingMessage): Promise<string | undefined> {
+    const { credentials, addressOf } = this.#options;
+    const viewer = await credentials.authenticateFrom(addressOf(request), request.headers.authorization);
+    if (!viewer) delete request.headers.authorization;
+    return viewer?.platformId;
+  }
+
+  /** Counts a request of a caller, and sets the header fields that say how many more it may send. */
+  count(caller: Viewer, response: ServerResponse): EarlyRefusal | undefined {
+    const { refusal, quotas } = this.#options.limits.count(caller);
+    const fields = rateLimitFields(quotas);
+    if (fields) {
+      response.setHeader('ratelimit-policy', fields.policy);
+      response.setHeader('ratelimit', fields.state);
+    }
+    return refusal && tooMany(refusal);
+  }
+
+  /** Waits until a request may be refused, for too many before it or for its credentials (access/limits/refusal-pace.ts). */
+  waitToRefuse(request: IncomingMessage, caller: Viewer | undefined): Promise<void> {
+    return this.#options.pace.wait(this.tenantOf(request, caller).key);
+  }
+
+  /**
+   * Authenticates and counts a request whose caller `find` does not know. Credentials that are wrong are taken off the
+   * request: its API refuses it as one without credentials, and does not look them up again.
+   * @returns the refusal of one too many; STRANGER for a request without right credentials
+   */
+  async identify(request: IncomingMessage, response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
+    const { credentials, addressOf } = this.#options;
+    const { authorization } = request.headers;
+    try {
+      const viewer = await credentials.authenticateFrom(addressOf(request), authorization);
+      if (viewer) {
+        noteCaller(viewer);
+        return this.count(viewer, response);
+      }
+      delete request.headers.authorization;
+      return 'STRANGER';
+    } catch (error) {
+      if (error instanceof RateLimited) return tooMany(error);
+      const refusal = refusalIn(error);
+      // A fault of the service: its API meets it again, and presents it.
+      return refusal && unavailable(refusal.message);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { boundedCache } from '../../core/bounded-cache.ts';
+import { TokenBucket } from '../../domain/access/limits/token-bucket.ts';
+import { isThisMachine } from './protection.ts';
+
+/** Which pages of other origins may call this server. Credentials are never cookies. */
+export interface OriginOptions {
+  /** The origins of the setting CORS_ORIGINS, or `*` for all. */
+  readonly origins: readonly string[];
+  /** Whether pages that this machine serves may, on any port: for the sandbox, beside which apps are developed. */
+  readonly loopback: boolean;
+  readonly log: Logger;
+}
+
+/** The answer to a preflight request: the methods and headers that a page of another origin may use. */
+const allowed = {
+  'access-control-allow-methods': 'GET, POST, PATCH, DELETE, OPTIONS',
+  'access-control-allow-headers': [
+    'authorization, content-type, accept, idempotency-key, last-event-id, payments-read-after',
+    // Apollo's clients send them: for their servers' protection against forged requests, and to name themselves.
+    'apollo-require-preflight, apollographql-client-name, apollographql-client-version',
+    'x-apollo-operation-id, x-apollo-operation-name',
+  ].join(', '),
+  'access-control-max-age': '600',
+} as const;
+
+/** How many refused origins are logged: each once in so many milliseconds, and a minute only so many of all. */
+const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
+
+/** Decides for each request whether the page that sends it may read the answer, and logs the origins that may not. */
+export class Origins {
+  readonly #options: OriginOptions;
+  readonly #logged = boundedCache<true>(logging.max, logging.ttl);
+  readonly #rate = { perSecond: logging.perMinute / 60, burst: logging.perMinute };
+  readonly #lines = new TokenBucket(this.#rate, performance.now());
+
+  constructor(options: OriginOptions) {
+    this.#options = options;
+  }
+
+  /** Says whether a request comes from an allowed origin: an own page, a page of an allowed origin, or no page at all. */
+  accepts({ headers: { origin, host } }: IncomingMessage): boolean {
+    if (origin === undefined) return true;
+    const { origins, loopback } = this.#options;
+    if (origins.includes('*') || origins.includes(origin)) return true;
+    if (origin === `http://${host}` || origin === `https://${host}`) return true;
+    if (loopback && URL.canParse(origin) && isThisMachine(new URL(origin).hostname)) return true;
+    this.#logRefusal(origin);
+    return false;
+  }
+
+  /**
+   * Sets the headers that tell a browser whether a page of another origin may read the response, and answers preflight
+   * requests.
+   * @returns whether the request was a preflight, which is answered now
+   */
+  answer(request: IncomingMessage, response: ServerResponse): boolean {
+    const { origin } = request.headers;
+    response.setHeader('vary', 'Origin, Accept-Encoding');
+    const isAllowed = origin !== undefined && this.accepts(request);
+    if (isAllowed) {
+      response.setHeader('access-control-allow-origin', origin);
+      response.setHeader(
+        'access-control-expose-headers',
+        'retry-after, ratelimit, ratelimit-policy, idempotency-replayed, payments-read-after',
+      );
+    }
+    if (request.method !== 'OPTIONS') return false;
+    if (isAllowed) for (const [name, value] of Object.entries(allowed)) response.setHeader(name, value);
+    response.writeHead(204).end();
+    return true;
+  }
+
+  #logRefusal(origin: string): void {
+    if (this.#logged.has(origin)) return;
+    this.#lines.refill(this.#rate, performance.now());
+    if (this.#lines.tokens < 1) return;
+    this.#lines.take();
+    this.#logged.set(origin, true);
+    // What has no address, such as a file, is of the origin null, which no setting can tell from others.
+    const wanted = /^https?:\/\/[^\s/]+$/.test(origin) ? [...this.#options.origins, origin] : ['*'];
+    this.#options.log.warn(
+      { origin: origin.slice(0, 300), setting: `CORS_ORIGINS=${wanted.join(',')}`.slice(0, 1_000) },
+      'a page of this origin may not use the service; the setting would allow it',
+    );
+  }
+}

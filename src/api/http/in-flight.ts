@@ -1,0 +1,218 @@
+import type { RequestSlot } from '../../core/outside-wait.ts';
+import { requestsInFlight } from '../../infra/instruments/instruments.ts';
+import { BoundedWaits } from './bounded-waits.ts';
+import type { Tenant, Turns } from './turns.ts';
+import type { ResponseWatcher, WatchedResponse } from './watched-response.ts';
+
+/** The limits of admission control. */
+export interface AdmissionLimits {
+  /** The most requests that are processed at once. */
+  readonly maxInFlight: number;
+  /** The average processing time, in milliseconds, above which fewer requests are admitted. */
+  readonly slowMs: number;
+  /** Lets the requests of several tenants take turns. */
+  readonly turns: Turns;
+}
+
+/** The divisor of `maxInFlight` while processing is slow. */
+const slowDivisor = 8;
+/** The number of requests over which the processing time is averaged, approximately. */
+const averageWindow = 32;
+/** The most complete responses that wait in memory for their clients to read them. */
+const maxUnread = 256;
+
+/**
+ * Admission control: limits the requests that are processed at once. A request beyond the limit is refused at once, since
+ * in a queue all would be late. The right limit depends on the machine and the requests, so the processing time decides:
+ * while its average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request counts from
+ * the end of its body to the end of its response, whether or not its client reads that. A stream counts until it begins,
+ * since after that it mostly waits; so does a request while it waits for the world outside (core/outside-wait.ts).
+ *
+ * At the limit, a tenant that uses less than its share is admitted all the same, up to twice `maxInFlight` in all: nobody is
+ * refused because of another's load. The shares are equal, among the tenants that have requests in flight.
+ */
+export class InFlight {
+  readonly #limits: AdmissionLimits;
+  readonly #maxWhileSlow: number;
+  readonly #load: Load = { count: 0, averageMs: 0, byTenant: new Map() };
+  readonly #unread = new BoundedWaits(maxUnread);
+
+  constructor(limits: AdmissionLimits) {
+    this.#limits = limits;
+    this.#maxWhileSlow = Math.ceil(limits.maxInFlight / slowDivisor);
+  }
+
+  /**
+   * Admits a request, which then counts until its response ends or is aborted.
+   * @param tenant whose share it uses (callers.ts)
+   * @returns the admitted request, or undefined when there are too many
+   */
+  admit(response: WatchedResponse, tenant: Tenant): AdmittedRequest | undefined {
+    const { count, averageMs } = this.#load;
+    const limit = averageMs > this.#limits.slowMs ? this.#maxWhileSlow : this.#limits.maxInFlight;
+    if (count >= limit && !this.#isWithinShare(tenant.key, limit)) return undefined;
+    const request = new AdmittedRequest(response, tenant, {
+      load: this.#load,
+      unread: this.#unread,
+      turns: this.#limits.turns,
+    });
+    response.watcher = request;
+    return request;
+  }
+
+  /** Says whether nobody shares the capacity with a tenant now (turns.ts). */
+  isAlone(tenant: Tenant): boolean {
+    return this.#limits.turns.isAlone(tenant);
+  }
+
+  #isWithinShare(tenant: string, limit: number): boolean {
+    const { count, byTenant } = this.#load;
+    const own = byTenant.get(tenant) ?? 0;
+    const tenants = byTenant.size + (own === 0 ? 1 : 0);
+    // Not twice the limit: those who were admitted before processing became slow may be more than that.
+    return own < limit / tenants && tenants > 1 && count < 2 * this.#limits.maxInFlight;
+  }
+}
+
+interface Load {
+  /** The number of admitted requests. */
+  count: number;
+  /** The same by tenant, of those that have any. */
+  readonly byTenant: Map<string, number>;
+  /** The moving average of the processing time, in milliseconds. */
+  averageMs: number;
+}
+
+/** What admitted requests share. */
+interface Shared {
+  readonly load: Load;
+  readonly unread: BoundedWaits;
+  readonly turns: Turns;
+}
+
+/** Counts one request until it is processed. */
+export class AdmittedRequest implements ResponseWatcher, RequestSlot {
+  readonly #response: WatchedResponse;
+  readonly #tenant: Tenant;
+  readonly #load: Load;
+  readonly #unread: BoundedWaits;
+  readonly #turns: Turns;
+  /** When the processing began, less the time of waits for the world outside. */
+  #start = performance.now();
+  #isCounted = false;
+  #isAtWork = false;
+  #isFinished = false;
+  /** The waits for the world outside that are under way, and when the first of them began. */
+  #waits = 0;
+  #waitStart = 0;
+  /** Ends the wait for the client to read the response. */
+  #endWait: (() => void) | undefined;
+
+  constructor(response: WatchedResponse, tenant: Tenant, { load, unread, turns }: Shared) {
+    this.#response = response;
+    this.#tenant = tenant;
+    this.#load = load;
+    this.#unread = unread;
+    this.#turns = turns;
+    this.#count();
+    response.once('close', () => this.#close());
+    if (response.closed) this.#close();
+  }
+
+  /**
+   * Waits for its turn among the requests of its tenant. Undefined where it need not wait.
+   * The time of the wait says nothing about the processing time.
+   */
+  turn(): Promise<void> | undefined {
+    const begin = () => {
+      if (this.#isFinished) this.#turns.end(this.#tenant);
+      else {
+        this.#isAtWork = true;
+        this.#start = performance.now();
+      }
+    };
+    const wait = this.#turns.begin(this.#tenant);
+    if (wait) return wait.then(begin);
+    begin();
+    return undefined;
+  }
+
+  release(): void {
+    this.#waits += 1;
+    if (this.#waits > 1) return;
+    this.#waitStart = performance.now();
+    this.#uncount();
+  }
+
+  retake(): void {
+    this.#waits -= 1;
+    if (this.#waits > 0 || this.#isFinished) return;
+    this.#start += performance.now() - this.#waitStart;
+    this.#count();
+    this.#isAtWork = true;
+    this.#turns.resume(this.#tenant);
+  }
+
+  yieldTurn(): void {
+    this.#waitStart = performance.now();
+    this.#endTurn();
+  }
+
+  resumeTurn(): void {
+    if (this.#isFinished) return;
+    this.#start += performance.now() - this.#waitStart;
+    this.#isAtWork = true;
+    this.#turns.resume(this.#tenant);
+  }
+
+  onHeaders(contentType: string): void {
+    if (contentType.startsWith('text/event-stream')) this.#finish();
+  }
+
+  onEnd(): void {
+    this.#finish();
+    const response = this.#response;
+    if (!response.closed) this.#endWait ??= this.#unread.begin(() => response.destroy());
+  }
+
+  #close(): void {
+    // The time until a client aborts says nothing about the processing time.
+    this.#isFinished = true;
+    this.#uncount();
+    this.#endWait?.();
+  }
+
+  #finish(): void {
+    const { averageMs } = this.#load;
+    if (!this.#isFinished) this.#load.averageMs += (performance.now() - this.#start - averageMs) / averageWindow;
+    this.#isFinished = true;
+    this.#uncount();
+  }
+
+  #count(): void {
+    const { byTenant } = this.#load;
+    this.#isCounted = true;
+    this.#load.count += 1;
+    requestsInFlight.inc();
+    byTenant.set(this.#tenant.key, (byTenant.get(this.#tenant.key) ?? 0) + 1);
+  }
+
+  #endTurn(): void {
+    if (!this.#isAtWork) return;
+    this.#isAtWork = false;
+    this.#turns.end(this.#tenant);
+  }
+
+  #uncount(): void {
+    this.#endTurn();
+    if (!this.#isCounted) return;
+    this.#isCounted = false;
+    const { byTenant } = this.#load;
+    this.#load.count -= 1;
+    requestsInFlight.dec();
+    const { key } = this.#tenant;
+    const left = (byTenant.get(key) ?? 0) - 1;
+    if (left > 0) byTenant.set(key, left);
+    else byTenant.delete(key);
+  }
+}

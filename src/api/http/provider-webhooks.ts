@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { boundedCache } from '../../core/bounded-cache.ts';
+import { InexactJson } from '../../core/json.ts';
+import { outsideWait } from '../../core/outside-wait.ts';
+import type { CredentialBrake } from '../../domain/access/limits/credential-brake.ts';
+import { RateLimited } from '../../domain/access/limits/rate-limits.ts';
+import type { RefusalPace } from '../../domain/access/limits/refusal-pace.ts';
+import type { Payments } from '../../domain/commands/command.ts';
+import { receiveWebhook } from '../../domain/providers/receive-webhook.ts';
+import { bodyBytes } from './bodies.ts';
+import type { AddressOf } from './client-address.ts';
+import { answer, inexactMessage, refuse, tooMany, unavailable } from './refusals.ts';
+
+/** The addresses for webhooks of rails' providers: `/rails/Platform:…/webhooks`. */
+const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
+
+/** For how many senders, and how many milliseconds, it is remembered that their signatures were right. */
+const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
+
+/** How long a refusal takes, in milliseconds: longer than to find out why, so that its time tells nothing of the platform. */
+const defaultRefusalMs = 100;
+
+/** The dependencies of the webhooks of providers. */
+export interface ProviderWebhookOptions {
+  readonly payments: Payments;
+  /** Slows down refusals for an address that goes on. */
+  readonly pace: RefusalPace;
+  /** For tests only. */
+  readonly refusalMs?: number | undefined;
+  /** Slows down who sends wrong signatures. */
+  readonly brake: CredentialBrake;
+  readonly addressOf: AddressOf;
+  readonly log: Logger;
+}
+
+/**
+ * Answers webhooks of the providers of rails. A message is answered with 200 once it is stored. Without a right signature it is
+ * refused with 401, whether the platform is known or not, in words and in time, and wrong ones count against the address that
+ * sends them.
+ */
+export class ProviderWebhooks {
+  readonly #options: ProviderWebhookOptions;
+  /** Addresses whose signatures were right for a platform: the brake does not stop them, whoever else sends from there. */
+  readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
+
+  constructor(options: ProviderWebhookOptions) {
+    this.#options = options;
+  }
+
+  /** Tells whether a path is for webhooks of a provider. */
+  takes(path: string): boolean {
+    return addressForm.test(path);
+  }
+
+  /** @param body undefined where it was too long */
+  async answer(request: IncomingMessage, response: ServerResponse, body: Buffer | undefined): Promise<void> {
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    if (request.method !== 'POST') {
+      response.setHeader('allow', 'POST');
+      return answer(response, 405, { status: 405, code: 'METHOD_NOT_ALLOWED', message: 'webhooks are sent by POST' });
+    }
+    if (!body) {
+      const message = `a request body has at most ${bodyBytes} bytes`;
+      return answer(response, 413, { status: 413, code: 'PAYLOAD_TOO_LARGE', message });
+    }
+    const { log, pace, addressOf, refusalMs = defaultRefusalMs } = this.#options;
+    const refusable = delay(refusalMs, undefined, { ref: false });
+    try {
+      const received = await this.#receive(request, path, body);
+      if (received) return answer(response, received.status ?? 200, { received: true });
+      await outsideWait(Promise.all([refusable, pace.wait(`address ${addressOf(request)}`)]));
+      const message = 'no webhook of a provider of this platform: its signature is missing or wrong';
+      answer(response, 401, { status: 401, code: 'UNAUTHENTICATED', message });
+    } catch (error) {
+      if (error instanceof RateLimited) {
+        await outsideWait(pace.wait(`address ${addressOf(request)}`));
+        return refuse(response, 'REST', tooMany(error));
+      }
+      if (error instanceof InexactJson) return answer(response, 400, inexactMessage(error));
+      log.error({ err: error, path }, "a provider's webhook could not be received");
+      refuse(response, 'REST', unavailable('the webhook could not be stored; send it again'));
+    }
+  }
+
+  async #receive(request: IncomingMessage, path: string, body: Buffer) {
+    const { payments, brake, addressOf } = this.#options;
+    const platformId = decoded(addressForm.exec(path)?.[1] ?? '');
+    const sender = `${addressOf(request)} ${platformId}`;
+    const attempt = this.#proven.has(sender) ? undefined : brake.begin(addressOf(request));
+    let isWrong = false;
+    try {
+      const received = await receiveWebhook(payments, platformId, { headers: request.headers, body });
+      isWrong = received === undefined;
+      if (received) this.#proven.set(sender, true);
+      return received;
+    } finally {
+      // After an exception nobody knows whether the signature was right.
+      if (!isWrong) attempt?.succeed();
+      else if (!attempt) brake.fail(addressOf(request));
+    }
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,70 @@
+import type { ServerResponse } from 'node:http';
+import type { InexactJson } from '../../core/json.ts';
+import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
+import { earlyRefusals } from '../../infra/instruments/instruments.ts';
+
+/** The API that a request is for: it decides the form of errors. */
+export type Api = 'GRAPHQL' | 'REST';
+
+/** Why a request is refused before its API sees it. The same request may succeed after `retryAfter` seconds. */
+export interface EarlyRefusal {
+  readonly status: 429 | 503;
+  readonly code: 'RATE_LIMITED' | 'SERVICE_UNAVAILABLE';
+  readonly message: string;
+  readonly retryAfter: number;
+}
+
+/** The refusal of a request when too many are under way. */
+export const busy: EarlyRefusal = unavailable('too many requests at once; try again');
+
+/** Creates the refusal of a request that could not be processed, because of overload or a fault. */
+export function unavailable(message: string): EarlyRefusal {
+  return { status: 503, code: 'SERVICE_UNAVAILABLE', message, retryAfter: 1 };
+}
+
+/** Creates the refusal of one request too many. */
+export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
+  return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
+}
+
+/** The most seconds that a stream refused for load waits beyond those of other requests: many reconnect at once. */
+const streamSpreadSeconds = 5;
+
+/** The codes of malformed requests, by their status: of both APIs. */
+const formCodes = {
+  413: { REST: 'PAYLOAD_TOO_LARGE', GRAPHQL: 'PAYLOAD_TOO_LARGE' },
+  415: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'UNSUPPORTED_MEDIA_TYPE' },
+} as const;
+
+/** Returns the body of the refusal of a malformed request. */
+export function formBody(api: Api, { status, message }: { readonly status: 413 | 415; readonly message: string }) {
+  const code = formCodes[status][api];
+  return api === 'REST'
+    ? { status, code, message, details: { reason: message } }
+    : { errors: [{ message, extensions: { code } }] };
+}
+
+/** Answers a request that was not processed: the client may send it again. */
+export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal): void {
+  const { status, code, message } = refusal;
+  earlyRefusals.inc({ code });
+  const isStream = response.req.headers.accept?.includes('text/event-stream') ?? false;
+  const spread = isStream && status === 503 ? Math.floor(Math.random() * streamSpreadSeconds) : 0;
+  const retryAfter = refusal.retryAfter + spread;
+  response.setHeader('retry-after', String(retryAfter));
+  const body =
+    api === 'REST'
+      ? { status, code, message, details: { reason: message } }
+      : { errors: [{ message, extensions: { code, retryAfter } }] };
+  answer(response, status, body);
+}
+
+/** Returns the body of the refusal of a signed message whose JSON no value represents as it is written. */
+export function inexactMessage({ message }: InexactJson) {
+  return { status: 400, code: 'INVALID_INPUT', message };
+}
+
+/** Answers with JSON. */
+export function answer(response: ServerResponse, status: number, body: object, type = 'application/json'): void {
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(JSON.stringify(body));
+}

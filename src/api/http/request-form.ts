@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+import { unsupportedBody } from './bodies/body.ts';
+import { bodyBytes, isTooLong } from './bodies.ts';
+import type { Api } from './refusals.ts';
+
+/** Why a request is refused by its header fields alone, whoever sends it. */
+export interface WrongForm {
+  readonly status: 413 | 415;
+  readonly message: string;
+  /** The header fields that name what would be accepted. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What the body of an API may be. */
+export interface TakenBodies {
+  readonly api: Api;
+  /** Whether bodies are JSON: those of our own APIs. Who signs its bodies says nothing of their type. */
+  readonly takesJson: boolean;
+}
+
+/**
+ * Returns why a request is refused for the type, the encoding or the length that it says its body has. A page of another origin can
+ * send forms and plain text without a preflight, so these are refused.
+ */
+export function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenBodies): WrongForm | undefined {
+  if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && request.method === 'POST'))) {
+    const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+    const unsupported = unsupportedBody({ type, encoding });
+    if (unsupported) return { status: 415, ...unsupported };
+  }
+  return isTooLong(request) ? { status: 413, message: tooLong } : undefined;
+}
+
+/** What is said of a body that is too long. */
+export const tooLong = `a request body has at most ${bodyBytes} bytes`;
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}

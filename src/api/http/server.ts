@@ -1,0 +1,226 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { databaseAway } from '../../core/refusal.ts';
+import type { ReadinessWatch } from '../../infra/health/readiness.ts';
+import { refuseWrongAddresses } from '../../infra/instruments/request-address.ts';
+import { withoutStatus } from '../graphql/failure.ts';
+import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
+import { type DistinctConnections, wantsEvents } from '../graphql/transports/distinct-connections.ts';
+import { answerByYoga, answerJsonRequest, mediaType } from '../graphql/transports/json-requests.ts';
+import type { Pages } from '../pages/pages.ts';
+import { restPrefix } from '../rest/app.ts';
+import type { RestServer } from '../rest/server.ts';
+import { type Admission, admit, refuseForm, type Service } from './admission.ts';
+import { BodyReader } from './bodies.ts';
+import { type CallerOptions, Callers } from './callers.ts';
+import { type ConnectionLimits, Connections } from './connections.ts';
+import type { Origins } from './cors.ts';
+import { type AdmissionLimits, InFlight } from './in-flight.ts';
+import { keepAlive, listen } from './listeners.ts';
+import { namesThisMachine, protectResponse } from './protection.ts';
+import type { ProviderWebhooks } from './provider-webhooks.ts';
+import { answer, formBody, refuse, unavailable } from './refusals.ts';
+import { tooLong } from './request-form.ts';
+import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
+import { WatchedResponse } from './watched-response.ts';
+
+/** The dependencies and settings of the HTTP server. */
+export interface HttpOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly graphql: GraphqlServer;
+  /** Who sends requests, and how many they may send. */
+  readonly callers: CallerOptions;
+  /** Event streams with a connection for each operation. */
+  readonly distinctConnections: DistinctConnections;
+  readonly origins: Origins;
+  readonly rest: RestServer;
+  readonly providers: ProviderWebhooks;
+  readonly pages: Pages;
+  readonly readiness: ReadinessWatch;
+  readonly requestLog: RequestLogOptions;
+  /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
+  readonly isSandbox: boolean;
+  /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
+  readonly admission: AdmissionLimits;
+  /** How many connections there may be. */
+  readonly connections: ConnectionLimits;
+  /** For tests only: how many milliseconds a client has for its headers. */
+  readonly headersMs?: number | undefined;
+}
+
+/**
+ * The most bytes of a request's headers, and the most milliseconds until a request has arrived, its headers have, or a new connection
+ * has sent anything.
+ */
+const connectionLimits = {
+  maxHeaderSize: 16 * 1024,
+  requestTimeout: 30_000,
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+} as const;
+
+/** The running HTTP server. */
+export interface HttpServer {
+  readonly server: Server;
+  readonly url: string;
+  /** Notes that the client of a connection has shown right credentials. */
+  noteKnown(socket: Socket): void;
+  /** Makes every response end its connection from now on; requests are still processed. */
+  announceStop(): void;
+  /** Closes the port. */
+  close(): Promise<void>;
+  /** Closes each connection that is idle for so many milliseconds. Resolves when no connection is left. */
+  endConnections(idleMs: number): Promise<void>;
+  /** Destroys the remaining connections. */
+  destroy(): void;
+}
+
+/** Starts the HTTP server of an instance: GraphQL, REST, health, and the limits of requests. */
+export async function startHttpServer(options: HttpOptions): Promise<HttpServer> {
+  const { headersMs = connectionLimits.headersTimeout } = options;
+  const server = createServer({
+    ServerResponse: WatchedResponse,
+    ...connectionLimits,
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: Math.min(headersMs, connectionLimits.connectionsCheckingInterval),
+    ...keepAlive,
+  });
+  refuseWrongAddresses(server);
+  const connections = new Connections(server, options.connections);
+  const callers = new Callers(options.callers);
+  const admission: Admission = {
+    bodies: new BodyReader(callers),
+    inFlight: new InFlight(options.admission),
+    connections,
+    callers,
+  };
+  /** The requests that arrived while the port closes. */
+  let waiting: (() => void)[] | undefined;
+  server.on('request', (request, response) => {
+    if (!connections.begin(request, response)) return;
+    const answer = () =>
+      request.destroyed ||
+      asLoggedRequest(request, response, options.requestLog, () =>
+        dispatch(options, admission, request, response),
+      ).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+    if (waiting) waiting.push(answer);
+    // Of requests that arrive together the last one ends the connection: read all before answering the first.
+    else if (connections.announcing) setImmediate(answer);
+    else answer();
+  });
+  // Longer than the heartbeats of streams, so that an idle stream is not closed.
+  server.keepAliveTimeout = 65_000;
+  const listening = await listen(server, options.host, options.port);
+  const host = options.host.includes(':')
+    ? `[${options.host}]`
+    : options.host === '0.0.0.0'
+      ? '127.0.0.1'
+      : options.host;
+  return {
+    server,
+    url: `http://${host}:${listening.port}`,
+    noteKnown: (socket) => connections.noteKnown(socket),
+    announceStop: () => connections.announceEnd(),
+    async close() {
+      // A client that gets its response now would connect again, to a port that closes.
+      waiting = [];
+      await listening.close();
+      for (const answer of waiting) setImmediate(answer);
+      waiting = undefined;
+    },
+    endConnections: (idleMs) => connections.end(idleMs),
+    destroy: () => connections.destroy(),
+  };
+}
+
+/** The address that libraries for event streams expect: another name of /graphql. */
+const streamPath = '/graphql/stream';
+const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', streamPath]);
+
+async function dispatch(
+  options: HttpOptions,
+  admission: Admission,
+  request: IncomingMessage,
+  response: WatchedResponse,
+): Promise<void> {
+  const [path = '/'] = (request.url ?? '/').split('?', 1);
+  protectResponse(response);
+  if (options.isSandbox && !namesThisMachine(request)) return refuseHost(response);
+  if (options.origins.answer(request, response)) return;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead && (await options.pages.answer(request, response, path))) return;
+  if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
+  if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
+  const { rest, providers } = options;
+  const admitJson = (service: Pick<Service, 'servesStrangers' | 'takesJson' | 'work'>) =>
+    admit(admission, request, response, { api: 'REST', ...service });
+  if (path === restPrefix || path.startsWith(`${restPrefix}/`))
+    return admitJson({ takesJson: true, work: (body) => rest(request, response, body) });
+  if (providers.takes(path))
+    return admitJson({
+      servesStrangers: true,
+      takesJson: false,
+      work: (body) => providers.answer(request, response, body),
+    });
+  if (path === '/health/live') return answer(response, 200, { status: 'ok' });
+  if (path === '/health/ready') return serveReadiness(options, response);
+  if (await options.pages.answerWrongPath(request, response, path)) return;
+  const nothing = { status: 404, code: 'NOT_FOUND', message: `there is nothing at ${path}` };
+  return refuseForm(admission, request, response, 404, nothing);
+}
+
+/** Refuses a request whose Host header names another machine. */
+function refuseHost(response: ServerResponse): void {
+  const message = 'the sandbox answers at localhost and loopback addresses only';
+  answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });
+}
+
+async function serveGraphql(
+  options: HttpOptions,
+  admission: Admission,
+  request: IncomingMessage,
+  response: WatchedResponse,
+): Promise<void> {
+  return admit(admission, request, response, {
+    api: 'GRAPHQL',
+    takesJson: true,
+    refuseStranger: () => refuseStranger(request, response),
+    work: async (body) =>
+      body
+        ? answerGraphql(options, request, response, body)
+        : answer(response, 413, formBody('GRAPHQL', { status: 413, message: tooLong })),
+  });
+}
+
+async function answerGraphql(
+  options: HttpOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer,
+): Promise<void> {
+  const { graphql } = options;
+  if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
+  if (wantsEvents(request)) {
+    // The status of a stream is 200 once it has begun: refuse unknown credentials before.
+    const viewer = await options.callers.credentials
+      .authenticate(request.headers.authorization)
+      .catch(() => 'UNAVAILABLE' as const);
+    if (viewer === 'UNAVAILABLE') return refuse(response, 'GRAPHQL', unavailable(databaseAway));
+    if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
+    if (await options.distinctConnections(request, response, body)) return;
+  } else if (request.method === 'POST') return answerJsonRequest(graphql, request, response, body);
+  return answerByYoga(graphql, request, response, body);
+}
+
+/** Refuses a request to GraphQL without right credentials. Nothing of it has been read but its header fields. */
+function refuseStranger({ headers }: IncomingMessage, response: ServerResponse): void {
+  const type = mediaType(headers.accept) ?? 'application/json';
+  answer(response, 401, { errors: [withoutStatus(unauthenticated())] }, type);
+}
+
+async function serveReadiness({ readiness }: HttpOptions, response: ServerResponse): Promise<void> {
+  const { status, body } = await readiness.answer();
+  if (status === 503) response.setHeader('retry-after', '1');
+  answer(response, status, body);
+}

@@ -1,0 +1,194 @@
+import type { WorkTurn } from '../../core/turn.ts';
+
+/** Whose share of the capacity a request uses. */
+export interface Tenant {
+  readonly key: string;
+  /** Whether it is a platform, or else whoever sends from one address without known credentials. */
+  readonly isPlatform: boolean;
+}
+
+interface AtWork {
+  count: number;
+  /** The requests that wait for their turn, the first one first. */
+  readonly waiting: (() => void)[];
+}
+
+/** Of the turns of a platform, the part in which expensive work may be done. */
+const expensivePart = 1 / 4;
+
+/** How long after a request of another platform, in milliseconds, a platform counts as not alone. */
+const sharedMs = 1_000;
+
+/**
+ * Lets the requests of several tenants take turns. Of one tenant only so many are worked on at once while other platforms send
+ * requests, too; the rest wait. So the event loop does little for one tenant before it sees another one's request, and a
+ * connection to the database is left for others. A platform that is alone waits only beyond a limit that is much higher.
+ */
+export class Turns {
+  readonly #most: number;
+  readonly #mostAlone: number;
+  readonly #atWork = new Map<string, AtWork>();
+  /** The same of expensive work, by platform. */
+  readonly #atExpensiveWork = new Map<string, AtWork>();
+  /** What has waited and has its turn now. */
+  readonly #beginning: (() => void)[] = [];
+  #lastPlatform: string | undefined;
+  /** When its last request came. */
+  #lastAt = Number.NEGATIVE_INFINITY;
+  #sharedUntil = 0;
+
+  /**
+   * @param most how many requests of one tenant are worked on at once
+   * @param mostAlone the same of a platform that is alone
+   */
+  constructor(most: number, mostAlone: number) {
+    this.#most = most;
+    this.#mostAlone = mostAlone;
+  }
+
+  /** Waits for a turn of a platform, for an operation on a connection that carries several, or for a message of a stream. */
+  async takeTurn(platformId: string): Promise<WorkTurn> {
+    const tenant = { key: platformId, isPlatform: true };
+    await this.begin(tenant);
+    return new Turn(this, tenant);
+  }
+
+  /**
+   * Begins the work on a request; `end` must follow.
+   * @returns the wait for its turn; undefined where it need not wait
+   */
+  begin(tenant: Tenant): Promise<void> | undefined {
+    this.#note(tenant);
+    const own = of(this.#atWork, tenant.key);
+    if (own.count >= this.#mostOf(tenant)) return new Promise((resolve) => own.waiting.push(resolve));
+    own.count += 1;
+    return undefined;
+  }
+
+  /**
+   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads very much keeps a
+   * processor of the database busy: while other platforms send requests, a platform does only a little of this at once.
+   * @returns the wait for it; undefined where it need not wait
+   */
+  beginExpensive(platformId: string): Promise<void> | undefined {
+    const own = of(this.#atExpensiveWork, platformId);
+    if (own.count >= this.#mostExpensive()) return new Promise((resolve) => own.waiting.push(resolve));
+    own.count += 1;
+    return undefined;
+  }
+
+  /** Ends expensive work, and begins what waits. */
+  endExpensive(platformId: string): void {
+    this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
+  }
+
+  /**
+   * Says whether nobody shares the capacity with a tenant: it is a platform, and no other one has had a request for a second. What
+   * was refused is none.
+   */
+  isAlone({ key, isPlatform }: Tenant): boolean {
+    if (!isPlatform) return false;
+    return key === this.#lastPlatform ? !this.#isShared : performance.now() >= this.#lastAt + sharedMs;
+  }
+
+  /** Whether platforms take turns now: several of them send requests. */
+  get #isShared(): boolean {
+    return performance.now() < this.#sharedUntil;
+  }
+
+  #mostExpensive(): number {
+    return this.#isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
+  }
+
+  /** Goes on with the work on a request that has ended its turn before, without a wait; `end` must follow. */
+  resume(tenant: Tenant): void {
+    of(this.#atWork, tenant.key).count += 1;
+  }
+
+  /** Ends a turn, and begins those of waiting requests. */
+  end(tenant: Tenant): void {
+    this.#endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
+  }
+
+  /** A stranger is always limited, and is no reason to limit a platform. */
+  #mostOf({ isPlatform }: Tenant): number {
+    return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
+  }
+
+  /** Ends one piece of work, and begins those that wait, up to a number at once. */
+  #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
+    const own = of(atWork, key);
+    own.count -= 1;
+    for (; own.count < most; own.count += 1) {
+      const next = own.waiting.shift();
+      if (!next) break;
+      if (this.#isShared) this.#beginSoon(next);
+      else next();
+    }
+    if (own.count === 0) atWork.delete(key);
+  }
+
+  /** Begins what has waited, one piece in each round of the event loop: between two of them another's request is seen. */
+  #beginSoon(next: () => void): void {
+    if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
+  }
+
+  readonly #beginNext = (): void => {
+    this.#beginning.shift()?.();
+    if (this.#beginning.length > 0) setImmediate(this.#beginNext);
+  };
+
+  #note({ key, isPlatform }: Tenant): void {
+    if (!isPlatform) return;
+    this.#lastAt = performance.now();
+    if (key === this.#lastPlatform) return;
+    if (this.#lastPlatform !== undefined) this.#sharedUntil = this.#lastAt + sharedMs;
+    this.#lastPlatform = key;
+  }
+}
+
+function of(atWork: Map<string, AtWork>, key: string): AtWork {
+  const known = atWork.get(key);
+  if (known) return known;
+  const own: AtWork = { count: 0, waiting: [] };
+  atWork.set(key, own);
+  return own;
+}
+
+/** The turn of one piece of work, which others have while it waits for the world outside. */
+class Turn implements WorkTurn {
+  readonly #turns: Turns;
+  readonly #tenant: Tenant;
+  /** The waits for the world outside that are under way. */
+  #waits = 0;
+  #hasEnded = false;
+
+  constructor(turns: Turns, tenant: Tenant) {
+    this.#turns = turns;
+    this.#tenant = tenant;
+  }
+
+  release(): void {
+    this.#waits += 1;
+    if (this.#waits === 1 && !this.#hasEnded) this.#turns.end(this.#tenant);
+  }
+
+  retake(): void {
+    this.#waits -= 1;
+    if (this.#waits === 0 && !this.#hasEnded) this.#turns.resume(this.#tenant);
+  }
+
+  yieldTurn(): void {
+    this.release();
+  }
+
+  resumeTurn(): void {
+    this.retake();
+  }
+
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (this.#waits === 0) this.#turns.end(this.#tenant);
+  }
+}

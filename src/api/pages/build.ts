@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Metafile } from 'esbuild';
+import { type Bundle, bundleFolder } from './assets.ts';
+
+// `npm run pages`, which an installation runs: bundles what the pages of browsers run, and compresses it once. It does nothing
+// where that has been done for the same sources.
+
+const root = path.resolve(import.meta.dirname, '../../..');
+
+/** What browsers load, by name. Workers are loaded by the pages themselves. */
+const entryPoints = {
+  lab: 'src/apps/lab/main.tsx',
+  wallet: 'src/apps/wallet/main.tsx',
+  console: 'src/apps/console/main.ts',
+  'editor.worker': 'monaco-editor/esm/vs/editor/editor.worker.js',
+  'json.worker': 'monaco-editor/esm/vs/language/json/json.worker.js',
+  'graphql.worker': 'monaco-graphql/esm/graphql.worker.js',
+};
+
+/** The files that decide what is made: the sources, and the versions of all packages. */
+const sources = ['src/{lab,wallet,console,client,pages}/**/*', 'package-lock.json'];
+
+async function hashOfSources(): Promise<string> {
+  const hash = createHash('sha256');
+  const names: string[] = [];
+  for await (const file of glob(sources, { cwd: root, withFileTypes: true })) {
+    if (file.isFile()) names.push(path.join(file.parentPath, file.name));
+  }
+  for (const name of names.sort()) hash.update(path.relative(root, name)).update(await readFile(name));
+  return hash.digest('hex');
+}
+
+async function bundle(inputs: string, folder: string): Promise<Bundle> {
+  const { build } = await import('esbuild');
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    loader: { '.ttf': 'file' },
+    ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]' },
+    legalComments: 'none',
+    write: false,
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const made = Object.entries(metafile.outputs);
+  const pages = Object.keys(entryPoints).map((name) => {
+    const [file, output] =
+      made.find(([file]) => path.basename(file).startsWith(`${name}-`) && file.endsWith('.js')) ?? [];
+    if (file === undefined || !output?.entryPoint) throw new Error(`${name} was not made`);
+    // Styles of parts that are loaded later are in those of their page already.
+    const { cssBundle } = output;
+    const loaded = [...loadedBy(metafile, [file, ...(cssBundle === undefined ? [] : [cssBundle])])];
+    return [
+      name,
+      {
+        scripts: [path.basename(file)],
+        styles: cssBundle === undefined ? [] : [path.basename(cssBundle)],
+        files: loaded.map((one) => path.basename(one)),
+      },
+    ] as const;
+  });
+  const files = new Set(pages.flatMap(([, page]) => page.files));
+  for (const { path: made, contents } of outputFiles) {
+    const name = path.basename(made);
+    if (files.has(name)) await writeFile(path.join(folder, `${name}.gz`), await promisify(gzip)(contents));
+  }
+  return { inputs, pages: Object.fromEntries(pages) };
+}
+
+/** Returns files, and all that they load: at once, later, or from their styles. */
+function loadedBy(
+  { outputs }: Pick<Metafile, 'outputs'>,
+  files: readonly string[],
+  known = new Set<string>(),
+): ReadonlySet<string> {
+  for (const file of files) {
+    if (known.has(file)) continue;
+    known.add(file);
+    loadedBy({ outputs }, outputs[file]?.imports.map((one) => one.path).filter((one) => one in outputs) ?? [], known);
+  }
+  return known;
+}
+
+/** Says whether the packages of pages are installed: they are optional, and an image for production leaves them out. */
+function hasPackages(): boolean {
+  try {
+    import.meta.resolve('esbuild');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const inputs = await hashOfSources();
+const present = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => '{}');
+if (!hasPackages()) {
+  console.log('The packages of the lab and the REST console are not installed: the service has neither.');
+} else if ((JSON.parse(present) as Partial<Bundle>).inputs !== inputs) {
+  // Made beside the present one, so that who starts meanwhile finds either.
+  const folder = `${bundleFolder}-${process.pid}`;
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'bundle.json'), JSON.stringify(await bundle(inputs, folder)));
+  await rm(bundleFolder, { recursive: true, force: true });
+  await rename(folder, bundleFolder);
+}

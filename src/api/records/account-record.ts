@@ -1,0 +1,67 @@
+import { accountPublicId, publicId } from '../../core/ids.ts';
+import type { Beneficiary } from '../../domain/accounts/external-accounts.ts';
+import type { Account } from '../../infra/database/rows.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { addressRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
+import { instructionRecords } from './instruction-record.ts';
+import { amountRecord } from './numbers.ts';
+
+/** The type of an account, its details under their names, and for bank accounts their owner. */
+export interface AccountInfoRecord {
+  readonly accountType: NonNullable<Account['accountType']>;
+  readonly beneficiary?: ReturnType<typeof beneficiaryRecord>;
+  readonly [detail: string]: unknown;
+}
+
+/**
+ * Converts a row to the record of an internal account (specification 2.11, decision 52). `balance` is what can be spent.
+ * @throws UnrepresentableAmount beyond 2^53, which a balance reaches only by money that is owed to it
+ *   (check_balances.sql)
+ */
+export function internalAccountRecord(row: Account) {
+  const id = accountPublicId('INTERNAL', row.id);
+  return {
+    id,
+    ...(row.customerId !== null && { customerId: publicId('Customer', row.customerId) }),
+    balance: amountRecord(row.posted, row.currency, id),
+    fundingPaymentInstructions: instructionRecords(row.fundingInstructions),
+    ...frozenRecord(row),
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}
+
+/**
+ * Converts a row to the record of an external account (specification 2.9). The constraints of the table guarantee its status, type and
+ * details.
+ */
+export function externalAccountRecord(row: Account) {
+  if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
+  // createExternalAccount has stored these forms.
+  const info = trustedJson<Readonly<Record<string, string>>>(row.accountInfo);
+  const beneficiary = trustedJson<Beneficiary | null>(row.beneficiary);
+  return {
+    id: accountPublicId('EXTERNAL', row.id),
+    status: row.status,
+    currency: row.currency,
+    accountInfo: {
+      accountType: row.accountType,
+      ...info,
+      ...(beneficiary && { beneficiary: beneficiaryRecord(beneficiary) }),
+    },
+    customerId: row.customerId === null ? null : publicId('Customer', row.customerId),
+    ...(row.platformAccountId !== null && { platformAccountId: row.platformAccountId }),
+    defaultUmaDepositAccount: row.defaultUmaDepositAccount,
+    ...(row.beneficiaryVerificationStatus !== null && {
+      beneficiaryVerificationStatus: row.beneficiaryVerificationStatus,
+    }),
+    ...(row.beneficiaryVerifiedName !== null && { beneficiaryVerifiedData: { fullName: row.beneficiaryVerifiedName } }),
+    ...frozenRecord(row),
+    ...metadataRecord(row),
+  };
+}
+
+/** A beneficiary was checked when it was stored: it has the fields of a person or those of a company. */
+function beneficiaryRecord({ address, ...owner }: Beneficiary) {
+  return { ...withoutNulls(owner), ...(address && { address: addressRecord(address) }) };
+}

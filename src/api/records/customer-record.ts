@@ -1,0 +1,65 @@
+import { publicId } from '../../core/ids.ts';
+import type { Address } from '../../domain/commands/people.ts';
+import type { BeneficialOwner } from '../../domain/customers/customers.ts';
+import type { Customer } from '../../infra/database/rows.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { addressRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
+
+/** The roles that a person can have in a company (decision 47). */
+export const individualTypes = [
+  'DIRECTOR',
+  'CONTROL_PERSON',
+  'BUSINESS_POINT_OF_CONTACT',
+  'TRUSTEE',
+  'SETTLOR',
+  'GENERAL_PARTNER',
+] as const;
+
+/**
+ * Converts a row to the record of a customer (specification 2.8); `customerType` tells the two forms apart, and the business fields
+ * are decision 47. Unknown fields are left out (decision 13).
+ */
+export function customerRecord(row: Customer) {
+  // createCustomer has stored address and owners in these forms.
+  const address = trustedJson<Address | null>(row.address);
+  const common = {
+    id: publicId('Customer', row.id),
+    platformCustomerId: row.platformCustomerId,
+    umaAddress: row.umaAddress,
+    kycStatus: row.kycStatus,
+    isDeleted: row.isDeleted,
+    ...frozenRecord(row),
+    ...(address && { address: addressRecord(address) }),
+    ...metadataRecord(row),
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+  if (row.customerType === 'INDIVIDUAL') {
+    return {
+      ...common,
+      customerType: 'INDIVIDUAL' as const,
+      ...(row.name !== null && { fullName: row.name }),
+      ...(row.birthDate !== null && { birthDate: row.birthDate.toISOString().slice(0, 10) }),
+      ...(row.nationality !== null && { nationality: row.nationality }),
+    };
+  }
+  return {
+    ...common,
+    customerType: 'BUSINESS' as const,
+    businessInfo: {
+      legalName: row.name ?? '',
+      ...(row.registrationNumber !== null && { registrationNumber: row.registrationNumber }),
+      ...(row.taxId !== null && { taxId: row.taxId }),
+    },
+    beneficialOwners: trustedJson<BeneficialOwner[]>(row.beneficialOwners).map(ownerRecord),
+  };
+}
+
+function ownerRecord({ address, ...owner }: BeneficialOwner) {
+  return {
+    ...withoutNulls(owner),
+    // Its type is text in the domain; both APIs accept only these values.
+    individualType: owner.individualType as (typeof individualTypes)[number],
+    ...(address && { address: addressRecord(address) }),
+  };
+}

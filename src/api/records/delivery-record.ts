@@ -1,0 +1,28 @@
+import { publicId } from '../../core/ids.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+
+/** What a record of a delivery needs beside its row. */
+export const deliveryParts = {
+  event: { select: { id: true, type: true } },
+  attempts: { orderBy: { number: 'asc' } },
+} as const satisfies Prisma.WebhookDeliveryInclude;
+
+type Row = Prisma.WebhookDeliveryGetPayload<{ include: typeof deliveryParts }>;
+
+/** Converts a row to the record of a webhook on its way to an endpoint (decision 71). */
+export function deliveryRecord(row: Row) {
+  return {
+    id: publicId('WebhookDelivery', row.id),
+    endpointId: publicId('WebhookEndpoint', row.endpointId),
+    webhookId: publicId('Webhook', row.event.id),
+    type: row.event.type,
+    status: row.status,
+    attempts: row.attempts.map(({ at, durationMs, responseStatus, error }) => ({
+      at: at.toISOString(),
+      durationMs,
+      ...(responseStatus !== null && { responseStatus }),
+      ...(error !== null && { error }),
+    })),
+    ...(row.nextAttemptAt !== null && { nextAttemptAt: row.nextAttemptAt.toISOString() }),
+  };
+}

@@ -1,0 +1,42 @@
+import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { withoutNulls } from './fields.ts';
+
+/**
+ * A way to pay in. One element has both forms (decision 10): flat fields where the interface shows them flat
+ * (specification 2.4), and `accountOrWalletInfo` for every type.
+ */
+export interface InstructionRecord {
+  readonly accountType: ExternalAccountType;
+  readonly accountNumber?: string;
+  readonly routingNumber?: string;
+  readonly bankName?: string;
+  readonly referenceCode?: string;
+  readonly address?: string;
+  readonly invoice?: string;
+  readonly accountOrWalletInfo: { readonly accountType: ExternalAccountType; readonly [field: string]: string };
+}
+
+/** The types that the specification shows flat, with their flat fields. */
+const flat: Readonly<Record<string, readonly string[]>> = {
+  US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
+  LAYER2_WALLET: ['address', 'invoice'],
+};
+
+/** Converts the instructions of the rail, as the tables store them, to records. */
+export function instructionRecords(column: unknown): InstructionRecord[] {
+  const instructions =
+    trustedJson<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);
+  return instructions.map((instruction) => {
+    const info = withoutNulls(instruction);
+    const flatFields = (flat[info.accountType] ?? []).flatMap((name) =>
+      info[name] === undefined ? [] : [[name, info[name]]],
+    );
+    return {
+      accountType: info.accountType,
+      ...Object.fromEntries(flatFields),
+      ...(info.reference !== undefined && { referenceCode: info.reference }),
+      accountOrWalletInfo: info,
+    };
+  });
+}

@@ -1,0 +1,89 @@
+import { accountPublicId, publicId } from '../../core/ids.ts';
+import type { AccountKind } from '../../infra/database/generated/client/client.ts';
+import type { Extra } from '../../infra/database/read-rows.ts';
+import type { Quote, Transaction } from '../../infra/database/rows.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+
+/**
+ * The facts of other rows in the record of a payment. All of them are fixed when those rows are created. So a record
+ * made later from an earlier state of the payment equals the record of that time: a replayed answer is the first one,
+ * byte for byte.
+ */
+export interface PaymentParties {
+  readonly customer: { readonly platformCustomerId: string } | null;
+  readonly sourceAccount: { readonly kind: AccountKind; readonly currency: string } | null;
+  readonly destinationAccount: { readonly kind: AccountKind } | null;
+}
+
+/** Reads the parties along with payments. */
+export const paymentParties: Extra<PaymentParties> = (payment) => ({
+  customer: `(select json_build_object('platformCustomerId', c.platform_customer_id)
+    from customer c where c.platform_id = ${payment}.platform_id and c.id = ${payment}.customer_id)`,
+  sourceAccount: `(select json_build_object('kind', a.kind, 'currency', a.currency)
+    from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.source_account_id)`,
+  destinationAccount: `(select json_build_object('kind', a.kind)
+    from account a where a.platform_id = ${payment}.platform_id and a.id = ${payment}.destination_account_id)`,
+});
+
+const parties = paymentParties('p');
+
+const partiesStatement = statement<PaymentParties>(
+  'payment_parties',
+  `select ${parties.customer} as customer, ${parties.sourceAccount} as source_account, ${parties.destinationAccount} as destination_account
+   from (select $1::uuid as platform_id, $2::uuid as customer_id, $3::uuid as source_account_id, $4::uuid as destination_account_id) p`,
+);
+
+type PartyColumns = Pick<Quote, 'platformId' | 'customerId' | 'sourceAccountId' | 'destinationAccountId'>;
+
+/** Reads the parties of a payment whose row has been read, such as the row of a command or an event. */
+export async function readPaymentParties(on: Queryable, payment: PartyColumns): Promise<PaymentParties> {
+  const { platformId, customerId, sourceAccountId, destinationAccountId } = payment;
+  const [row] = await partiesStatement(on, platformId, customerId, sourceAccountId, destinationAccountId);
+  if (!row) throw new Error('the statement for parties returned no row');
+  return row;
+}
+
+type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'customerId'>;
+
+/**
+ * Returns the source of a payment (specification 2.7), or undefined where it is not known. `withCustomer` adds the paying
+ * customer of an account, as quotes have it. An account has its own currency; `currency` is that of any other source.
+ */
+export function sourceRecord(
+  payment: SourceColumns,
+  parties: PaymentParties,
+  options: { readonly currency: string; readonly umaAddress: string | null; readonly withCustomer: boolean },
+) {
+  const { currency, umaAddress } = options;
+  const customer = payment.customerId === null ? {} : { customerId: publicId('Customer', payment.customerId) };
+  switch (payment.sourceKind) {
+    case 'ACCOUNT':
+      if (payment.sourceAccountId === null || !parties.sourceAccount) return undefined;
+      return {
+        sourceType: 'ACCOUNT' as const,
+        accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
+        ...(options.withCustomer && customer),
+        // What arrives from an account here may arrive in another currency, and only the sender has the sent amount.
+        currency: parties.sourceAccount.currency,
+      };
+    case 'REALTIME_FUNDING':
+      return { sourceType: 'REALTIME_FUNDING' as const, ...customer, currency };
+    case 'UMA_ADDRESS':
+      return umaAddress === null ? undefined : { sourceType: 'UMA_ADDRESS' as const, umaAddress, currency };
+    case null:
+      return undefined;
+  }
+}
+
+type DestinationColumns = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
+
+/** Returns the destination of a payment (specification 2.7). The constraints of the tables guarantee that it has one. */
+export function destinationRecord(payment: DestinationColumns, parties: PaymentParties, currency: string) {
+  const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
+  if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS' as const, umaAddress, currency };
+  if (destinationAccountId === null || !parties.destinationAccount) {
+    throw new Error('a payment goes to an account or to a UMA address');
+  }
+  const accountId = accountPublicId(parties.destinationAccount.kind, destinationAccountId);
+  return { destinationType: 'ACCOUNT' as const, accountId, currency };
+}

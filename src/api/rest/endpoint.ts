@@ -1,0 +1,195 @@
+import { z } from '@hono/zod-openapi';
+import type { Context, MiddlewareHandler } from 'hono';
+import { type PathTable, translatePath } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { authorize, type Operation, requirePermission, showsExisting } from '../../domain/access/operations.ts';
+import type { Viewer } from '../../domain/access/viewer.ts';
+import type { CommandResult } from '../../domain/commands/command.ts';
+import type { RestEnvironment } from './environment.ts';
+import { ErrorBody } from './errors.ts';
+import { keyPaths } from './input-paths.ts';
+import { onReplicas } from './replica-reads.ts';
+
+// The common parts of the endpoints' definitions.
+
+interface Documentation {
+  readonly operationId: string;
+  readonly tags: string[];
+  readonly summary: string;
+  readonly description?: string;
+}
+
+/** The documentation of a command. Its id is the command's name, if left out. */
+type CommandDocumentation = Omit<Documentation, 'operationId'> & { readonly operationId?: string };
+
+/** Defines an endpoint that reads: any token with VIEW may call it. */
+export function viewEndpoint(documentation: Documentation) {
+  return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas] };
+}
+
+/** Defines an endpoint that looks something up elsewhere and keeps what it has found: any token with VIEW may call it. */
+export function lookupEndpoint(documentation: Documentation) {
+  return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW'))] };
+}
+
+/**
+ * Defines an endpoint that changes something.
+ * @param operation the command's name in every API, which determines its permission and the scope of its idempotency keys
+ *   (decision 6)
+ */
+export function commandEndpoint(operation: Operation, documentation: CommandDocumentation) {
+  return {
+    operationId: operation,
+    ...documentation,
+    parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
+    middleware: [mayRun(operation)],
+  };
+}
+
+/** Defines an endpoint that changes the platform's settings: it takes no idempotency key. */
+export function settingsEndpoint(operation: Operation, documentation: Documentation) {
+  return { ...documentation, middleware: [mayRun(operation)] };
+}
+
+/** Refuses a viewer who may not run an operation, or may not see the record that it answers (decision 62). */
+function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
+  return allow((viewer) => {
+    authorize(viewer, operation);
+    if (showsExisting(operation)) requirePermission(viewer, 'VIEW');
+  });
+}
+
+/** Defines an endpoint that changes something and has an `optionalBody`. */
+export function commandEndpointWithOptionalBody(operation: Operation, documentation: CommandDocumentation) {
+  const { middleware, ...rest } = commandEndpoint(operation, documentation);
+  return { ...rest, middleware: [...middleware, acceptNoBody] };
+}
+
+/** Defines an endpoint of credentials: any token with MANAGE may call it. */
+export function managementEndpoint(documentation: Documentation) {
+  return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'MANAGE'))] };
+}
+
+/** Refuses a viewer before its request is validated: only those who may send it learn what is wrong with it. */
+function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironment> {
+  return async (context, next) => {
+    check(context.get('viewer'));
+    await next();
+  };
+}
+
+/** Accepts an empty body with a content type, which many clients send: there is no JSON to parse. */
+const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
+  if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
+  await next();
+};
+
+/** The query of endpoints without parameters: every parameter is refused as unknown (decision 17). */
+export const noQuery = z.strictObject({});
+
+/** Defines a successful response with a JSON body. */
+export function jsonResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+const replayHeader = z.object({
+  'Idempotency-Replayed': z
+    .literal('true')
+    .optional()
+    .describe('Present when this repeats the response to the first call with the idempotency key.'),
+});
+
+/** Defines a command's successful response, with the header that marks a repeated one. */
+export function commandResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return { ...jsonResponse(schema, description), headers: replayHeader };
+}
+
+/** Defines a command's successful response without a body. */
+export function emptyCommandResponse(description: string) {
+  return { description, headers: replayHeader };
+}
+
+/** Defines a required JSON body. */
+export function body<Schema extends z.ZodType>(schema: Schema) {
+  return { required: true as const, content: { 'application/json': { schema } } };
+}
+
+/** Defines an optional JSON body: a request without one means the same as `{}`. */
+export function optionalBody<Schema extends z.ZodType>(schema: Schema) {
+  return { required: false as const, content: { 'application/json': { schema } } };
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'The request is malformed or not possible; `details.errors` lists every invalid field.',
+  401: 'Credentials are missing or wrong.',
+  403: 'The token, or the customer concerned, may not do this.',
+  404: "Something that the request names does not exist, or is another platform's.",
+  405: 'The path does not have this method; `Allow` lists its methods.',
+  409: 'The request conflicts with existing data or with an earlier change.',
+  410: 'The customer has been deleted.',
+  413: 'The body has more than 102400 bytes.',
+  415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
+  422: 'The idempotency key was used before with another input.',
+  429: 'Too many requests, or too many wrong credentials from this address; nothing has happened, and `Retry-After` says when to try again.',
+  500: 'Something went wrong here, and nothing has changed. The same request may succeed later.',
+  501: 'The request uses a feature that this service does not offer.',
+  503: 'Not possible at the moment, and nothing has changed; `Retry-After` says when to try again.',
+  504: 'The outcome is unknown: the request may or may not have taken effect. Send it again with the same `Idempotency-Key` to find out.',
+};
+
+type ErrorStatus = 404 | 409 | 410 | 413 | 415 | 501 | 504;
+
+/**
+ * Defines the error responses of an endpoint: the given ones, and those that every endpoint has. Handlers throw them, so
+ * the type does not list them among the results of a handler.
+ */
+export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
+  return errorsOf([400, 401, 403, 429, 500, 503, ...statuses]);
+}
+
+/** Defines the error responses of a command, as `readErrors` does: the given ones, and those that every command has. */
+export function commandErrors(...statuses: ErrorStatus[]): Record<never, never> {
+  return errorsOf([400, 401, 403, 409, 413, 415, 422, 429, 500, 503, 504, ...statuses]);
+}
+
+function errorsOf(statuses: readonly number[]): Record<never, never> {
+  return Object.fromEntries(
+    [...new Set(statuses)].sort().map((status) => [status, jsonResponse(ErrorBody, reasons[status] ?? 'Refused.')]),
+  );
+}
+
+/**
+ * Runs the command of a request and returns its row.
+ * @param paths where the request has fields at other paths than the command's input (input-paths.ts)
+ * @throws Refusal of the command, with the path in the request
+ */
+export async function command<Row>(
+  context: Context<RestEnvironment>,
+  paths: PathTable,
+  run: (idempotencyKey: string | undefined, viewer: Viewer) => Promise<CommandResult<Row>>,
+): Promise<Row> {
+  const done = run(context.req.header('Idempotency-Key'), context.get('viewer'));
+  const result = await withRequestPaths([...keyPaths, ...paths], done);
+  context.set('tookEffect', true);
+  if (result.replayed) context.header('Idempotency-Replayed', 'true');
+  return result.row;
+}
+
+/** Awaits a result of the domain. Changes the path of a refusal to that of the field in the request. */
+export async function withRequestPaths<Result>(paths: PathTable, result: Promise<Result>): Promise<Result> {
+  return result.catch((error: unknown) => {
+    const path = error instanceof Refusal ? error.details.path : undefined;
+    if (!(error instanceof Refusal) || !path) throw error;
+    const { errors } = error.details;
+    throw new Refusal(
+      error.code,
+      error.message,
+      {
+        ...error.details,
+        path: translatePath(path, paths),
+        ...(errors && { errors: errors.map((one) => ({ ...one, path: translatePath(one.path, paths) })) }),
+      },
+      error.replayed,
+    );
+  });
+}

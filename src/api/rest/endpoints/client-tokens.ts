@@ -1,0 +1,56 @@
+import { z } from '@hono/zod-openapi';
+import { clientTokenRecord, whereClientTokens } from '../../../domain/access/tokens/client-token-records.ts';
+import { visibleClientTokens } from '../../../domain/access/visible.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import { ClientGrant, Permission } from '../../../infra/database/generated/client/client.ts';
+import type { RestApp } from '../app.ts';
+import { managementEndpoint } from '../endpoint.ts';
+import { choice, pagedEndpoint, pageHandler, rowList } from '../lists.ts';
+import { id, time } from '../schemas/money.ts';
+
+const ClientTokenSchema = z
+  .object({
+    id: id('ClientToken', 'Its id.'),
+    customerId: id('Customer', 'The customer that it is bound to.').optional(),
+    quoteId: id('Quote', 'The quote that it is bound to.').optional(),
+    transactionId: id('Transaction', 'The transaction that it is bound to.').optional(),
+    permissions: z.array(z.enum(Permission)).describe('What it may do.'),
+    grants: z.array(z.enum(ClientGrant)).describe('What it may do besides, for its customer.'),
+    trustedDocumentsOnly: z
+      .boolean()
+      .describe('Whether it was made for registered documents only; the settings may say so, too.'),
+    createdById: id('ApiToken', 'The token that made it; absent where the operator did.').optional(),
+    createdAt: time('When it was made.'),
+    expiresAt: time('When it expires.'),
+    revokedAt: time('When it was revoked; absent when it was not.').optional(),
+  })
+  .openapi('ClientToken', {
+    description: "An app's credential, bound to a customer, a quote or a transaction: its facts, not the token itself.",
+  });
+
+const list = pagedEndpoint({
+  access: managementEndpoint({
+    operationId: 'listClientTokens',
+    tags: ['Tokens'],
+    summary: 'List client tokens',
+    description: 'Those that have ended are listed for 30 days.',
+  }),
+  path: '/client-tokens',
+  filters: {
+    active: choice('true: those that have neither expired nor been revoked. false: the others.'),
+    customerId: id('Customer', 'The customer that it is bound to, or whose quote or transaction.').optional(),
+  },
+  item: ClientTokenSchema,
+  name: 'ClientTokenPage',
+});
+
+/** Adds the endpoint of client tokens. GraphQL makes and revokes them. */
+export function clientTokenEndpoints(app: RestApp, { database }: Payments): void {
+  const tokens = rowList(database, 'ClientToken', {
+    where: (viewer, filter: Parameters<typeof whereClientTokens>[0]) => ({
+      AND: [visibleClientTokens(viewer), whereClientTokens(filter)],
+    }),
+    record: clientTokenRecord,
+  });
+  app.openapi(list, pageHandler(tokens));
+}

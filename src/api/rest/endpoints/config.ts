@@ -1,0 +1,233 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { publicId } from '../../../core/ids.ts';
+import type { Caller } from '../../../domain/access/caller.ts';
+import {
+  currencySettings,
+  isRegulatedFinancialInstitution,
+  readPlatform,
+  updatePlatform,
+} from '../../../domain/platforms/platform-config.ts';
+import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/generated/client/client.ts';
+import { setConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
+import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
+import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
+import type { RestApp, RestModules } from '../app.ts';
+import {
+  body,
+  jsonResponse,
+  noQuery,
+  readErrors,
+  settingsEndpoint,
+  viewEndpoint,
+  withRequestPaths,
+} from '../endpoint.ts';
+import { RestError } from '../errors.ts';
+import { platformPaths } from '../input-paths.ts';
+import { listOf } from '../schemas/list-of.ts';
+import { amount, id, time } from '../schemas/money.ts';
+
+const tags = ['Platform'];
+
+/** The settings of every currency, as JSON has them. */
+const settings = {
+  ...currencySettings,
+  minAmount: Number(currencySettings.minAmount),
+  maxAmount: Number(currencySettings.maxAmount),
+  requiredCounterpartyFields: [...currencySettings.requiredCounterpartyFields],
+  enabledTransactionTypes: [...currencySettings.enabledTransactionTypes],
+  providerRequiredCustomerFields: [...currencySettings.providerRequiredCustomerFields],
+  providerRequiredCounterpartyCustomerFields: [...currencySettings.providerRequiredCounterpartyCustomerFields],
+};
+
+const currencyCode = z.string().openapi({ description: 'Currency code.', example: 'USD' });
+const requiredField = z.object({
+  name: z.string().describe('FULL_NAME, BIRTH_DATE, …'),
+  mandatory: z.boolean().describe('Whether a payment is refused without it.'),
+});
+
+const requiredByProvider = {
+  providerRequiredCustomerFields: listOf(z.string()).describe('The fields that a customer record must have.'),
+  providerRequiredCounterpartyCustomerFields: listOf(z.string()).describe(
+    'The fields of a customer that the counterparty must receive.',
+  ),
+};
+
+const webhookEndpoint = z.string().openapi({
+  description:
+    'The URL for events: https, a public host, port 443 or 8443; in the sandbox also this machine. To set it needs TRANSACT beside MANAGE and VIEW, because its answers approve payments.',
+  example: 'https://example.com/webhooks',
+});
+
+const trustedDocuments = z
+  .enum(TrustedDocumentPolicy)
+  .describe(
+    'Who may send registered documents only over GraphQL: nobody (OPTIONAL), client tokens (APPS), or every token (ALL).',
+  );
+
+const ConfigSchema = z
+  .object({
+    id: id('PlatformConfig', 'Its id.'),
+    umaDomain: z.string().describe("The domain of new customers' UMA addresses."),
+    webhookEndpoint: webhookEndpoint.optional(),
+    webhookTokenId: id(
+      'ApiToken',
+      'The token with which the webhookEndpoint ends: the one that set it; absent where the operator did.',
+    ).optional(),
+    supportedCurrencies: z
+      .array(
+        z.object({
+          currencyCode,
+          minAmount: amount('The smallest amount of a payment, in the smallest unit.'),
+          maxAmount: amount('The largest amount of a payment, in the smallest unit.'),
+          requiredCounterpartyFields: z.array(requiredField).describe('The required fields of the counterparty.'),
+          enabledTransactionTypes: z.array(z.enum(TransactionType)).describe('The enabled directions of payments.'),
+          ...requiredByProvider,
+        }),
+      )
+      .describe('The currencies in which new customers get internal accounts.'),
+    trustedDocuments,
+    isRegulatedFinancialInstitution: z
+      .boolean()
+      .describe('Whether customers count as verified by the platform itself. Set by the operator.'),
+    createdAt: time('When the platform was created.'),
+    updatedAt: time('When its settings last changed.'),
+  })
+  .openapi('PlatformConfig', { description: "The platform's settings (decision 56)." });
+
+const ChangedConfigSchema = z
+  .object({
+    ...ConfigSchema.shape,
+    webhookSecret: z
+      .string()
+      .optional()
+      .describe(
+        'The secret that signs the events of a new webhookEndpoint (whsec_…). It is not shown again. It stays the same when the URL changes.',
+      ),
+  })
+  .openapi('ChangedPlatformConfig', { description: 'The settings, with the secret of a new webhookEndpoint.' });
+
+const UpdateConfigBody = z
+  .strictObject({
+    umaDomain: z
+      .string()
+      .optional()
+      .describe(
+        "The domain of new customers' UMA addresses. In production the operator of the service gives a platform its domain; any other is refused (409).",
+      ),
+    webhookEndpoint: webhookEndpoint
+      .nullable()
+      .optional()
+      .describe(`${webhookEndpoint.description ?? ''} A new URL gets a TEST event. null removes it.`),
+    supportedCurrencies: listOf(
+      z.strictObject({
+        currencyCode,
+        minAmount: z.int().min(0).optional().describe('As GET shows it; another value gets 501.'),
+        maxAmount: z.int().min(0).optional().describe('As GET shows it; another value gets 501.'),
+        requiredCounterpartyFields: listOf(requiredField)
+          .describe('The required fields of the counterparty.')
+          .optional(),
+        enabledTransactionTypes: listOf(z.enum(TransactionType))
+          .describe('The enabled directions of payments.')
+          .optional(),
+        providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
+        providerRequiredCounterpartyCustomerFields:
+          requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
+      }),
+    )
+      .min(1)
+      .optional()
+      .describe('Replaces the list.'),
+    trustedDocuments: trustedDocuments.optional(),
+  })
+  .openapi('UpdatePlatformConfig');
+
+const get = createRoute({
+  ...viewEndpoint({ operationId: 'getConfig', tags, summary: "Get the platform's settings" }),
+  method: 'get',
+  path: '/config',
+  request: { query: noQuery },
+  responses: { 200: jsonResponse(ConfigSchema, 'The settings.'), ...readErrors() },
+});
+
+const update = createRoute({
+  ...settingsEndpoint('updatePlatform', {
+    operationId: 'updateConfig',
+    tags,
+    summary: "Change the platform's settings",
+    description: 'Fields that are left out stay unchanged. So do existing accounts and addresses.',
+  }),
+  method: 'patch',
+  path: '/config',
+  request: { query: noQuery, body: body(UpdateConfigBody) },
+  responses: {
+    200: jsonResponse(ChangedConfigSchema, 'The settings as they are now.'),
+    ...readErrors(409, 413, 415, 501, 504),
+  },
+});
+
+type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
+
+/** Refuses settings of a currency other than those that GET shows. */
+function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, position: number): void {
+  for (const [name, value] of Object.entries(given)) {
+    const offered = settings[name as keyof typeof settings];
+    if (value === undefined || JSON.stringify(value) === JSON.stringify(offered)) continue;
+    const field = `supportedCurrencies.${position}.${name}`;
+    const message = `must be ${JSON.stringify(offered)}: other values are not offered`;
+    throw new RestError('NOT_IMPLEMENTED', `${field}: ${message}`, {
+      errors: [{ field, constraint: 'unsupported', message }],
+    });
+  }
+}
+
+async function configRecord(
+  { payments, webhooks }: RestModules,
+  caller: Caller,
+): Promise<z.infer<typeof ConfigSchema>> {
+  const [platform, endpoint] = await Promise.all([
+    readPlatform(payments, caller),
+    findConfigEndpoint(webhooks.payments.database.prisma, caller),
+  ]);
+  return {
+    id: publicId('PlatformConfig', platform.id),
+    umaDomain: platform.umaDomain,
+    ...(endpoint && { webhookEndpoint: endpoint.url }),
+    ...(endpoint?.tokenId && { webhookTokenId: publicId('ApiToken', endpoint.tokenId) }),
+    supportedCurrencies: platform.currencies.map((code) => ({ currencyCode: code, ...settings })),
+    trustedDocuments: platform.trustedDocuments,
+    isRegulatedFinancialInstitution,
+    createdAt: platform.createdAt.toISOString(),
+    updatedAt: platform.updatedAt.toISOString(),
+  };
+}
+
+/** Adds the endpoints of the platform's settings (decision 56). */
+export function configEndpoints(app: RestApp, modules: RestModules): void {
+  const { payments, webhooks } = modules;
+
+  app.openapi(get, async (context) => context.json(await configRecord(modules, context.get('viewer')), 200));
+
+  app.openapi(update, async (context) => {
+    const viewer = context.get('viewer');
+    const body = context.req.valid('json');
+    const { umaDomain, supportedCurrencies, trustedDocuments, webhookEndpoint: url } = body;
+    supportedCurrencies?.forEach(checkOffered);
+    if (Object.values(body).every((value) => value === undefined)) {
+      return context.json(await configRecord(modules, viewer), 200);
+    }
+    const change = async () => {
+      if (typeof url === 'string') checkUrl(webhooks, viewer, url);
+      const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
+      const changes = { umaDomain, currencies, trustedDocuments };
+      return updatePlatform(
+        payments,
+        viewer,
+        changes,
+        undefined,
+        url === undefined ? undefined : (transaction) => setConfigEndpoint(webhooks, transaction, viewer, url),
+      );
+    };
+    const { besides: webhookSecret } = await withRequestPaths(platformPaths, change());
+    return context.json({ ...(await configRecord(modules, viewer)), ...(webhookSecret && { webhookSecret }) }, 200);
+  });
+}

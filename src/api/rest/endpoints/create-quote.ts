@@ -1,0 +1,211 @@
+import { z } from '@hono/zod-openapi';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import type { CreateQuote } from '../../../domain/quotes/quote-input.ts';
+import { partiesOfLookup } from '../../../domain/receivers/lookup-parties.ts';
+import { withRequestPaths } from '../endpoint.ts';
+import { lookupPartiesPaths } from '../input-paths.ts';
+import { newMetadata } from '../schemas/metadata.ts';
+import { amountInput, id } from '../schemas/money.ts';
+import { checkNamedAccount } from './named-account.ts';
+
+// The body of a request for a quote, and its conversion to the input of the domain's command.
+
+const SourceInput = z
+  .discriminatedUnion('sourceType', [
+    z
+      .strictObject({
+        sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
+        accountId: id('InternalAccount', 'The account that pays. An external account is debited first.'),
+        customerId: id('Customer', "The account's owner; optional, and checked if present.").optional(),
+        currency: z.string().optional().describe("The account's currency; optional, and checked if present."),
+      })
+      .openapi('AccountSourceInput'),
+    z
+      .strictObject({
+        sourceType: z.literal('REALTIME_FUNDING').describe('Make a deposit for this payment alone.'),
+        customerId: id('Customer', 'The customer who makes the deposit.'),
+        currency: z
+          .string()
+          .openapi({ description: 'The currency of the deposit, such as USDC or BTC.', example: 'USDC' }),
+      })
+      .openapi('RealtimeFundingSourceInput'),
+  ])
+  .openapi('PaymentSourceInput');
+
+const DestinationInput = z
+  .discriminatedUnion('destinationType', [
+    z
+      .strictObject({
+        destinationType: z.literal('ACCOUNT').describe('Pay to an account.'),
+        accountId: id('ExternalAccount', 'The account that receives.'),
+        currency: z.string().optional().describe("The account's currency; optional, and checked if present."),
+      })
+      .openapi('AccountDestinationInput'),
+    z
+      .strictObject({
+        destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; needs lookupId.'),
+        umaAddress: z.string().describe('The address that was looked up, $name@domain.'),
+        currency: z
+          .string()
+          .optional()
+          .describe("The currency that arrives; the receiver's preferred one when left out."),
+      })
+      .openapi('UmaDestinationInput'),
+  ])
+  .openapi('PaymentDestinationInput');
+
+const information = z.record(z.string(), z.string());
+
+/** Makes the error for a field that only some forms of the body require: it is reported together with other errors. */
+function requiredIn(field: string) {
+  return {
+    path: [field],
+    message: 'is required',
+    when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
+  };
+}
+
+/** The body of POST /quotes: the form of specification 4.1, and its UMA form, which may take both parties from the lookup. */
+export const CreateQuoteBody = z
+  .strictObject({
+    source: SourceInput.optional(),
+    destination: DestinationInput.optional(),
+    lockedCurrencySide: z.enum(['SENDING', 'RECEIVING']).describe("Which side's amount is fixed."),
+    lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
+    lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
+    sendingCurrencyCode: z.string().optional().openapi({
+      description:
+        "Without a source: the currency of the account that pays, of the lookup's sender. With a source: checked against it.",
+      example: 'USD',
+    }),
+    receivingCurrencyCode: z.string().optional().openapi({
+      description: "The currency that arrives; the receiver's preferred one when left out.",
+      example: 'EUR',
+    }),
+    senderCustomerInfo: information
+      .optional()
+      .describe(
+        "Information about the sender by name, for a UMA address: the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too.",
+      ),
+    senderUserInfo: information.optional().describe('Another name of senderCustomerInfo.'),
+    immediatelyExecute: z
+      .boolean()
+      .default(false)
+      .describe('Execute at creation, at the current rate. Not with real-time funding.'),
+    description: z.string().optional().describe('Memo, at most 500 characters.'),
+    metadata: newMetadata,
+  })
+  .refine(
+    ({ source, lookupId, sendingCurrencyCode }) =>
+      source !== undefined || (lookupId !== undefined && sendingCurrencyCode !== undefined),
+    requiredIn('source'),
+  )
+  .refine(({ destination, lookupId }) => destination !== undefined || lookupId !== undefined, requiredIn('destination'))
+  .openapi('CreateQuote', {
+    description:
+      'For a payment to a UMA address, a lookup can replace the destination, and with sendingCurrencyCode also the source: it is then the account in that currency of the customer for whom the lookup was made.',
+    anyOf: [
+      { required: ['source', 'destination'] },
+      { required: ['source', 'lookupId'] },
+      { required: ['lookupId', 'sendingCurrencyCode'] },
+    ],
+  });
+
+type Body = z.infer<typeof CreateQuoteBody>;
+
+/**
+ * Converts a body to the command's input. Parties that it leaves out come from its lookup, and values that it has twice
+ * must agree (decision 24).
+ * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
+ */
+export async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
+  const { source, destination, lockedCurrencySide, lookupId, immediatelyExecute, description, metadata } = body;
+  const senderInfo = senderInfoOf(body);
+  const lookupParties =
+    lookupId !== undefined && !(source && destination)
+      ? await withRequestPaths(
+          lookupPartiesPaths,
+          partiesOfLookup(payments, viewer, lookupId, source ? undefined : body.sendingCurrencyCode),
+        )
+      : undefined;
+  return {
+    lockedCurrencySide,
+    lockedCurrencyAmount: BigInt(body.lockedCurrencyAmount),
+    lookupId,
+    immediatelyExecute,
+    description,
+    metadata,
+    source: await sourceOf(payments, viewer, body, lookupParties?.accountId),
+    destination: await destinationOf(payments, viewer, body, lookupParties?.umaAddress),
+    ...(senderInfo && { senderCustomerInfo: Object.entries(senderInfo).map(([name, value]) => ({ name, value })) }),
+  };
+}
+
+async function sourceOf(
+  payments: Payments,
+  viewer: Viewer,
+  { source, sendingCurrencyCode }: Body,
+  lookupAccountId: string | undefined,
+): Promise<CreateQuote['source']> {
+  if (!source) {
+    if (lookupAccountId === undefined) throw new Error('the schema requires a source or a lookup');
+    return { kind: 'ACCOUNT', accountId: lookupAccountId };
+  }
+  const currency = sameValue(source.currency, sendingCurrencyCode, 'sendingCurrencyCode');
+  if (source.sourceType === 'REALTIME_FUNDING') {
+    return { kind: 'REALTIME_FUNDING', customerId: source.customerId, currency: source.currency };
+  }
+  const { accountId, customerId } = source;
+  const path = {
+    currency: source.currency === undefined ? ['sendingCurrencyCode'] : ['source', 'currency'],
+    customerId: ['source', 'customerId'],
+  };
+  await checkNamedAccount(payments.database, viewer, path, { accountId, customerId, currency });
+  return { kind: 'ACCOUNT', accountId };
+}
+
+async function destinationOf(
+  payments: Payments,
+  viewer: Viewer,
+  { destination, receivingCurrencyCode }: Body,
+  lookupAddress: string | undefined,
+): Promise<CreateQuote['destination']> {
+  const currency = sameValue(destination?.currency, receivingCurrencyCode, 'receivingCurrencyCode');
+  if (!destination) {
+    if (lookupAddress === undefined) throw new Error('the schema requires a destination or a lookup');
+    return { kind: 'UMA_ADDRESS', umaAddress: lookupAddress, currency };
+  }
+  if (destination.destinationType === 'UMA_ADDRESS') {
+    return { kind: 'UMA_ADDRESS', umaAddress: destination.umaAddress, currency };
+  }
+  const { accountId } = destination;
+  const path = {
+    currency: destination.currency === undefined ? ['receivingCurrencyCode'] : ['destination', 'currency'],
+  };
+  await checkNamedAccount(payments.database, viewer, path, { accountId, currency });
+  return { kind: 'ACCOUNT', accountId };
+}
+
+/** Returns a value that a body may have in two fields, and refuses two different values. `field` is that of `second`. */
+function sameValue(first: string | undefined, second: string | undefined, field: string): string | undefined {
+  if (first !== undefined && second !== undefined && first !== second) {
+    throw new Refusal('INVALID_INPUT', `this is ${second}, but ${first} is said elsewhere`, {
+      path: [field],
+      value: second,
+    });
+  }
+  return first ?? second;
+}
+
+function senderInfoOf({ senderCustomerInfo, senderUserInfo }: Body): Readonly<Record<string, string>> | undefined {
+  if (!senderCustomerInfo || !senderUserInfo) return senderCustomerInfo ?? senderUserInfo;
+  const names = new Set([...Object.keys(senderCustomerInfo), ...Object.keys(senderUserInfo)]);
+  if ([...names].some((name) => senderCustomerInfo[name] !== senderUserInfo[name])) {
+    throw new Refusal('INVALID_INPUT', 'what the sender tells of itself is given under two names, and differs', {
+      path: ['senderUserInfo'],
+    });
+  }
+  return senderCustomerInfo;
+}

@@ -1,0 +1,155 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { uuidOf } from '../../../core/ids.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import { visibleCustomers } from '../../../domain/access/visible.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import { whereCustomers } from '../../../domain/commands/filters.ts';
+import { deleteCustomer, updateCustomer } from '../../../domain/customers/customer-changes.ts';
+import { type CustomerDetails, createCustomer } from '../../../domain/customers/customers.ts';
+import { CustomerType, KycStatus } from '../../../infra/database/generated/client/client.ts';
+import { readRow } from '../../../infra/database/read-rows.ts';
+import { customerRecord } from '../../records/customer-record.ts';
+import type { RestApp } from '../app.ts';
+import {
+  body,
+  command,
+  commandEndpoint,
+  commandErrors,
+  commandResponse,
+  jsonResponse,
+  noQuery,
+  readErrors,
+  viewEndpoint,
+} from '../endpoint.ts';
+import { customerPaths, samePaths } from '../input-paths.ts';
+import {
+  anyOf,
+  createdParameters,
+  flag,
+  orderParameters,
+  pagedEndpoint,
+  pageHandler,
+  rowList,
+  updatedParameters,
+} from '../lists.ts';
+import { CreateCustomerBody, CustomerSchema, UpdateCustomerBody } from '../schemas/customer-schemas.ts';
+import { id } from '../schemas/money.ts';
+
+const tags = ['Customers'];
+
+const create = createRoute({
+  ...commandEndpoint('createCustomer', {
+    tags,
+    summary: 'Create a customer',
+    description: 'The customer gets an internal account in each currency of the platform.',
+  }),
+  method: 'post',
+  path: '/customers',
+  request: { query: noQuery, body: body(CreateCustomerBody) },
+  responses: { 201: commandResponse(CustomerSchema, 'The new customer.'), ...commandErrors() },
+});
+
+const list = pagedEndpoint({
+  access: viewEndpoint({ operationId: 'listCustomers', tags, summary: 'List customers' }),
+  path: '/customers',
+  filters: {
+    platformCustomerId: z.string().optional().describe("The platform's own id."),
+    customerType: z.enum(CustomerType).optional().describe('Individuals or businesses.'),
+    ...createdParameters,
+    ...updatedParameters,
+    umaAddress: z.string().optional().describe('The UMA address, in upper or lower case.'),
+    kycStatus: anyOf(KycStatus, 'Any of these.'),
+    name: z.string().optional().describe('How the full or legal name begins, in any case.'),
+    isIncludingDeleted: flag('Whether to include deleted customers.'),
+    ...orderParameters,
+  },
+  item: CustomerSchema,
+  name: 'CustomerPage',
+});
+
+const customerPath = z.object({ customerId: id('Customer', 'The customer.') });
+
+const get = createRoute({
+  ...viewEndpoint({ operationId: 'getCustomer', tags, summary: 'Get a customer' }),
+  method: 'get',
+  path: '/customers/{customerId}',
+  request: { params: customerPath, query: noQuery },
+  responses: { 200: jsonResponse(CustomerSchema, 'The customer.'), ...readErrors(404) },
+});
+
+const update = createRoute({
+  ...commandEndpoint('updateCustomer', {
+    tags,
+    summary: 'Change a customer',
+    description: 'Fields that are left out stay unchanged. In the sandbox a new name also sets the KYC status.',
+  }),
+  method: 'patch',
+  path: '/customers/{customerId}',
+  request: { params: customerPath, query: noQuery, body: body(UpdateCustomerBody) },
+  responses: { 200: commandResponse(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410) },
+});
+
+const remove = createRoute({
+  ...commandEndpoint('deleteCustomer', {
+    tags,
+    summary: 'Delete a customer',
+    description:
+      'A customer who still holds money, or has payments under way, is refused with CUSTOMER_IN_USE: `details` has `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and the oldest 20 `transactionIds`. Its history stays. It makes and receives no more payments, its UMA address is free again, and the client tokens of its apps end.',
+  }),
+  method: 'delete',
+  path: '/customers/{customerId}',
+  request: { params: customerPath, query: noQuery },
+  responses: { 200: commandResponse(CustomerSchema, 'The customer, deleted.'), ...commandErrors(404, 410) },
+});
+
+type DetailsBody = z.infer<typeof CreateCustomerBody> | z.infer<typeof UpdateCustomerBody>;
+
+/** Converts the details of a body to the domain's form. */
+function detailsOf(body: DetailsBody): CustomerDetails {
+  if (body.customerType === 'INDIVIDUAL') {
+    const { customerType, fullName, birthDate, nationality, address } = body;
+    return { customerType, fullName, birthDate, nationality, address };
+  }
+  const { customerType, businessInfo, address, beneficialOwners } = body;
+  return { customerType, ...businessInfo, address, beneficialOwners };
+}
+
+/** Adds the endpoints of customers (specification 4.11, decision 47). */
+export function customerEndpoints(app: RestApp, payments: Payments): void {
+  const { database } = payments;
+
+  app.openapi(create, async (context) => {
+    const body = context.req.valid('json');
+    const { platformCustomerId, umaAddress, metadata } = body;
+    const input = { platformCustomerId, umaAddress, metadata, details: detailsOf(body) };
+    const row = await command(context, customerPaths, (key, viewer) => createCustomer(payments, viewer, input, key));
+    return context.json(customerRecord(row), 201);
+  });
+
+  const customers = rowList(database, 'Customer', { where: whereCustomers, record: customerRecord });
+  app.openapi(list, pageHandler(customers));
+
+  app.openapi(get, async (context) => {
+    const uuid = uuidOf(context.req.valid('param').customerId, 'Customer');
+    const row = uuid
+      ? await readRow(database, 'Customer', { AND: [visibleCustomers(context.get('viewer')), { id: uuid }] })
+      : null;
+    if (!row) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['customerId'] });
+    return context.json(customerRecord(row), 200);
+  });
+
+  app.openapi(update, async (context) => {
+    const { customerId } = context.req.valid('param');
+    const body = context.req.valid('json');
+    const { umaAddress, metadata } = body;
+    const input = { customerId, umaAddress, metadata, details: detailsOf(body) };
+    const row = await command(context, customerPaths, (key, viewer) => updateCustomer(payments, viewer, input, key));
+    return context.json(customerRecord(row), 200);
+  });
+
+  app.openapi(remove, async (context) => {
+    const { customerId } = context.req.valid('param');
+    const row = await command(context, samePaths, (key, viewer) => deleteCustomer(payments, viewer, customerId, key));
+    return context.json(customerRecord(row), 200);
+  });
+}

@@ -1,0 +1,87 @@
+import { z } from '@hono/zod-openapi';
+import type { Payments } from '../../../domain/commands/command.ts';
+import { type ExchangeRate, readExchangeRates } from '../../../domain/pricing/exchange-rates.ts';
+import { jsonInteger, jsonNumber } from '../../records/numbers.ts';
+import type { RestApp } from '../app.ts';
+import { viewEndpoint, withRequestPaths } from '../endpoint.ts';
+import { ratesPaths } from '../input-paths.ts';
+import { repeatable, wholeEndpoint } from '../lists.ts';
+import { amount, CurrencySchema, time } from '../schemas/money.ts';
+
+const RateSchema = z
+  .object({
+    sourceCurrency: CurrencySchema,
+    destinationCurrency: CurrencySchema,
+    destinationPaymentRail: z
+      .string()
+      .openapi({ description: 'The payment rail of the delivery.', example: 'SEPA_INSTANT' }),
+    sendingAmount: amount('The amount to send, fees included; smallest unit of the source currency.'),
+    receivingAmount: amount('The amount that would arrive; smallest unit of the destination currency.'),
+    minSendingAmount: amount('The smallest amount to send; smallest unit of the source currency.'),
+    maxSendingAmount: amount('The largest amount to send; smallest unit of the source currency.'),
+    exchangeRate: z.number().describe('Sending currency units per receiving currency unit, fee-exclusive.'),
+    fees: z
+      .object({
+        fixed: amount('Fixed fees; smallest unit of the source currency.'),
+        total: amount('All fees; smallest unit of the source currency.'),
+      })
+      .describe('The fees that are deducted.'),
+    updatedAt: time('When the rate was read.'),
+  })
+  .openapi('ExchangeRate', {
+    description: 'The present price of a conversion. Only a quote locks a price (decision 55).',
+  });
+
+const list = wholeEndpoint({
+  access: viewEndpoint({
+    operationId: 'listExchangeRates',
+    tags: ['Exchange rates'],
+    summary: 'List indicative exchange rates',
+  }),
+  path: '/exchange-rates',
+  filters: {
+    sourceCurrency: z.string().openapi({ description: 'Currency code to send in.', example: 'USD' }),
+    destinationCurrency: repeatable(
+      z.string(),
+      'Currency code to receive in. Repeat the parameter for several; all when left out.',
+    ),
+    sendingAmount: z
+      .string()
+      .regex(/^[1-9]\d*$/, 'must be an integer of smallest units, at least 1')
+      .transform(BigInt)
+      .optional()
+      .openapi({
+        type: 'integer',
+        format: 'int64',
+        minimum: 1,
+        description: "In the source currency's smallest unit; 10000 when left out.",
+      }),
+  },
+  item: RateSchema,
+  name: 'ExchangeRateList',
+});
+
+function rateRecord(rate: ExchangeRate): z.infer<typeof RateSchema> {
+  return {
+    sourceCurrency: { ...rate.source },
+    destinationCurrency: { ...rate.destination },
+    destinationPaymentRail: rate.deliveryRail,
+    sendingAmount: jsonInteger(rate.sendingAmount.amount),
+    receivingAmount: jsonInteger(rate.receivingAmount.amount),
+    minSendingAmount: jsonInteger(rate.minSendingAmount.amount),
+    maxSendingAmount: jsonInteger(rate.maxSendingAmount.amount),
+    exchangeRate: jsonNumber(rate.rate),
+    fees: { fixed: jsonInteger(rate.fixedFees.amount), total: jsonInteger(rate.fees.amount) },
+    updatedAt: rate.updatedAt.toISOString(),
+  };
+}
+
+/** Adds the endpoint of exchange rates (decision 55). */
+export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
+  app.openapi(list, async (context) => {
+    const { sourceCurrency, destinationCurrency, sendingAmount } = context.req.valid('query');
+    const query = { source: sourceCurrency, destinations: destinationCurrency, sendingAmount };
+    const rates = await withRequestPaths(ratesPaths, readExchangeRates(payments, context.get('viewer'), query));
+    return context.json({ data: rates.map(rateRecord) }, 200);
+  });
+}

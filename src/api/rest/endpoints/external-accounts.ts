@@ -1,0 +1,235 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { AccountDetails } from '../../../core/account-fields.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import { deleteExternalAccount, updateExternalAccount } from '../../../domain/accounts/external-account-changes.ts';
+import { createExternalAccount } from '../../../domain/accounts/external-accounts.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import {
+  BeneficiaryVerificationStatus,
+  ExternalAccountStatus,
+  ExternalAccountType,
+} from '../../../infra/database/generated/client/client.ts';
+import { externalAccountRecord } from '../../records/account-record.ts';
+import type { RestApp } from '../app.ts';
+import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery, viewEndpoint } from '../endpoint.ts';
+import type { RestEnvironment } from '../environment.ts';
+import { externalAccountPaths, samePaths } from '../input-paths.ts';
+import { anyOf, pagedEndpoint, pageHandler, wholeEndpoint } from '../lists.ts';
+import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
+import { changedMetadata, metadata, newMetadata } from '../schemas/metadata.ts';
+import { id, time } from '../schemas/money.ts';
+import { accountLists } from './account-lists.ts';
+
+const tags = ['External accounts'];
+
+/** The filters of both lists. */
+const filters = {
+  currency: z.string().optional().openapi({ description: 'Currency code.', example: 'EUR' }),
+  status: anyOf(ExternalAccountStatus, 'Any of these.'),
+  accountType: anyOf(ExternalAccountType, 'Any of these.'),
+  beneficiaryVerificationStatus: anyOf(BeneficiaryVerificationStatus, 'Any of these.'),
+};
+
+const ExternalAccountSchema = z
+  .object({
+    id: id('ExternalAccount', 'Its id.'),
+    status: z.enum(ExternalAccountStatus).describe('Its status. Only an ACTIVE account can make or receive payments.'),
+    currency: z.string().openapi({ description: 'Currency code.', example: 'EUR' }),
+    accountInfo: AccountInfoSchema,
+    customerId: id('Customer', "Its owner; null when it is the platform's own.").nullable(),
+    platformAccountId: z.string().optional().describe("The platform's own id of it."),
+    defaultUmaDepositAccount: z.boolean().describe('Whether incoming UMA payments of its customer go to this account.'),
+    beneficiaryVerificationStatus: z
+      .enum(BeneficiaryVerificationStatus)
+      .optional()
+      .describe('Whether the owner is who the platform says.'),
+    beneficiaryVerifiedData: z
+      .object({ fullName: z.string().describe("The owner's name at the bank.") })
+      .optional()
+      .describe('The data of the owner that the payment rail has verified.'),
+    frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
+    metadata,
+  })
+  .openapi('ExternalAccount', { description: 'A bank account or wallet outside this service (specification 2.9).' });
+
+const accountFields = {
+  currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
+  accountInfo: AccountInfoInputSchema,
+  platformAccountId: z.string().optional().describe("The platform's own id of it."),
+  metadata: newMetadata,
+};
+
+const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatformExternalAccount');
+
+const CustomerAccountBody = z
+  .strictObject({
+    ...accountFields,
+    customerId: id('Customer', "Its owner; without one it is the platform's own account.").optional(),
+    defaultUmaDepositAccount: z
+      .boolean()
+      .default(false)
+      .describe('Whether incoming UMA payments of the customer go to this account. Replaces an earlier default.'),
+  })
+  .openapi('CreateExternalAccount');
+
+const created = {
+  201: commandResponse(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.'),
+};
+
+const createForCustomer = createRoute({
+  ...commandEndpoint('createExternalAccount', {
+    tags,
+    summary: "Register an external account of a customer's or the platform's",
+  }),
+  method: 'post',
+  path: '/customers/external-accounts',
+  request: { query: noQuery, body: body(CustomerAccountBody) },
+  responses: { ...created, ...commandErrors(404) },
+});
+
+const createForPlatform = createRoute({
+  ...commandEndpoint('createExternalAccount', {
+    operationId: 'createPlatformExternalAccount',
+    tags,
+    summary: "Register an external account of the platform's own",
+  }),
+  method: 'post',
+  path: '/platform/external-accounts',
+  request: { query: noQuery, body: body(PlatformAccountBody) },
+  responses: { ...created, ...commandErrors() },
+});
+
+const listOfCustomers = pagedEndpoint({
+  access: viewEndpoint({
+    operationId: 'listCustomerExternalAccounts',
+    tags,
+    summary: "List customers' external accounts",
+  }),
+  path: '/customers/external-accounts',
+  filters: { ...filters, customerId: id('Customer', 'The owner.').optional() },
+  item: ExternalAccountSchema,
+  name: 'ExternalAccountPage',
+});
+
+const listOfPlatform = wholeEndpoint({
+  access: viewEndpoint({
+    operationId: 'listPlatformExternalAccounts',
+    tags,
+    summary: "List the platform's external accounts",
+  }),
+  path: '/platform/external-accounts',
+  filters,
+  item: ExternalAccountSchema,
+  name: 'ExternalAccountList',
+});
+
+const accountPath = z.object({ accountId: id('ExternalAccount', 'The account.') });
+
+const update = createRoute({
+  ...commandEndpoint('updateExternalAccount', {
+    tags,
+    summary: "Change an external account of a customer's or the platform's",
+    description: 'Fields that are left out stay unchanged. What names the account at its bank does not change.',
+  }),
+  method: 'patch',
+  path: '/customers/external-accounts/{accountId}',
+  request: {
+    params: accountPath,
+    query: noQuery,
+    body: body(
+      z
+        .strictObject({
+          platformAccountId: z
+            .string()
+            .nullable()
+            .optional()
+            .describe("The platform's own id of it; null takes it away."),
+          defaultUmaDepositAccount: z
+            .boolean()
+            .optional()
+            .describe('Whether incoming UMA payments of its customer go to it. Replaces an earlier default.'),
+          metadata: changedMetadata,
+        })
+        .openapi('UpdateExternalAccount'),
+    ),
+  },
+  responses: { 200: commandResponse(ExternalAccountSchema, 'The account as it is now.'), ...commandErrors(404) },
+});
+
+const remove = createRoute({
+  ...commandEndpoint('deleteExternalAccount', {
+    tags,
+    summary: "Delete an external account of a customer's or the platform's",
+    description:
+      'It is INACTIVE for ever, and lists leave it out. Old payments still show it, a payment that has begun goes on, and no new one takes it. The same account can be registered again.',
+  }),
+  method: 'delete',
+  path: '/customers/external-accounts/{accountId}',
+  request: { params: accountPath, query: noQuery },
+  responses: { 200: commandResponse(ExternalAccountSchema, 'The account, deleted.'), ...commandErrors(404) },
+});
+
+/** Adds the endpoints of external accounts (specification 4.8 to 4.10, decisions 54 and 68). */
+export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
+  const lists = accountLists(payments.database, 'EXTERNAL', externalAccountRecord);
+
+  const create = async (context: Context<RestEnvironment>, input: z.infer<typeof CustomerAccountBody>) => {
+    const { accountInfo, platformAccountId, ...rest } = input;
+    const { accountType, beneficiary, platformAccountId: nestedId, ...details } = accountInfo;
+    if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
+      throw new Refusal('INVALID_INPUT', 'the same is given twice, with different values', {
+        path: ['platformAccountId'],
+      });
+    }
+    const row = await command(context, externalAccountPaths, (key, viewer) =>
+      createExternalAccount(
+        payments,
+        viewer,
+        // The schema of the type allows only text.
+        {
+          ...rest,
+          accountType,
+          details: details as AccountDetails,
+          beneficiary,
+          platformAccountId: platformAccountId ?? nestedId,
+        },
+        key,
+      ),
+    );
+    return externalAccountRecord(row);
+  };
+
+  app.openapi(createForCustomer, async (context) =>
+    context.json(await create(context, context.req.valid('json')), 201),
+  );
+
+  app.openapi(createForPlatform, async (context) =>
+    context.json(await create(context, { ...context.req.valid('json'), defaultUmaDepositAccount: false }), 201),
+  );
+
+  app.openapi(listOfCustomers, pageHandler(lists.ofCustomers));
+
+  app.openapi(listOfPlatform, async (context) =>
+    context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
+  );
+
+  changeEndpoints(app, payments);
+}
+
+/** Adds the endpoints that change and delete an account. */
+function changeEndpoints(app: RestApp, payments: Payments): void {
+  app.openapi(update, async (context) => {
+    const input = { ...context.req.valid('param'), ...context.req.valid('json') };
+    const row = await command(context, samePaths, (key, viewer) => updateExternalAccount(payments, viewer, input, key));
+    return context.json(externalAccountRecord(row), 200);
+  });
+
+  app.openapi(remove, async (context) => {
+    const { accountId } = context.req.valid('param');
+    const row = await command(context, samePaths, (key, viewer) =>
+      deleteExternalAccount(payments, viewer, accountId, key),
+    );
+    return context.json(externalAccountRecord(row), 200);
+  });
+}

@@ -1,0 +1,65 @@
+import { z } from '@hono/zod-openapi';
+import { maxAmount } from '../../../core/checks.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import { internalAccountRecord } from '../../records/account-record.ts';
+import type { RestApp } from '../app.ts';
+import { viewEndpoint } from '../endpoint.ts';
+import { pagedEndpoint, pageHandler, wholeEndpoint } from '../lists.ts';
+import { AmountSchema, id, time } from '../schemas/money.ts';
+import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
+import { accountLists } from './account-lists.ts';
+
+const tags = ['Internal accounts'];
+const currency = z.string().optional().openapi({ description: 'Currency code.', example: 'USD' });
+
+/** An internal account in a response. */
+export const InternalAccountSchema = z
+  .object({
+    id: id('InternalAccount', 'Its id.'),
+    customerId: id('Customer', "Its owner; absent when it is the platform's own account.").optional(),
+    balance: AmountSchema.describe('The available balance.'),
+    fundingPaymentInstructions: z
+      .array(PaymentInstructionSchema)
+      .describe('The ways to deposit money; use any one of them.'),
+    frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
+    createdAt: time('When it was created.'),
+    updatedAt: time('When it last changed.'),
+  })
+  .openapi('InternalAccount', {
+    description: `A balance in one currency, held by this service (specification 2.11). Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
+  });
+
+const ofCustomers = pagedEndpoint({
+  access: viewEndpoint({
+    operationId: 'listCustomerInternalAccounts',
+    tags,
+    summary: "List customers' internal accounts",
+  }),
+  path: '/customers/internal-accounts',
+  filters: { currency, customerId: id('Customer', 'The owner.').optional() },
+  item: InternalAccountSchema,
+  name: 'InternalAccountPage',
+});
+
+const ofPlatform = wholeEndpoint({
+  access: viewEndpoint({
+    operationId: 'listPlatformInternalAccounts',
+    tags,
+    summary: "List the platform's internal accounts",
+  }),
+  path: '/platform/internal-accounts',
+  filters: { currency },
+  item: InternalAccountSchema,
+  name: 'InternalAccountList',
+});
+
+/** Adds the endpoints of internal accounts (specification 4.13, decision 54). */
+export function internalAccountEndpoints(app: RestApp, payments: Payments): void {
+  const lists = accountLists(payments.database, 'INTERNAL', internalAccountRecord);
+
+  app.openapi(ofCustomers, pageHandler(lists.ofCustomers));
+
+  app.openapi(ofPlatform, async (context) =>
+    context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
+  );
+}

@@ -1,0 +1,135 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { publicId, uuidOf } from '../../../core/ids.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import { visibleCustomers } from '../../../domain/access/visible.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import { lookUpReceiver } from '../../../domain/receivers/lookups.ts';
+import { lookupRecord } from '../../records/lookup-record.ts';
+import type { RestApp } from '../app.ts';
+import { jsonResponse, lookupEndpoint, readErrors, withRequestPaths } from '../endpoint.ts';
+import { lookupPaths } from '../input-paths.ts';
+import { AmountSchema, amount, CurrencySchema, id, time } from '../schemas/money.ts';
+
+const LookupSchema = z
+  .object({
+    id: id('Lookup', 'Its id.'),
+    lookupId: id('Lookup', 'The same id, for a quote to the receiver. It is valid for ten minutes.'),
+    receiverUmaAddress: z.string().describe('$name@domain, in lower case.'),
+    receiver: z
+      .object({
+        handle: z.string().describe('The same UMA address.'),
+        vaspName: z.string().optional().describe("The receiver's institution."),
+        network: z.string().optional().describe('The network: UMA.'),
+      })
+      .describe('The receiver.'),
+    supportedCurrencies: z
+      .array(
+        z
+          .object({
+            ...CurrencySchema.shape,
+            estimatedExchangeRate: z
+              .number()
+              .optional()
+              .describe(
+                "Units of the platform's first currency per unit of this one. Not locked: a quote locks a rate.",
+              ),
+            min: amount('The smallest amount to receive, in its smallest unit.'),
+            max: amount('The largest amount to receive, in its smallest unit.'),
+          })
+          .openapi('ReceiverCurrency', { description: 'A currency that a receiver accepts.' }),
+      )
+      .describe('The currencies that the receiver accepts, the preferred one first.'),
+    requiredPayerFields: z.array(z.string()).describe('The required information about the sender: FULL_NAME, …'),
+    constraints: z
+      .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
+      .optional()
+      .describe('The smallest and the largest amount in the preferred currency.'),
+    createdAt: time('When it was created.'),
+  })
+  .openapi('Lookup', {
+    description:
+      'The currencies and limits of payments to a UMA address, and the information that they require (specification 2.10).',
+  });
+
+const query = z.strictObject({
+  customerId: id('Customer', 'The sending customer.').optional(),
+  platformUserId: z
+    .string()
+    .optional()
+    .describe("The same customer, by the platform's own id; refused where several have it."),
+  senderUmaAddress: z.string().optional().describe('The same customer, by its UMA address.'),
+});
+
+function lookup<Path extends string>(operationId: string, summary: string, path: Path) {
+  return createRoute({
+    ...lookupEndpoint({
+      operationId,
+      tags: ['Receivers'],
+      summary,
+      description: 'The result is valid for ten minutes.',
+    }),
+    method: 'get',
+    path,
+    request: {
+      params: z.object({
+        receiverUmaAddress: z.string().openapi({ description: '$name@domain.', example: '$grace@example.com' }),
+      }),
+      query,
+    },
+    responses: { 200: jsonResponse(LookupSchema, 'The currencies and limits of the receiver.'), ...readErrors(404) },
+  });
+}
+
+const byAddress = lookup('getReceiver', 'Look up a receiver', '/receiver/{receiverUmaAddress}');
+const byUmaAddress = lookup('getUmaReceiver', 'Look up a UMA receiver', '/receiver/uma/{receiverUmaAddress}');
+
+/** Adds the lookups of receivers: both paths do the same (specification 4.14, decision 11). */
+export function receiverEndpoints(app: RestApp, payments: Payments): void {
+  const lookUp = async (viewer: Viewer, umaAddress: string, parameters: z.infer<typeof query>) => {
+    const customerId = await senderOf(payments, viewer, parameters);
+    const { senderUmaAddress } = parameters;
+    const input = { umaAddress, customerId, senderUmaAddress };
+    return lookupRecord((await withRequestPaths(lookupPaths, lookUpReceiver(payments, viewer, input))).row);
+  };
+  app.openapi(byUmaAddress, async (context) => {
+    const { receiverUmaAddress } = context.req.valid('param');
+    return context.json(await lookUp(context.get('viewer'), receiverUmaAddress, context.req.valid('query')), 200);
+  });
+  app.openapi(byAddress, async (context) => {
+    const { receiverUmaAddress } = context.req.valid('param');
+    return context.json(await lookUp(context.get('viewer'), receiverUmaAddress, context.req.valid('query')), 200);
+  });
+}
+
+/**
+ * Returns the id of the sending customer.
+ * @throws Refusal USER_NOT_FOUND, INVALID_INPUT where the platform's own id is that of several customers (decision 11)
+ */
+async function senderOf(
+  payments: Payments,
+  viewer: Viewer,
+  { customerId, platformUserId }: z.infer<typeof query>,
+): Promise<string | undefined> {
+  if (platformUserId === undefined) return customerId;
+  const uuid = customerId === undefined ? undefined : (uuidOf(customerId, 'Customer') ?? null);
+  const [customer, another] =
+    uuid === null
+      ? []
+      : await payments.database.prisma.customer.findMany({
+          where: {
+            AND: [visibleCustomers(viewer)],
+            platformCustomerId: platformUserId,
+            isDeleted: false,
+            ...(uuid && { id: uuid }),
+          },
+          select: { id: true },
+          take: 2,
+        });
+  if (another) {
+    const problem = 'several customers have this platformCustomerId; customerId names one of them';
+    throw new Refusal('INVALID_INPUT', problem, { path: ['platformUserId'] });
+  }
+  if (!customer) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });
+  return publicId('Customer', customer.id);
+}

@@ -1,0 +1,80 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import { checkCamtCurrency, statementCamt } from '../../../domain/statements/camt053.ts';
+import { statementCsv } from '../../../domain/statements/csv.ts';
+import { readStatementHead, statementEntries } from '../../../domain/statements/statement.ts';
+import { iterateAsPlatform } from '../../../infra/database/connections/platform-scope.ts';
+import type { RestApp } from '../app.ts';
+import { readErrors, viewEndpoint } from '../endpoint.ts';
+import { requiredMoment } from '../lists.ts';
+import { id } from '../schemas/money.ts';
+
+const csvType = 'text/csv; charset=utf-8; header=present';
+const camtType = 'application/xml';
+
+const get = createRoute({
+  ...viewEndpoint({
+    operationId: 'getAccountStatement',
+    tags: ['Internal accounts'],
+    summary: 'Export the statement of an internal account',
+    description:
+      'Every entry of a period with the running balance, between the opening and the closing balance. The response is a stream: one that ends without its last line (CSV) or closing element (camt.053) is not complete.',
+  }),
+  method: 'get',
+  path: '/internal-accounts/{accountId}/statement',
+  request: {
+    params: z.object({ accountId: id('InternalAccount', 'The account.') }),
+    query: z.strictObject({
+      from: requiredMoment('Where the period begins; this moment belongs to it.'),
+      to: requiredMoment('Where the period ends; this moment does not belong to it, so that periods join.'),
+      format: z
+        .enum(['csv', 'camt.053'])
+        .default('csv')
+        .describe('CSV, or ISO 20022 camt.053.001.08 for currencies of ISO 4217.'),
+    }),
+  },
+  responses: {
+    200: {
+      description: 'The statement.',
+      content: {
+        'text/csv': { schema: z.string() },
+        'application/xml': { schema: z.string() },
+      },
+    },
+    ...readErrors(404),
+  },
+});
+
+/** Adds the endpoint of statements, which the specification does not have. */
+export function statementEndpoints(app: RestApp, { database }: Payments): void {
+  app.openapi(get, async (context) => {
+    const viewer: Viewer = context.get('viewer');
+    const { accountId } = context.req.valid('param');
+    const { format, ...period } = context.req.valid('query');
+    const head = await readStatementHead(database, viewer, accountId, period);
+    if (format === 'camt.053') checkCamtCurrency(head.currency);
+    const write = format === 'csv' ? statementCsv : statementCamt;
+    // The lines are read after this handler has returned.
+    const lines = iterateAsPlatform(viewer.platformId, write(head, period, statementEntries(database, viewer, head)));
+    return context.body(streamOf(lines), 200, {
+      'content-type': format === 'csv' ? csvType : camtType,
+      'content-disposition': `attachment; filename="statement.${format === 'csv' ? 'csv' : 'xml'}"`,
+    });
+  });
+}
+
+/** Makes a stream of text that is read as the client takes it. Where the client goes, the reading ends. */
+function streamOf(lines: AsyncIterator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const next = await lines.next();
+      if (next.done) controller.close();
+      else controller.enqueue(encoder.encode(next.value));
+    },
+    async cancel() {
+      await lines.return?.();
+    },
+  });
+}

@@ -1,0 +1,165 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { uuidOf } from '../../../core/ids.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import {
+  type ApiTokenFilter,
+  apiTokenRecord,
+  whereApiTokens,
+} from '../../../domain/access/tokens/api-token-records.ts';
+import { issueApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
+import { revokeApiToken } from '../../../domain/access/tokens/revoke-tokens.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import { Permission, type Prisma } from '../../../infra/database/generated/client/client.ts';
+import type { RestApp } from '../app.ts';
+import {
+  body,
+  command,
+  commandEndpoint,
+  commandErrors,
+  emptyCommandResponse,
+  jsonResponse,
+  managementEndpoint,
+  noQuery,
+  readErrors,
+} from '../endpoint.ts';
+import { samePaths } from '../input-paths.ts';
+import { createdParameters, flag, pagedEndpoint, pageHandler, updatedParameters } from '../lists.ts';
+import { listOf } from '../schemas/list-of.ts';
+import { id, time } from '../schemas/money.ts';
+
+const tags = ['Tokens'];
+
+const name = z.string().openapi({ description: 'Its name, for people.', example: 'payouts' });
+const permissions = listOf(z.enum(Permission)).describe(
+  'Its permissions: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
+);
+
+const TokenSchema = z
+  .object({
+    id: id('ApiToken', 'Its id.'),
+    name,
+    permissions,
+    clientId: z.string().describe('The user name of Basic credentials.'),
+    createdById: id('ApiToken', 'The token that made it; absent where the operator or the sandbox did.').optional(),
+    createdAt: time('When it was created.'),
+    updatedAt: time('When it last changed. A token does not change, so this is when it was created.'),
+  })
+  .openapi('Token', { description: "A credential of the platform's servers (decision 27)." });
+
+const NewTokenSchema = z
+  .object({
+    ...TokenSchema.shape,
+    clientSecret: z
+      .string()
+      .describe('The password of Basic credentials. It is not stored here and not shown again: keep it safe.'),
+  })
+  .openapi('NewToken', { description: 'A token with its secret.' });
+
+const create = createRoute({
+  ...commandEndpoint('createApiToken', {
+    operationId: 'createToken',
+    tags,
+    summary: 'Create a token',
+    description:
+      'The token cannot have more permissions than the caller. The response contains a secret and is not stored: a repeat with the same idempotency key gets 409 with the id of the token.',
+  }),
+  method: 'post',
+  path: '/tokens',
+  request: {
+    query: noQuery,
+    body: body(z.strictObject({ name, permissions: permissions.min(1) }).openapi('CreateToken')),
+  },
+  responses: { 201: jsonResponse(NewTokenSchema, 'The new token.'), ...commandErrors() },
+});
+
+const list = pagedEndpoint({
+  access: managementEndpoint({
+    operationId: 'listTokens',
+    tags,
+    summary: 'List tokens',
+    description: 'Deleted tokens are not listed.',
+  }),
+  path: '/tokens',
+  filters: {
+    name: z.string().optional().describe('The exact name.'),
+    permission: z.enum(Permission).optional().describe('Those that have this permission.'),
+    createdById: id('ApiToken', 'The token that made it.').optional(),
+    ...createdParameters,
+    ...updatedParameters,
+  },
+  item: TokenSchema,
+  name: 'TokenPage',
+});
+
+const tokenPath = z.object({ tokenId: id('ApiToken', 'The token.') });
+
+const get = createRoute({
+  ...managementEndpoint({ operationId: 'getToken', tags, summary: 'Get a token' }),
+  method: 'get',
+  path: '/tokens/{tokenId}',
+  request: { params: tokenPath, query: noQuery },
+  responses: { 200: jsonResponse(TokenSchema, 'The token.'), ...readErrors(404) },
+});
+
+const remove = createRoute({
+  ...commandEndpoint('revokeApiToken', {
+    operationId: 'deleteToken',
+    tags,
+    summary: 'Delete a token',
+    description:
+      'It is refused within seconds, and so are the tokens that it made, and those that these made. The webhook endpoints that they made are disabled. Deleting it again is no error. 409 CONFLICT: the platform would have no token with MANAGE left.',
+  }),
+  method: 'delete',
+  path: '/tokens/{tokenId}',
+  request: {
+    params: tokenPath,
+    query: z.strictObject({
+      revokeDescendants: flag(
+        'Whether what it made ends, too: tokens of servers and of apps, and webhook endpoints.',
+        true,
+      ),
+    }),
+  },
+  responses: { 204: emptyCommandResponse('The token is deleted.'), ...commandErrors(404) },
+});
+
+/** Adds the endpoints of API tokens (decisions 27 and 56). */
+export function tokenEndpoints(app: RestApp, { database }: Payments): void {
+  const { apiToken } = database.prisma;
+
+  app.openapi(create, async (context) => {
+    const input = context.req.valid('json');
+    const created = await command(context, samePaths, async (key, viewer) => {
+      const { apiToken: row, secret, replayed } = await issueApiToken(database, viewer, input, key);
+      return { row: { ...apiTokenRecord(row), clientSecret: secret }, replayed };
+    });
+    return context.json(created, 201);
+  });
+
+  const tokens = {
+    name: 'ApiToken',
+    where: ({ platformId }: Viewer, filter: ApiTokenFilter) => whereApiTokens(platformId, filter),
+    rows: (query: Prisma.ApiTokenFindManyArgs) => apiToken.findMany(query),
+    count: (query: Prisma.ApiTokenCountArgs) => apiToken.count(query),
+    record: apiTokenRecord,
+  };
+  app.openapi(list, pageHandler(tokens));
+
+  app.openapi(get, async (context) => {
+    const uuid = uuidOf(context.req.valid('param').tokenId, 'ApiToken');
+    const where = whereApiTokens(context.get('viewer').platformId, {});
+    const row = uuid ? await apiToken.findFirst({ where: { AND: [where, { id: uuid }] } }) : null;
+    if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
+    return context.json(apiTokenRecord(row), 200);
+  });
+
+  app.openapi(remove, async (context) => {
+    const input = { ...context.req.valid('param'), ...context.req.valid('query') };
+    await command(context, samePaths, async (key, viewer) => {
+      const result = await revokeApiToken(database, viewer, input, key);
+      return { row: result.revokedId, replayed: result.replayed };
+    });
+    return context.body(null, 204);
+  });
+}

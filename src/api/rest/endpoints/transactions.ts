@@ -1,0 +1,184 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { uuidOf } from '../../../core/ids.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import { visibleTransactions } from '../../../domain/access/visible.ts';
+import { approveTransaction, rejectTransaction } from '../../../domain/approvals/approvals.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import { type TransactionFilter, whereTransactions } from '../../../domain/commands/filters.ts';
+import { FailureReason, TransactionStatus, TransactionType } from '../../../infra/database/generated/client/client.ts';
+import { readRow } from '../../../infra/database/read-rows.ts';
+import type { Transaction } from '../../../infra/database/rows.ts';
+import { type PaymentParties, paymentParties, readPaymentParties } from '../../records/payment-parties.ts';
+import { transactionRecord } from '../../records/transaction-record.ts';
+import type { RestApp } from '../app.ts';
+import {
+  command,
+  commandEndpointWithOptionalBody,
+  commandErrors,
+  commandResponse,
+  jsonResponse,
+  noQuery,
+  optionalBody,
+  readErrors,
+  viewEndpoint,
+} from '../endpoint.ts';
+import { samePaths } from '../input-paths.ts';
+import {
+  amountParameter,
+  anyOf,
+  choice,
+  moment,
+  orderParameters,
+  pagedEndpoint,
+  pageHandler,
+  rowList,
+  updatedParameters,
+} from '../lists.ts';
+import { id } from '../schemas/money.ts';
+import { TransactionSchema } from '../schemas/payment-schemas.ts';
+
+const tags = ['Transactions'];
+
+const list = pagedEndpoint({
+  access: viewEndpoint({ operationId: 'listTransactions', tags, summary: 'List transactions' }),
+  path: '/transactions',
+  filters: {
+    customerId: id('Customer', 'The customer whose transaction it is.').optional(),
+    platformCustomerId: z.string().optional().describe("The platform's own id of that customer."),
+    senderAccountIdentifier: z.string().optional().describe('The source: an account id or a UMA address.'),
+    receiverAccountIdentifier: z.string().optional().describe('The destination: an account id or a UMA address.'),
+    status: anyOf(TransactionStatus, 'Any of these.'),
+    type: anyOf(TransactionType, 'The direction of the payment; any of these.'),
+    failureReason: anyOf(FailureReason, 'Any of these.'),
+    reference: z.string().optional().describe('The reconciliation reference.'),
+    accountId: z.string().optional().describe('The account on either side, source or destination.'),
+    currency: z.string().optional().describe('The currency of what is sent or of what is received.'),
+    minAmount: amountParameter('What is sent or received in `currency`, which is required with it, is at least this.'),
+    maxAmount: amountParameter('What is sent or received in `currency`, which is required with it, is at most this.'),
+    executed: choice('`true`: without the payments of quotes that nobody has executed or funded; `false`: only those.'),
+    startDate: moment('Created then or later.'),
+    endDate: moment('Created then or earlier.'),
+    ...updatedParameters,
+    ...orderParameters,
+  },
+  item: TransactionSchema,
+  name: 'TransactionPage',
+});
+
+/** The filters of the list in the words of REST. */
+type ListParameters = Omit<TransactionFilter, 'amount' | 'createdAfter' | 'createdBefore'> & {
+  readonly startDate?: Date | undefined;
+  readonly endDate?: Date | undefined;
+  readonly minAmount?: bigint | undefined;
+  readonly maxAmount?: bigint | undefined;
+};
+
+/**
+ * Converts the parameters of the list to the filter of the domain.
+ * @throws Refusal INVALID_INPUT for a range of amounts without a currency
+ */
+function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest }: ListParameters): TransactionFilter {
+  const filter = { ...rest, createdAfter: startDate, createdBefore: endDate };
+  if (min === undefined && max === undefined) return filter;
+  const { currency } = rest;
+  if (currency == null) throw new Refusal('INVALID_INPUT', 'amounts need a currency', { path: ['currency'] });
+  return { ...filter, currency: undefined, amount: { currency, min, max } };
+}
+
+const transactionPath = z.object({ transactionId: id('Transaction', 'The transaction.') });
+
+const get = createRoute({
+  ...viewEndpoint({ operationId: 'getTransaction', tags, summary: 'Get a transaction' }),
+  method: 'get',
+  path: '/transactions/{transactionId}',
+  request: { params: transactionPath, query: noQuery },
+  responses: { 200: jsonResponse(TransactionSchema, 'The transaction.'), ...readErrors(404) },
+});
+
+const approve = createRoute({
+  ...commandEndpointWithOptionalBody('approveTransaction', {
+    tags,
+    summary: 'Approve an incoming payment',
+    description:
+      'Possible until the time to decide is over. If mandatory information about the receiver is neither in the request nor in the customer record, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA.',
+  }),
+  method: 'post',
+  path: '/transactions/{transactionId}/approve',
+  request: {
+    params: transactionPath,
+    query: noQuery,
+    body: optionalBody(
+      z
+        .strictObject({
+          receiverCustomerInfo: z
+            .record(z.string(), z.string())
+            .optional()
+            .describe('The information about the receiver that the sending side requests, by name.'),
+        })
+        .openapi('ApproveTransaction'),
+    ),
+  },
+  responses: { 200: commandResponse(TransactionSchema, 'The payment, PROCESSING.'), ...commandErrors(404) },
+});
+
+const reject = createRoute({
+  ...commandEndpointWithOptionalBody('rejectTransaction', {
+    tags,
+    summary: 'Reject an incoming payment',
+    description:
+      'Possible until the time to decide is over. The payment ends REJECTED, and the sender gets the money back.',
+  }),
+  method: 'post',
+  path: '/transactions/{transactionId}/reject',
+  request: {
+    params: transactionPath,
+    query: noQuery,
+    body: optionalBody(
+      z
+        .strictObject({ reason: z.string().optional().describe('The reason, for the timeline.') })
+        .openapi('RejectTransaction'),
+    ),
+  },
+  responses: { 200: commandResponse(TransactionSchema, 'The payment, REJECTED.'), ...commandErrors(404) },
+});
+
+/** Adds the endpoints of transactions (specification 4.4, 4.5; decision 33). */
+export function transactionEndpoints(app: RestApp, payments: Payments): void {
+  const { database } = payments;
+  const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
+
+  const transactions = rowList(database, 'Transaction', {
+    where: (viewer: Viewer, query: ListParameters) => whereTransactions(viewer, filterOf(query)),
+    extra: paymentParties,
+    record: (row: Transaction & PaymentParties) => transactionRecord(row, row),
+  });
+  app.openapi(list, pageHandler(transactions));
+
+  app.openapi(get, async (context) => {
+    const uuid = uuidOf(context.req.valid('param').transactionId, 'Transaction');
+    const where = { AND: [visibleTransactions(context.get('viewer')), { id: uuid }] };
+    const transaction = uuid ? await readRow(database, 'Transaction', where, paymentParties) : null;
+    if (!transaction) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path: ['transactionId'] });
+    return context.json(transactionRecord(transaction, transaction), 200);
+  });
+
+  app.openapi(approve, async (context) => {
+    const { transactionId } = context.req.valid('param');
+    const receiverInfo = context.req.valid('json').receiverCustomerInfo;
+    const receiverCustomerInfo = receiverInfo && Object.entries(receiverInfo).map(([name, value]) => ({ name, value }));
+    const row = await command(context, samePaths, (key, viewer) =>
+      approveTransaction(payments, viewer, { transactionId, receiverCustomerInfo }, key),
+    );
+    return context.json(await record(row), 200);
+  });
+
+  app.openapi(reject, async (context) => {
+    const { transactionId } = context.req.valid('param');
+    const { reason } = context.req.valid('json');
+    const row = await command(context, samePaths, (key, viewer) =>
+      rejectTransaction(payments, viewer, { transactionId, reason }, key),
+    );
+    return context.json(await record(row), 200);
+  });
+}

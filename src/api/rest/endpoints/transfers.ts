@@ -1,0 +1,156 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import { transferIn } from '../../../domain/transfers/transfer-in.ts';
+import { transferInternal } from '../../../domain/transfers/transfer-internal.ts';
+import { transferOut } from '../../../domain/transfers/transfer-out.ts';
+import type { Transaction } from '../../../infra/database/rows.ts';
+import { readPaymentParties } from '../../records/payment-parties.ts';
+import { transactionRecord } from '../../records/transaction-record.ts';
+import type { RestApp } from '../app.ts';
+import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery } from '../endpoint.ts';
+import { transferPaths } from '../input-paths.ts';
+import { newMetadata } from '../schemas/metadata.ts';
+import { amountInput, id } from '../schemas/money.ts';
+import { TransactionSchema } from '../schemas/payment-schemas.ts';
+import { checkNamedAccount } from './named-account.ts';
+
+const tags = ['Transfers'];
+
+/** Defines an account of a transfer. Its currency is optional: callers may send the account as responses show it. */
+function account(type: string, description: string) {
+  return {
+    accountId: id(type, description),
+    currency: z.string().optional().describe("The account's currency; optional, and checked if present."),
+  };
+}
+
+function sourceAccount(type: string, description: string) {
+  return z
+    .strictObject({
+      sourceType: z.literal('ACCOUNT').optional().describe('Always an account.'),
+      ...account(type, description),
+    })
+    .openapi({ description });
+}
+
+function destinationAccount(type: string, description: string) {
+  return z
+    .strictObject({
+      destinationType: z.literal('ACCOUNT').optional().describe('Always an account.'),
+      ...account(type, description),
+    })
+    .openapi({ description });
+}
+
+const memo = z.string().optional().describe('Memo, at most 500 characters.');
+
+const TransferOutBody = z
+  .strictObject({
+    source: sourceAccount('InternalAccount', 'The internal account that pays.'),
+    destination: destinationAccount('ExternalAccount', 'The external account that receives.'),
+    amount: amountInput("In the currency's smallest unit."),
+    description: memo,
+    metadata: newMetadata,
+  })
+  .openapi('TransferOut');
+
+const TransferInBody = z
+  .strictObject({
+    source: sourceAccount('ExternalAccount', 'The external account to pull from.'),
+    destination: destinationAccount('InternalAccount', 'The internal account that receives.'),
+    amount: amountInput(
+      "In the currency's smallest unit. When it is left out, the payment rail decides (in the sandbox: 10000).",
+    ).optional(),
+    description: memo,
+    metadata: newMetadata,
+  })
+  .openapi('TransferIn');
+
+const TransferInternalBody = z
+  .strictObject({
+    source: sourceAccount('InternalAccount', 'The internal account that pays.'),
+    destination: destinationAccount('InternalAccount', "Another owner's internal account, which receives."),
+    amount: amountInput("In the currency's smallest unit."),
+    description: memo,
+    metadata: newMetadata,
+  })
+  .openapi('TransferInternal');
+
+const out = createRoute({
+  ...commandEndpoint('transferOut', {
+    tags,
+    summary: 'Transfer to an external account, in one currency',
+  }),
+  method: 'post',
+  path: '/transfer-out',
+  request: { query: noQuery, body: body(TransferOutBody) },
+  responses: { 201: commandResponse(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
+});
+
+const into = createRoute({
+  ...commandEndpoint('transferIn', {
+    tags,
+    summary: 'Transfer from an external account, in one currency',
+  }),
+  method: 'post',
+  path: '/transfer-in',
+  request: { query: noQuery, body: body(TransferInBody) },
+  responses: { 201: commandResponse(TransactionSchema, 'The payment, PENDING.'), ...commandErrors(404) },
+});
+
+const between = createRoute({
+  ...commandEndpoint('transferInternal', {
+    tags,
+    summary: 'Transfer between internal accounts, in one currency',
+    description:
+      "Between a customer and the platform, or between customers. To the platform's own account, money also comes from a customer who may move none, or is deleted. The receiver has an INCOMING transaction of its own.",
+  }),
+  method: 'post',
+  path: '/transfer-internal',
+  request: { query: noQuery, body: body(TransferInternalBody) },
+  responses: {
+    201: commandResponse(TransactionSchema, "The payment on the source's side, COMPLETED."),
+    ...commandErrors(404),
+  },
+});
+
+/** Adds the endpoints of transfers (specification 4.6, 4.12; decision 63). */
+export function transferEndpoints(app: RestApp, payments: Payments): void {
+  const { database } = payments;
+  const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
+
+  /** Returns the accounts of a request and what describes it. The accounts must be as it says. */
+  const partiesOf = async (viewer: Viewer, { source, destination, ...rest }: TransferParties) => {
+    await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
+    await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);
+    return { sourceAccountId: source.accountId, destinationAccountId: destination.accountId, ...rest };
+  };
+
+  app.openapi(out, async (context) => {
+    const viewer = context.get('viewer');
+    const { amount, ...parties } = context.req.valid('json');
+    const input = { ...(await partiesOf(viewer, parties)), amount: BigInt(amount) };
+    const row = await command(context, transferPaths, (key) => transferOut(payments, viewer, input, key));
+    return context.json(await record(row), 201);
+  });
+
+  app.openapi(into, async (context) => {
+    const viewer = context.get('viewer');
+    const { amount, ...parties } = context.req.valid('json');
+    const input = { ...(await partiesOf(viewer, parties)), amount: amount === undefined ? undefined : BigInt(amount) };
+    const row = await command(context, transferPaths, (key) => transferIn(payments, viewer, input, key));
+    return context.json(await record(row), 201);
+  });
+
+  app.openapi(between, async (context) => {
+    const viewer = context.get('viewer');
+    const { amount, ...parties } = context.req.valid('json');
+    const input = { ...(await partiesOf(viewer, parties)), amount: BigInt(amount) };
+    const row = await command(context, transferPaths, (key) => transferInternal(payments, viewer, input, key));
+    return context.json(await record(row), 201);
+  });
+}
+
+/** The fields that every request of a transfer has. */
+type TransferParties = Omit<z.infer<typeof TransferInBody>, 'amount'>;

@@ -1,0 +1,110 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { byId } from '../../../core/conditions.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import { visibleToPlatform } from '../../../domain/access/visible.ts';
+import { EventType, type Prisma, WebhookDeliveryStatus } from '../../../infra/database/generated/client/client.ts';
+import { deliveryParts, deliveryRecord } from '../../records/delivery-record.ts';
+import { whereDeliveries } from '../../webhooks/delivery/delivery-filter.ts';
+import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
+import { resend } from '../../webhooks/endpoints/resend.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
+import type { RestApp } from '../app.ts';
+import { command, commandEndpoint, commandErrors, emptyCommandResponse, noQuery, viewEndpoint } from '../endpoint.ts';
+import { samePaths } from '../input-paths.ts';
+import { anyOf, pagedEndpoint, readPage } from '../lists.ts';
+import { id, time } from '../schemas/money.ts';
+
+const tags = ['Webhooks'];
+
+const DeliverySchema = z
+  .object({
+    id: id('WebhookDelivery', 'Its id.'),
+    endpointId: id('WebhookEndpoint', 'The endpoint that it goes to.'),
+    webhookId: id('Webhook', 'The webhook: the same at every attempt and at every endpoint.'),
+    type: z.enum(EventType).describe('The type of its event.'),
+    status: z.enum(WebhookDeliveryStatus).describe('Where it stands.'),
+    attempts: z
+      .array(
+        z.object({
+          at: time('When it was begun.'),
+          durationMs: z.int().describe('How long it took, in milliseconds.'),
+          responseStatus: z.int().optional().describe("The receiver's HTTP status; absent when it gave none."),
+          error: z.string().optional().describe('Why it failed; absent when it succeeded.'),
+        }),
+      )
+      .describe('Every attempt so far, oldest first.'),
+    nextAttemptAt: time('When it is attempted next; absent when it will not be.').optional(),
+  })
+  .openapi('WebhookDelivery', { description: 'A webhook on its way to an endpoint (decision 71).' });
+
+const list = pagedEndpoint({
+  access: viewEndpoint({
+    operationId: 'listWebhookDeliveries',
+    tags,
+    summary: 'List deliveries of webhooks',
+    description: 'What was and is being sent to one endpoint.',
+  }),
+  path: '/webhooks/deliveries',
+  filters: {
+    endpointId: id('WebhookEndpoint', 'The endpoint; that of the settings when left out.').optional(),
+    status: anyOf(WebhookDeliveryStatus, 'Any of these.'),
+  },
+  item: DeliverySchema,
+  name: 'WebhookDeliveryPage',
+});
+
+const again = createRoute({
+  ...commandEndpoint('resendWebhookDelivery', {
+    tags,
+    summary: 'Send a webhook again',
+    description:
+      'Whatever became of it. It has the id that it always had, and the record of its attempts stays. 409 CONFLICT: its endpoint is disabled.',
+  }),
+  method: 'post',
+  path: '/webhooks/deliveries/{deliveryId}/resend',
+  request: { params: z.object({ deliveryId: id('WebhookDelivery', 'The delivery.') }), query: noQuery },
+  responses: { 204: emptyCommandResponse('It is sent again; the list shows the attempts.'), ...commandErrors(404) },
+});
+
+interface Filter {
+  readonly endpointId?: string | undefined;
+  readonly status?: WebhookDeliveryStatus[] | undefined;
+}
+
+/** Adds the endpoints of deliveries (decision 71). */
+export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void {
+  const { prisma } = webhooks.payments.database;
+
+  /** Returns the list of one endpoint's deliveries. */
+  const deliveriesOf = (endpoint: Prisma.WebhookDeliveryWhereInput) => ({
+    name: 'WebhookDelivery',
+    where: (viewer: Viewer, filter: Filter): Prisma.WebhookDeliveryWhereInput => ({
+      AND: [visibleToPlatform(viewer), endpoint, whereDeliveries(viewer, filter)],
+    }),
+    rows: (query: Prisma.WebhookDeliveryFindManyArgs) =>
+      prisma.webhookDelivery.findMany({ ...query, include: deliveryParts }),
+    count: (query: Prisma.WebhookDeliveryCountArgs) => prisma.webhookDelivery.count(query),
+    record: deliveryRecord,
+  });
+
+  app.openapi(list, async (context) => {
+    const viewer = context.get('viewer');
+    const query = context.req.valid('query');
+    // Without an endpoint there is nothing to list: no delivery has the id of none.
+    const endpoint =
+      query.endpointId === undefined
+        ? { endpointId: { in: [(await findConfigEndpoint(prisma, viewer))?.id ?? []].flat() } }
+        : byId(query.endpointId, (endpointId) => ({ endpointId }), 'WebhookEndpoint');
+    return context.json(await readPage(deliveriesOf(endpoint), viewer, query), 200);
+  });
+
+  app.openapi(again, async (context) => {
+    const input = context.req.valid('param');
+    const viewer = context.get('viewer');
+    await command(context, samePaths, async (key) => {
+      const { delivery, replayed } = await resend(webhooks, viewer, input, key);
+      return { row: delivery, replayed };
+    });
+    return context.body(null, 204);
+  });
+}

@@ -1,0 +1,273 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { Logger } from 'pino';
+import type { core } from 'zod';
+import { invalidFieldsOf } from '../../core/check-all.ts';
+import type { InexactJson } from '../../core/json.ts';
+import { dotted } from '../../core/path.ts';
+import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../../core/refusal.ts';
+import type { CustomerUse } from '../../domain/commands/plan-refusals.ts';
+import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/numbers.ts';
+import type { RestEnvironment } from './environment.ts';
+
+/** An invalid field. */
+interface FieldError {
+  readonly field: string;
+  readonly constraint: string;
+  readonly message: string;
+}
+
+/** The error codes of REST, with their HTTP status, beside those of the domain's refusals (decision 46). */
+const ownCodes = {
+  INVALID_REQUEST_FORMAT: 400,
+  UNAUTHORIZED: 401,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  PAYLOAD_TOO_LARGE: 413,
+  INTERNAL_ERROR: 500,
+  NOT_IMPLEMENTED: 501,
+} as const;
+
+/** A code that an error body can have. */
+export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;
+
+/** Every code that an error body can have, for the document. */
+export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] as [ErrorCode, ...ErrorCode[]];
+
+/** The body of every error response (decision 46). */
+export const ErrorBody = z
+  .object({
+    status: z.int().describe('The HTTP status.'),
+    code: z.enum(errorCodes).describe('The error code for programs, the same as in GraphQL. New codes may be added.'),
+    message: z.string().describe('The reason, for people.'),
+    details: z
+      .looseObject({
+        field: z.string().optional().describe('The field that caused the error, as a dot path.'),
+        reason: z.string().optional().describe('The reason, for people.'),
+        errors: z
+          .array(
+            z.object({
+              field: z.string().describe('Dot path of the field.'),
+              constraint: z.string().describe('The broken rule: required, type, format, minimum, …'),
+              message: z.string().describe('What a valid value is, or why this one is refused.'),
+            }),
+          )
+          .optional()
+          .describe('All invalid fields.'),
+      })
+      .optional()
+      .describe('Facts about the error.'),
+  })
+  .openapi('Error', {
+    description: 'Why a request was refused. Nothing has changed, unless the code is OUTCOME_UNKNOWN.',
+  });
+
+/** An error of the REST API itself, with its HTTP status. */
+export class RestError extends Error {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly errors: readonly FieldError[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly facts: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: {
+      status?: number;
+      errors?: readonly FieldError[];
+      headers?: Record<string, string>;
+      facts?: Record<string, string>;
+    } = {},
+  ) {
+    super(message);
+    this.name = 'RestError';
+    this.code = code;
+    this.status = options.status ?? { ...ownCodes, ...refusals }[code];
+    this.errors = options.errors ?? [];
+    this.headers = options.headers ?? {};
+    this.facts = options.facts ?? {};
+  }
+}
+
+const amountFields: ReadonlySet<unknown> = new Set([
+  'amount',
+  'lockedCurrencyAmount',
+  'currencyAmount',
+  'sendingAmount',
+  'receivingCurrencyAmount',
+]);
+
+/**
+ * Makes the error for invalid parameters or an invalid body, with all invalid fields. It names a field of the body by its
+ * path, and a parameter by its name, whichever of its values is invalid.
+ */
+export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown, isBody: boolean): RestError {
+  const all = issues.flatMap((issue) => describe(isBody ? issue : { ...issue, path: issue.path.slice(0, 1) }, data));
+  const distinct = all.filter(
+    (error, index) =>
+      index === all.findIndex(({ field, constraint }) => field === error.field && constraint === error.constraint),
+  );
+  const codes = new Set(distinct.map(({ code }) => code));
+  const [firstCode] = codes;
+  const errors = distinct.map(({ code: _code, ...error }) => error);
+  const message = errors.map((error) => `${error.field}: ${error.message}`).join('; ');
+  return new RestError(codes.size === 1 && firstCode ? firstCode : 'INVALID_INPUT', message, { errors });
+}
+
+/** Makes the error for a body whose JSON no value represents as it is written. */
+export function inexactBody({ path, reason }: InexactJson): RestError {
+  const field = dotted(path) || 'body';
+  const code = codeOf({ code: 'custom' }, path.map(String), false);
+  return new RestError(code, `${field}: ${reason}`, { errors: [{ field, constraint: 'exact', message: reason }] });
+}
+
+function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: ErrorCode })[] {
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      field: [...path, key].join('.'),
+      constraint: 'unknown',
+      message: 'is not known here',
+      code: 'INVALID_INPUT',
+    }));
+  }
+  const isMissing = valueAt(data, path) === undefined;
+  const field = path.join('.') || 'body';
+  return [
+    {
+      field,
+      constraint: isMissing ? 'required' : constraintOf(issue),
+      message: isMissing ? 'is required' : lowerFirst(issue.message),
+      code: codeOf(issue, path, isMissing),
+    },
+  ];
+}
+
+/** Returns the specific code for amounts and account details (decision 46), and INVALID_INPUT for all other fields. */
+function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], isMissing: boolean): ErrorCode {
+  if (amountFields.has(path.at(-1)) && !isMissing) {
+    return issue.code === 'too_big' ? 'AMOUNT_OUT_OF_RANGE' : 'INVALID_AMOUNT';
+  }
+  return path[0] === 'accountInfo' && path[1] !== 'beneficiary' && path.length > 1
+    ? 'INVALID_BANK_ACCOUNT'
+    : 'INVALID_INPUT';
+}
+
+function constraintOf(issue: core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'too_small':
+      return 'minimum';
+    case 'too_big':
+      return 'maximum';
+    case 'invalid_format':
+    case 'custom':
+      return 'format';
+    case 'invalid_type':
+      return 'type';
+    case 'invalid_value':
+    case 'invalid_union':
+      return 'enum';
+    default:
+      return 'invalid';
+  }
+}
+
+function valueAt(data: unknown, path: readonly string[]): unknown {
+  let value = data;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return value;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** Makes the response for a thrown error: a refusal with its code, a bug without its details, which are logged. */
+export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
+  const refusal = refusalIn(thrown);
+  if (refusal) return presentRefusal(context.get('tookEffect') ? refusalAfterEffect(refusal) : refusal, context);
+  const error = asRestError(thrown, log);
+  // The command has taken effect: only its response failed.
+  if (error.code === 'INTERNAL_ERROR' && context.get('tookEffect')) return presentRefusal(outcomeUnknown(), context);
+  const [first] = error.errors;
+  const details = first && { field: first.field, reason: error.message, errors: error.errors };
+  const { status, code, message } = error;
+  return context.json(
+    { status, code, message, details: details ?? { reason: message, ...error.facts } },
+    // The library wants one of the codes that have a body, and every refusal's is one.
+    { status: status as 400, headers: { ...error.headers } },
+  );
+}
+
+/** Replaces a refusal that says that nothing has happened, for a command that has taken effect. */
+function refusalAfterEffect(refusal: Refusal): Refusal {
+  return refusal.code === 'SERVICE_UNAVAILABLE' ? outcomeUnknown() : refusal;
+}
+
+function asRestError(thrown: unknown, log: Logger): RestError {
+  if (thrown instanceof RestError) return thrown;
+  if (thrown instanceof HTTPException && thrown.status === 400) {
+    return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
+  }
+  // An empty body of another type: one that has something in it is refused before (src/api/rest/server.ts).
+  if (thrown instanceof HTTPException && thrown.status === 415) {
+    return new RestError('INVALID_REQUEST_FORMAT', 'a request body is application/json', { status: 415 });
+  }
+  if (thrown instanceof UnrepresentableAmount) {
+    // An amount above `maxAmount` is outside the contract of this API (specification 7.2), and a retry does not help.
+    return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, {
+      ...(thrown.of !== undefined && { facts: { accountId: thrown.of } }),
+    });
+  }
+  log.error({ err: thrown }, 'an endpoint failed');
+  return new RestError('INTERNAL_ERROR', 'Something went wrong here. It has been logged.');
+}
+
+/** Returns the facts of a refusal with amounts as REST has them. One that a JSON number cannot represent is text. */
+function inRestTerms({ code, details }: Refusal): RefusalDetails {
+  if (code !== 'CUSTOMER_IN_USE' || details.balances === undefined) return details;
+  // planRefusal has made them of this type.
+  const { balances } = details as Partial<CustomerUse>;
+  return {
+    ...details,
+    balances: balances?.map(({ accountId, amount, currency }) => ({
+      accountId,
+      amount: isJsonInteger(BigInt(amount)) ? Number(amount) : amount,
+      currency: currencyRecord(currency),
+    })),
+  };
+}
+
+/** Makes the response for a refusal of the domain. A header marks the repeat of a stored one (decision 6). */
+function presentRefusal(refusal: Refusal, context: Context): Response {
+  const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
+  const field = path && dotted(path);
+  const { code, message } = refusal;
+  const status = refusals[code];
+  const errors = invalidFieldsOf(refusal).map((one) => ({
+    field: dotted(one.path),
+    constraint: one.code,
+    message: one.message,
+  }));
+  const details = {
+    ...(field !== undefined && { field }),
+    reason: message,
+    ...facts,
+    ...(errors.length > 0 && { errors }),
+  };
+  return context.json(
+    { status, code, message, details },
+    {
+      status,
+      headers: {
+        ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+        ...(refusal.replayed && { 'Idempotency-Replayed': 'true' }),
+      },
+    },
+  );
+}

@@ -1,0 +1,95 @@
+import type { FieldPath, PathTable } from '../../core/path.ts';
+import type { CreateExternalAccount } from '../../domain/accounts/external-accounts.ts';
+import type { UpdateCustomer } from '../../domain/customers/customer-changes.ts';
+import type { CreateCustomer } from '../../domain/customers/customers.ts';
+import type { PlatformSettings } from '../../domain/platforms/platform-config.ts';
+import type { RatesQuery } from '../../domain/pricing/exchange-rates.ts';
+import type { CreateQuote } from '../../domain/quotes/quote-input.ts';
+import type { LookUpReceiver } from '../../domain/receivers/lookups.ts';
+import type { Transfer } from '../../domain/transfers/transfer.ts';
+
+// Tables of the paths at which a command's input and the REST request have the same field: first the command's path, then
+// the request's. A field that is not listed has the same path in both.
+
+/** The table of requests that have every field at the command's path. */
+export const samePaths: PathTable = [];
+
+/** The table of the idempotency key, for every command. */
+export const keyPaths: PathTable = [[['idempotencyKey'], ['Idempotency-Key']]];
+
+export const transferPaths: PathTable<Transfer> = [
+  [['sourceAccountId'], ['source', 'accountId']],
+  [['destinationAccountId'], ['destination', 'accountId']],
+];
+
+export const externalAccountPaths: PathTable<CreateExternalAccount> = [
+  [['details'], ['accountInfo']],
+  [['accountType'], ['accountInfo', 'accountType']],
+  [['beneficiary'], ['accountInfo', 'beneficiary']],
+];
+
+export const customerPaths: PathTable<CreateCustomer & UpdateCustomer> = [
+  [['details'], ['customerType']],
+  [['details', 'fullName'], ['fullName']],
+  [['details', 'birthDate'], ['birthDate']],
+  [['details', 'nationality'], ['nationality']],
+  [['details', 'address'], ['address']],
+  [
+    ['details', 'legalName'],
+    ['businessInfo', 'legalName'],
+  ],
+  [
+    ['details', 'registrationNumber'],
+    ['businessInfo', 'registrationNumber'],
+  ],
+  [
+    ['details', 'taxId'],
+    ['businessInfo', 'taxId'],
+  ],
+  [['details', 'beneficialOwners'], ['beneficialOwners']],
+];
+
+export const platformPaths: PathTable<PlatformSettings & { readonly url: string }> = [
+  [['currencies'], ['supportedCurrencies']],
+  [['url'], ['webhookEndpoint']],
+];
+
+export const ratesPaths: PathTable<RatesQuery> = [
+  [['source'], ['sourceCurrency']],
+  [['destinations'], ['destinationCurrency']],
+];
+
+export const lookupPaths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
+
+/** The table of the parties that a quote takes from its lookup: a currency in the request selects the source account. */
+export const lookupPartiesPaths: PathTable = [[['currency'], ['sendingCurrencyCode']]];
+
+/** The fields of a quote request on which its paths depend. */
+interface QuoteBody {
+  readonly source?: { readonly currency?: string | undefined } | undefined;
+  readonly destination?: { readonly currency?: string | undefined } | undefined;
+  readonly receivingCurrencyCode?: string | undefined;
+  readonly senderCustomerInfo?: object | undefined;
+  readonly senderUserInfo?: object | undefined;
+}
+
+/** Returns the table of a quote request, which depends on the fields that it has. */
+export function quotePaths(body: QuoteBody): PathTable<CreateQuote> {
+  const { source, destination, receivingCurrencyCode, senderCustomerInfo, senderUserInfo } = body;
+  const table: (readonly [PathTable<CreateQuote>[number][0], FieldPath])[] = [];
+  if (!source) table.push([['source'], ['sendingCurrencyCode']]);
+  else if (source.currency === undefined) table.push([['source', 'currency'], ['sendingCurrencyCode']]);
+  if (!destination) table.push([['destination', 'umaAddress'], ['lookupId']]);
+  if (!destination || (receivingCurrencyCode !== undefined && destination.currency === undefined))
+    table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
+  const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
+  table.push([['senderCustomerInfo'], [field]]);
+  // A fact has its name in an object, and its position in the list of the command.
+  for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
+    table.push([
+      ['senderCustomerInfo', position],
+      [field, name],
+    ]);
+  }
+  return table;
+}

@@ -1,0 +1,306 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { LRUCache } from 'lru-cache';
+import { maxListLength, parseTimestamp } from '../../core/checks.ts';
+import {
+  cursorOf,
+  defaultPageSize,
+  type ListOrder,
+  maxPageSize,
+  type OrderedRow,
+  type Page,
+  pageQuery,
+  type RowOrder,
+  rowOrders,
+} from '../../core/paging.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Viewer } from '../../domain/access/viewer.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { countRows, type Extra, type Noun, readRows, type Where } from '../../infra/database/read-rows.ts';
+import type { SnapshotRows } from '../../infra/database/rows.ts';
+import { jsonResponse, readErrors, type viewEndpoint } from './endpoint.ts';
+import type { RestEnvironment } from './environment.ts';
+import { listOf } from './schemas/list-of.ts';
+
+// The common parts of all lists (specification 4.0).
+
+/** The parameter for the size of a page: digits only, within its bounds. */
+const limit = z
+  .string()
+  .regex(/^\d{1,9}$/, `must be an integer from 1 to ${maxPageSize}`)
+  .transform(Number)
+  .pipe(z.int().min(1).max(maxPageSize))
+  .default(defaultPageSize)
+  .openapi({
+    type: 'integer',
+    minimum: 1,
+    maximum: maxPageSize,
+    default: defaultPageSize,
+    description: 'The most records on a page.',
+    example: defaultPageSize,
+  });
+
+/** The query parameters of every list in pages. */
+const pageParameters = {
+  limit,
+  cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
+};
+
+const timestamp = z.string().transform((text, context) => {
+  const time = parseTimestamp(text);
+  if (time) return time;
+  context.addIssue('must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
+  return z.NEVER;
+});
+
+/** Defines a time parameter, an inclusive bound. */
+export function moment(description: string) {
+  return timestamp.optional().openapi({ type: 'string', format: 'date-time', description });
+}
+
+/** Defines a time parameter that must be given. */
+export function requiredMoment(description: string) {
+  return timestamp.openapi({ type: 'string', format: 'date-time', description });
+}
+
+/** The parameters of lists that say when a record was created. */
+export const createdParameters = {
+  createdAfter: moment('Created then or later.'),
+  createdBefore: moment('Created then or earlier.'),
+};
+
+/** The parameters of lists that say when a record last changed. */
+export const updatedParameters = {
+  updatedAfter: moment('Last changed then or later.'),
+  updatedBefore: moment('Last changed then or earlier.'),
+};
+
+/** Defines a parameter that may be repeated. */
+export function repeatable<Item extends z.ZodType<string>>(item: Item, description: string) {
+  const list = listOf(item).optional();
+  const values = item instanceof z.ZodEnum ? { enum: item.options } : {};
+  return z
+    .preprocess((value) => (value === undefined || Array.isArray(value) ? value : [value]), list)
+    .openapi({ type: 'array', items: { type: 'string', ...values }, maxItems: maxListLength, description });
+}
+
+/** Defines a parameter with a value of an enum; a repeated parameter means any of its values. */
+export function anyOf<const Values extends Readonly<Record<string, string>>>(values: Values, description: string) {
+  return repeatable(z.enum(values), description);
+}
+
+/** Defines a boolean parameter that means nothing where it is left out. */
+export function choice(description: string) {
+  return z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .openapi({ type: 'boolean', description });
+}
+
+/** Defines an amount as a parameter, in smallest units. */
+export function amountParameter(description: string) {
+  return z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be an integer of smallest units')
+    .transform(BigInt)
+    .optional()
+    .openapi({ type: 'integer', format: 'int64', minimum: 0, description });
+}
+
+/** Defines a boolean parameter, false by default. */
+export function flag(description: string, isDefault = false) {
+  return z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .default(isDefault)
+    .openapi({ type: 'boolean', default: isDefault, description });
+}
+
+/** The parameters of lists that can be ordered by creation or by last change. */
+export const orderParameters = {
+  orderBy: z
+    .enum(['created', 'updated'])
+    .default('created')
+    .transform((text): ListOrder => (text === 'updated' ? 'UPDATED' : 'CREATED'))
+    .openapi({
+      type: 'string',
+      enum: ['created', 'updated'],
+      default: 'created',
+      description: 'What the order goes by. A cursor is good for the order that it came with.',
+    }),
+  sortOrder: z.enum(['asc', 'desc']).default('desc').describe('Newest first unless asc.'),
+};
+
+/** The definition of a list endpoint. */
+interface ListEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType> {
+  /** The documentation, and the check of who may call the endpoint. */
+  readonly access: ReturnType<typeof viewEndpoint>;
+  readonly path: Path;
+  readonly filters: Filters;
+  readonly item: Item;
+  /** The name of the response's component in the document. */
+  readonly name: string;
+}
+
+/**
+ * The most rows that are counted. A longer list has no `totalCount`, which is optional (specification 4.0): counting a
+ * million rows takes a hundred times as long as reading a page. GraphQL returns the number on request.
+ */
+const maxCount = 10_000;
+
+/**
+ * The lists that were longer than `maxCount`, by name and conditions: they are not counted again for a minute. Counting
+ * takes more than half of the time of a response. A list that has become shorter is without its total for a minute at
+ * most.
+ */
+const longLists = new LRUCache<string, true>({
+  maxSize: 1_000_000,
+  sizeCalculation: (_long, key) => key.length,
+  ttl: 60_000,
+});
+
+/** Defines an endpoint that lists in pages: its filters with `limit` and `cursor`, and the envelope of specification 4.0. */
+export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
+  access,
+  path,
+  filters,
+  item,
+  name,
+}: ListEndpoint<Path, Filters, Item>) {
+  const page = z
+    .object({
+      data: z.array(item).describe('The records, newest first unless sorted otherwise.'),
+      hasMore: z.boolean().describe('Whether there are more pages.'),
+      nextCursor: z.string().optional().describe('The cursor of the next page; only when there is one.'),
+      totalCount: z.int().optional().describe(`The number of matching records on all pages; absent above ${maxCount}.`),
+    })
+    .openapi(name);
+  return createRoute({
+    ...access,
+    method: 'get',
+    path,
+    request: { query: z.strictObject({ ...filters, ...pageParameters }) },
+    responses: { 200: jsonResponse(page, 'A page of the records that match all filters.'), ...readErrors() },
+  });
+}
+
+/** Defines an endpoint that lists all records at once, for those that the platform itself owns (specification 4.10). */
+export function wholeEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
+  access,
+  path,
+  filters,
+  item,
+  name,
+}: ListEndpoint<Path, Filters, Item>) {
+  const all = z.object({ data: z.array(item).describe('All records.') }).openapi(name);
+  return createRoute({
+    ...access,
+    method: 'get',
+    path,
+    request: { query: z.strictObject(filters) },
+    responses: { 200: jsonResponse(all, 'All records that match all filters.'), ...readErrors() },
+  });
+}
+
+interface ListQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly sortOrder?: 'asc' | 'desc' | undefined;
+  readonly orderBy?: ListOrder | undefined;
+}
+
+/**
+ * Reads the parameters of a page.
+ * @throws Refusal INVALID_INPUT for a cursor that is not of this list (decision 17)
+ */
+function requestedPage<Key>(list: string, viewer: Viewer, query: ListQuery, order: RowOrder<Key>): Page<Key> {
+  const read = query.sortOrder ?? 'desc';
+  const cursor = query.cursor === undefined ? undefined : order.keyOf(list, viewer.platformId, query.cursor);
+  if (query.cursor !== undefined && cursor === undefined) {
+    throw new Refusal('INVALID_INPUT', 'the cursor is not of this list', { path: ['cursor'] });
+  }
+  return {
+    size: query.limit,
+    backward: false,
+    read,
+    bound: cursor === undefined ? undefined : read === 'asc' ? { gt: cursor } : { lt: cursor },
+    beyond: undefined,
+  };
+}
+
+/** The query of a page of rows. */
+type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
+
+/** A list in pages: how to read its rows, and how to present them. */
+interface ListOf<Filter, Where, Row, Item> {
+  /** The name in its cursors, which the GraphQL list with that name accepts too. */
+  readonly name: string;
+  readonly where: (viewer: Viewer, filter: Filter) => Where;
+  readonly rows: (page: PageQuery<Where>) => Promise<Row[]>;
+  readonly count: (query: { readonly where: Where; readonly take: number }) => Promise<number>;
+  readonly record: (row: Row) => Item;
+}
+
+/** Makes the list of a noun's rows, with the additional fields that their records need. */
+export function rowList<N extends Noun, Filter, More extends object, Item>(
+  database: Database,
+  noun: N,
+  list: Pick<ListOf<Filter, Where<N>, SnapshotRows[N] & More, Item>, 'where' | 'record'> & { extra?: Extra<More> },
+): ListOf<Filter, Where<N>, SnapshotRows[N] & More, Item> {
+  return {
+    ...list,
+    name: noun,
+    rows: (page) => readRows(database, noun, page, list.extra),
+    count: (query) => countRows(database, noun, query),
+  };
+}
+
+/** The input of a handler that answers a list. */
+interface ListInput<Query> {
+  in: { query: object };
+  out: { query: Query };
+}
+
+/** Makes the handler of a list in pages. */
+export function pageHandler<Filter, Where, Row extends OrderedRow, Item>(list: ListOf<Filter, Where, Row, Item>) {
+  return async (context: Context<RestEnvironment, string, ListInput<Filter & ListQuery>>) =>
+    context.json(await readPage(list, context.get('viewer'), context.req.valid('query')), 200);
+}
+
+/** Reads the requested page of a list and presents it. */
+export async function readPage<Filter, Where, Row extends OrderedRow, Item>(
+  list: ListOf<Filter, Where, Row, Item>,
+  viewer: Viewer,
+  query: Filter & ListQuery,
+): Promise<{ data: Item[]; hasMore: boolean; nextCursor?: string; totalCount?: number }> {
+  const order: RowOrder<unknown> = rowOrders[query.orderBy ?? 'CREATED'];
+  const page = requestedPage(list.name, viewer, query, order);
+  const where = list.where(viewer, query);
+  const rows = await list.rows(pageQuery(where, page, order));
+  const pageRows = rows.slice(0, page.size);
+  const last = pageRows.at(-1);
+  const hasMore = rows.length > page.size;
+  // The only page of a list needs no count.
+  const isOnlyPage = !hasMore && page.bound === undefined;
+  const totalCount = isOnlyPage ? pageRows.length : await countUnlessLong(list, where);
+  return {
+    data: pageRows.map(list.record),
+    hasMore,
+    ...(hasMore && last && { nextCursor: cursorOf(list.name, viewer.platformId, order.textOf(last)) }),
+    ...(totalCount !== undefined && { totalCount }),
+  };
+}
+
+/** Counts the matching rows; undefined where there are more than `maxCount`. */
+async function countUnlessLong<Where>(
+  { name, count }: Pick<ListOf<never, Where, never, unknown>, 'name' | 'count'>,
+  where: Where,
+): Promise<number | undefined> {
+  const key = JSON.stringify([name, where], (_name, value) => (typeof value === 'bigint' ? `${value}n` : value));
+  if (longLists.has(key)) return undefined;
+  const total = await count({ where, take: maxCount + 1 });
+  if (total <= maxCount) return total;
+  longLists.set(key, true);
+  return undefined;
+}

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { outsideWait } from '../../core/outside-wait.ts';
+import { acceptsEncoding, sendAnswer } from '../http/bodies/answer.ts';
+
+/** The information that a handler gets beside the request. */
+export interface RestBindings {
+  /** Whether the body was longer than the limit and is missing. */
+  readonly bodyTooLarge: boolean;
+}
+
+type FetchHandler = (request: Request, bindings: RestBindings) => Response | Promise<Response>;
+
+/** The base of request URLs. No handler uses the host: a client could set it to anything. */
+const origin = 'http://localhost';
+
+/** The methods that a Request cannot have. They are handled as OPTIONS: no path has it, and so the response is the same. */
+const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
+
+/**
+ * Answers a request of `node:http` with a fetch handler. The body has been read. A response is sent as a whole, unless its
+ * type is one of `streamedTypes`.
+ * @param body undefined when it was too long
+ */
+export async function answerByFetch(
+  handle: FetchHandler,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer | undefined,
+): Promise<void> {
+  const method = incoming.method === undefined || forbiddenMethods.has(incoming.method) ? 'OPTIONS' : incoming.method;
+  const hasBody = body !== undefined && body.length > 0 && method !== 'GET' && method !== 'HEAD';
+  const request = new Request(`${origin}${incoming.url}`, {
+    method,
+    headers: headersOf(incoming),
+    ...(hasBody && { body: new Uint8Array(body) }),
+  });
+  const answer = await handle(request, { bodyTooLarge: body === undefined });
+  const headers = Object.fromEntries(answer.headers);
+  if (answer.status === 204) {
+    // A 204 has no body, and so no Content-Length either (RFC 9110, 8.6).
+    response.writeHead(204, headers).end();
+    return;
+  }
+  if (answer.body && streamedTypes.test(answer.headers.get('content-type') ?? '')) {
+    const compresses = acceptsEncoding(incoming, 'gzip');
+    response.writeHead(answer.status, { ...headers, ...(compresses && { 'content-encoding': 'gzip' }) });
+    if (method === 'HEAD') return answer.body.cancel().then(() => void response.end());
+    return sendStream(compresses ? answer.body.pipeThrough(new CompressionStream('gzip')) : answer.body, response);
+  }
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  if (method === 'HEAD') response.writeHead(answer.status, { ...headers, 'content-length': bytes.length }).end();
+  else await sendAnswer(incoming, response, { status: answer.status, headers, body: bytes });
+}
+
+/** The types of exports: as long as what they export. */
+const streamedTypes = /^(text\/csv|application\/xml)\b/;
+
+/** The longest wait for a client that reads nothing of a stream, in milliseconds. */
+const drainMs = 60_000;
+
+/**
+ * Sends a body as its client reads it. Where the body fails, or the client goes or reads nothing for `drainMs`, the connection
+ * is closed without the end of the body: the client sees that it is not complete.
+ */
+async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  for await (const chunk of body) {
+    if (response.destroyed) return;
+    if (!response.write(chunk)) await outsideWait(drained(response));
+  }
+  response.end();
+}
+
+/** Waits until a client has read what was written; not for one that has gone. */
+async function drained(response: ServerResponse): Promise<void> {
+  const waiting = new AbortController();
+  const timer = setTimeout(() => response.destroy(), drainMs);
+  try {
+    await Promise.race(['drain', 'close'].map((event) => once(response, event, { signal: waiting.signal })));
+  } finally {
+    clearTimeout(timer);
+    waiting.abort();
+  }
+}
+
+function headersOf(incoming: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (typeof value === 'string') headers.set(name, value);
+    else for (const item of value ?? []) headers.append(name, item);
+  }
+  return headers;
+}

@@ -1,0 +1,37 @@
+import type { MiddlewareHandler } from 'hono';
+import { Refusal } from '../../core/refusal.ts';
+import { readAfterHeader, readAfterOf } from '../../domain/events/read-after.ts';
+import type { RestEnvironment } from './environment.ts';
+
+/** The field of a request that says what its reads must include, as errors name it. */
+const field = 'Payments-Read-After';
+
+/** Lets an endpoint that only reads read on replicas, where there are any. */
+export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, next) => {
+  const { platformId } = context.get('viewer');
+  const sent = context.req.header(readAfterHeader);
+  const token = sent === undefined ? undefined : readAfter(platformId, sent);
+  const replicas = context.get('replicas');
+  if (!replicas) return next();
+  context.set('onlyReads', true);
+  // The page after a cursor must have what the page before it was read from.
+  const isPage = context.req.query('cursor') !== undefined;
+  return replicas.reading(platformId, isPage ? undefined : token, () => next());
+};
+
+/** Gives the answer to whatever may have written the token for later reads. */
+export const withReadToken: MiddlewareHandler<RestEnvironment> = async (context, next) => {
+  await next();
+  const replicas = context.get('replicas');
+  if (!replicas || context.get('onlyReads')) return;
+  context.header(field, await replicas.afterWrite(context.get('viewer').platformId));
+};
+
+function readAfter(platformId: string, text: string) {
+  try {
+    return readAfterOf(platformId, text);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(error.code, error.message, { path: [field] });
+  }
+}

@@ -1,0 +1,104 @@
+import { z } from '@hono/zod-openapi';
+import type { AccountField } from '../../../core/account-fields.ts';
+import { type AccountType, accountTypes } from '../../../core/account-types.ts';
+import type { ExternalAccountType } from '../../../infra/database/generated/client/client.ts';
+import type { AccountInfoRecord } from '../../records/account-record.ts';
+import { day } from './money.ts';
+import { AddressSchema, countryCode } from './people.ts';
+
+// The schemas of the types of external accounts, made from the domain's table of them.
+
+const IndividualBeneficiary = z
+  .strictObject({
+    beneficiaryType: z.literal('INDIVIDUAL').describe('A person.'),
+    fullName: z.string().min(1).describe('Full name.'),
+    birthDate: day('Day of birth.').optional(),
+    nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
+    address: AddressSchema.optional(),
+  })
+  .openapi('IndividualBeneficiary');
+
+const BusinessBeneficiary = z
+  .strictObject({
+    beneficiaryType: z.literal('BUSINESS').describe('A company.'),
+    legalName: z.string().min(1).describe('Legal name.'),
+    registrationNumber: z.string().optional().describe('Number in the company register.'),
+    taxId: z.string().optional().describe('Tax number.'),
+    address: AddressSchema.optional(),
+  })
+  .openapi('BusinessBeneficiary');
+
+const BeneficiarySchema = z
+  .discriminatedUnion('beneficiaryType', [IndividualBeneficiary, BusinessBeneficiary])
+  .openapi('Beneficiary', { description: 'The owner of a bank account.' });
+
+/** The owner of a bank account, in a request. */
+export type BeneficiaryInput = z.infer<typeof BeneficiarySchema>;
+
+/** The details of an account in a request: its type, the fields of that type, and the owner of a bank account. */
+export interface AccountInfoInput {
+  readonly accountType: ExternalAccountType;
+  readonly beneficiary?: BeneficiaryInput;
+  readonly platformAccountId?: string;
+  readonly [detail: string]: unknown;
+}
+
+const table = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
+
+function detail(rule: AccountField): z.ZodType {
+  const schema = rule.values
+    ? z.enum(rule.values)
+    : patternSchema(rule.pattern ?? /^.+$/s, `must be ${rule.form ?? 'given'}`);
+  const documented = schema.describe(rule.description);
+  return rule.optional ? documented.optional() : documented;
+}
+
+/** Makes the schema of a pattern. The document cannot contain flags, so it leaves a pattern with flags out. */
+function patternSchema(pattern: RegExp, message: string): z.ZodString {
+  return pattern.flags === ''
+    ? z.string().regex(pattern, message)
+    : z.string().refine((text) => pattern.test(text), message);
+}
+
+type TypeSchemas = [z.ZodObject<{ accountType: z.ZodLiteral<string> }>];
+
+/** Makes one schema per account type, with the additional fields of `more`. */
+function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<string, z.ZodType>): TypeSchemas {
+  const members = table.map(([accountType, type]) =>
+    z
+      .strictObject({
+        accountType: z.literal(accountType).describe(type.description),
+        ...Object.fromEntries(Object.entries(type.fields).map(([name, rule]) => [name, detail(rule)])),
+        ...more(type),
+      })
+      .openapi(`${type.graphql.type}${suffix}`, { description: type.description }),
+  );
+  // The type of a union requires at least one member, which the table has.
+  return members as unknown as TypeSchemas;
+}
+
+// The compiler cannot infer types of schemas that are made from a table, so the two below declare theirs.
+
+/** The details of an account in a request. */
+export const AccountInfoInputSchema = z
+  .discriminatedUnion(
+    'accountType',
+    typeSchemas('Input', (type) => ({
+      ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
+      // Requests may have it here or beside accountInfo (decision 25).
+      platformAccountId: z.string().optional().describe("The platform's own id of the account."),
+    })),
+  )
+  .openapi('ExternalAccountInfoInput', {
+    description: 'The details of an account, by its type.',
+  }) as unknown as z.ZodType<AccountInfoInput>;
+
+/** The details of an account in a response. */
+export const AccountInfoSchema = z
+  .discriminatedUnion(
+    'accountType',
+    typeSchemas('', (type) => ({ ...(type.beneficiary && { beneficiary: BeneficiarySchema }) })),
+  )
+  .openapi('ExternalAccountInfo', {
+    description: 'The details of an account, by its type.',
+  }) as unknown as z.ZodType<AccountInfoRecord>;

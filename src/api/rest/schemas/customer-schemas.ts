@@ -1,0 +1,140 @@
+import { z } from '@hono/zod-openapi';
+import { KycStatus } from '../../../infra/database/generated/client/client.ts';
+import { individualTypes } from '../../records/customer-record.ts';
+import { listOf } from './list-of.ts';
+import { changedMetadata, metadata, newMetadata } from './metadata.ts';
+import { day, id, time } from './money.ts';
+import { AddressSchema, countryCode } from './people.ts';
+
+// The schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).
+
+const umaAddress = z
+  .string()
+  .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
+const platformCustomerId = z.string().describe("The platform's own id.");
+
+/** The optional fields of a person. */
+export const individualFields = {
+  fullName: z.string().optional().describe('Full name.'),
+  birthDate: day('Day of birth.').optional(),
+  nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
+  address: AddressSchema.optional(),
+};
+
+const BeneficialOwnerSchema = z
+  .strictObject({
+    fullName: z.string().describe('Full name.'),
+    individualType: z.enum(individualTypes).describe('Role in the company.'),
+    emailAddress: z.string().optional().describe('Email address.'),
+    phoneNumber: z
+      .string()
+      .regex(/^\+[1-9]\d{1,14}$/, 'must be in E.164 form, such as +14155550123')
+      .optional()
+      .openapi({ description: 'Phone number, E.164.', example: '+14155550123' }),
+    taxId: z.string().optional().describe('Tax number.'),
+    birthDate: day('Day of birth.').optional(),
+    nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
+    address: AddressSchema.optional(),
+    percentageOwnership: z
+      .number('must be a number of at most 15 digits')
+      .min(0)
+      .max(100)
+      .optional()
+      .describe('Share of the company, in percent.'),
+    title: z.string().optional().describe('Title in the company.'),
+  })
+  .openapi('BeneficialOwner', { description: 'A person who owns or controls a company.' });
+
+const businessInfo = z
+  .strictObject({
+    legalName: z.string().describe('Legal name.'),
+    registrationNumber: z.string().optional().describe('Number in the company register.'),
+    taxId: z.string().optional().describe('Tax number.'),
+  })
+  .openapi('BusinessInfo', { description: 'The data of a company.' });
+
+const created = { platformCustomerId, umaAddress: umaAddress.optional(), metadata: newMetadata };
+
+/** The body that creates a customer. */
+export const CreateCustomerBody = z
+  .discriminatedUnion('customerType', [
+    z
+      .strictObject({
+        customerType: z.literal('INDIVIDUAL').describe('A person.'),
+        ...created,
+        ...individualFields,
+      })
+      .openapi('CreateIndividualCustomer'),
+    z
+      .strictObject({
+        customerType: z.literal('BUSINESS').describe('A company.'),
+        ...created,
+        businessInfo,
+        address: AddressSchema.optional(),
+        beneficialOwners: listOf(BeneficialOwnerSchema).optional().describe('The people who own or control it.'),
+      })
+      .openapi('CreateBusinessCustomer'),
+  ])
+  .openapi('CreateCustomer');
+
+/** The body that changes a customer: fields that are left out stay unchanged (decision 47). */
+export const UpdateCustomerBody = z
+  .discriminatedUnion('customerType', [
+    z
+      .strictObject({
+        customerType: z.literal('INDIVIDUAL').describe('A person; the type cannot change.'),
+        umaAddress: umaAddress.optional(),
+        metadata: changedMetadata,
+        ...individualFields,
+      })
+      .openapi('UpdateIndividualCustomer'),
+    z
+      .strictObject({
+        customerType: z.literal('BUSINESS').describe('A company; the type cannot change.'),
+        umaAddress: umaAddress.optional(),
+        metadata: changedMetadata,
+        businessInfo: businessInfo.partial().optional().openapi('UpdateBusinessInfo'),
+        address: AddressSchema.optional(),
+        beneficialOwners: listOf(BeneficialOwnerSchema)
+          .optional()
+          .describe('The people who own or control it: replaces the list.'),
+      })
+      .openapi('UpdateBusinessCustomer'),
+  ])
+  .openapi('UpdateCustomer');
+
+const common = {
+  id: id('Customer', 'Its id.'),
+  platformCustomerId,
+  umaAddress,
+  kycStatus: z.enum(KycStatus).describe('The state of its identity check.'),
+  isDeleted: z
+    .boolean()
+    .describe('Whether it is deleted. A deleted customer keeps its history, and makes and receives no payments.'),
+  frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
+  metadata,
+  createdAt: time('When it was created.'),
+  updatedAt: time('When it last changed.'),
+};
+
+/** A customer in a response. */
+export const CustomerSchema = z
+  .discriminatedUnion('customerType', [
+    z
+      .object({
+        customerType: z.literal('INDIVIDUAL').describe('A person.'),
+        ...common,
+        ...individualFields,
+      })
+      .openapi('IndividualCustomer'),
+    z
+      .object({
+        customerType: z.literal('BUSINESS').describe('A company.'),
+        ...common,
+        businessInfo,
+        address: AddressSchema.optional(),
+        beneficialOwners: z.array(BeneficialOwnerSchema).describe('The people who own or control it.'),
+      })
+      .openapi('BusinessCustomer'),
+  ])
+  .openapi('Customer', { description: 'A person or company for whom the platform moves money (specification 2.8).' });

@@ -1,0 +1,57 @@
+import { z } from '@hono/zod-openapi';
+import { isDay, maxAmount } from '../../../core/checks.ts';
+
+// The schemas of currencies, amounts, times and ids.
+
+/** A currency in a response (decision 14: always all four fields). */
+export const CurrencySchema = z
+  .object({
+    code: z.string().openapi({ description: 'ISO 4217 code, or an asset code such as USDC or BTC.', example: 'USD' }),
+    name: z.string().openapi({ description: 'Name for people, in English.', example: 'US Dollar' }),
+    symbol: z.string().openapi({ description: 'Symbol for people.', example: '$' }),
+    decimals: z.int().openapi({ description: 'Decimal places of the smallest unit.', example: 2 }),
+  })
+  .openapi('Currency', { description: 'A currency or asset (specification 2.1).' });
+
+/** Defines an amount in a response: an integer of smallest units. */
+export function amount(description: string) {
+  return z.int().openapi({ type: 'integer', format: 'int64', description, example: 12550 });
+}
+
+/** An amount with its currency, in a response. */
+export const AmountSchema = z
+  .object({
+    amount: amount("In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals."),
+    currency: CurrencySchema,
+  })
+  .openapi('Amount', { description: 'An amount of money (specification 2.2).' });
+
+/** Defines an amount in a request, in smallest units. */
+export function amountInput(description: string, max: bigint = maxAmount) {
+  return z
+    .int('must be an integer of smallest units')
+    .min(1, 'must be at least 1')
+    .max(Number(max), `must be at most ${max}`)
+    .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(max), description, example: 12550 });
+}
+
+/** Defines a time in a response. */
+export function time(description: string) {
+  return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
+}
+
+/** Returns the id of a type in examples. */
+export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
+
+/** Defines an id, `<Type>:<uuid>`. */
+export function id(type: string, description: string) {
+  return z.string().openapi({ description, example: exampleId(type) });
+}
+
+/** Defines a calendar day, YYYY-MM-DD. */
+export function day(description: string) {
+  return z
+    .string()
+    .refine(isDay, 'must be a day of the calendar, written YYYY-MM-DD')
+    .openapi({ type: 'string', format: 'date', description, example: '1990-12-10' });
+}

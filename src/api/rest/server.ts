@@ -1,0 +1,172 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HonoRequest } from 'hono';
+import { matchedRoutes } from 'hono/route';
+import type { Logger } from 'pino';
+import { InexactJson, parseJson } from '../../core/json.ts';
+import type { ApiTokens } from '../../domain/access/tokens/api-tokens.ts';
+import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
+import type { Replicas } from '../../infra/database/replicas/replicas.ts';
+import { requestSeconds } from '../../infra/instruments/instruments.ts';
+import { noteOperation } from '../../infra/instruments/request-facts.ts';
+import { bodyText } from '../http/bodies/body.ts';
+import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
+import { restDocument } from './document.ts';
+import { clientTokenEndpoints } from './endpoints/client-tokens.ts';
+import { configEndpoints } from './endpoints/config.ts';
+import { customerEndpoints } from './endpoints/customers.ts';
+import { exchangeRateEndpoints } from './endpoints/exchange-rates.ts';
+import { externalAccountEndpoints } from './endpoints/external-accounts.ts';
+import { internalAccountEndpoints } from './endpoints/internal-accounts.ts';
+import { quoteEndpoints } from './endpoints/quotes.ts';
+import { receiverEndpoints } from './endpoints/receivers.ts';
+import { sandboxEndpoints } from './endpoints/sandbox.ts';
+import { statementEndpoints } from './endpoints/statements.ts';
+import { tokenEndpoints } from './endpoints/tokens.ts';
+import { transactionEndpoints } from './endpoints/transactions.ts';
+import { transferEndpoints } from './endpoints/transfers.ts';
+import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
+import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
+import { webhookEndpoints } from './endpoints/webhooks.ts';
+import { inexactBody, presentError, RestError } from './errors.ts';
+import { answerByFetch } from './node-adapter.ts';
+import { withReadToken } from './replica-reads.ts';
+import { checkStorable, checkStorableQuery } from './text.ts';
+
+/** The dependencies and settings of the REST server. */
+export interface RestOptions extends RestModules, DocumentModules {
+  readonly tokens: ApiTokens;
+  /** The standbys that answer reads, where there are any. */
+  readonly replicas: Replicas | undefined;
+  /** The most bytes that a body may have. */
+  readonly bodyBytes: number;
+  /** Whether strangers may read the OpenAPI document and its page. */
+  readonly openapi: boolean;
+  readonly log: Logger;
+}
+
+/** Answers a request below `/2025-10-13` whose body has been read; the body is undefined when it was too long. */
+export type RestServer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: Buffer | undefined,
+) => Promise<void>;
+
+/** Makes the REST server (specification 4): a second API beside GraphQL on the same domain. */
+export function createRestServer(options: RestOptions): RestServer {
+  const app = restApp(options);
+  return (request, response, body) => answerByFetch(app.fetch, request, response, body);
+}
+
+function restApp(options: RestOptions): RestApp {
+  const { payments, webhooks, tokens, replicas, bodyBytes, openapi, log } = options;
+  const root = rootApp(log);
+  root.use('*', async (context, next) => {
+    // The path as it is defined, with the names of its parameters: there are few.
+    const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
+    const operation = `${context.req.method} ${path}`;
+    noteOperation(operation);
+    const end = requestSeconds.startTimer({ api: 'rest', operation });
+    await next();
+    end({ code: String(context.res.status) });
+  });
+  const app = root.basePath(restPrefix);
+  if (openapi) serveDocument(app);
+
+  app.use('*', async (context, next) => {
+    const viewer = await tokens.authenticate(context.req.header('authorization'));
+    if (!viewer) {
+      throw new RestError('UNAUTHORIZED', 'send Authorization: Basic base64(clientId:secret), with good credentials', {
+        headers: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
+      });
+    }
+    context.set('viewer', viewer);
+    context.set('replicas', replicas);
+    await asPlatform(viewer.platformId, next);
+  });
+  app.use('*', withReadToken);
+  app.use('*', async (context, next) => {
+    if (context.env.bodyTooLarge) {
+      throw new RestError('PAYLOAD_TOO_LARGE', `a request body has at most ${bodyBytes} bytes`);
+    }
+    checkStorableQuery(context.req.queries());
+    if (context.req.raw.body) checkStorable(await readJson(context.req));
+    await next();
+  });
+  // Fixed paths before those with a parameter in the same segment.
+  internalAccountEndpoints(app, payments);
+  externalAccountEndpoints(app, payments);
+  statementEndpoints(app, payments);
+  // Their other methods too, or DELETE /customers/external-accounts would delete a customer with that id.
+  refuseOtherMethods(app);
+  customerEndpoints(app, payments);
+  quoteEndpoints(app, payments);
+  transactionEndpoints(app, payments);
+  transferEndpoints(app, payments);
+  exchangeRateEndpoints(app, payments);
+  receiverEndpoints(app, payments);
+  configEndpoints(app, { payments, webhooks });
+  webhookEndpoints(app, webhooks);
+  webhookDeliveryEndpoints(app, webhooks);
+  tokenEndpoints(app, payments);
+  clientTokenEndpoints(app, payments);
+  trustedDocumentEndpoints(app, options);
+  sandboxEndpoints(app, payments);
+  refuseOtherMethods(app);
+  return root;
+}
+
+/** Makes the router of all paths, which presents errors. */
+function rootApp(log: Logger): RestApp {
+  const root = newRestApp();
+  root.onError((error, context) => presentError(error, context, log));
+  root.notFound((context) =>
+    presentError(new RestError('NOT_FOUND', `there is nothing at ${context.req.path}`), context, log),
+  );
+  return root;
+}
+
+/**
+ * Serves the OpenAPI document. It needs no credentials: it contains nothing about any platform. Its page is src/api/pages/console.ts.
+ * It is made at the first request, when all endpoints are there: that takes as long as the rest of a start.
+ */
+function serveDocument(app: RestApp): void {
+  let document: ReturnType<typeof restDocument> | undefined;
+  app.get('/openapi.json', (context) => {
+    document ??= restDocument(app);
+    return context.json(document);
+  });
+}
+
+/** Parses the body, and makes the later validation use the result. */
+async function readJson(request: HonoRequest): Promise<unknown> {
+  const text = bodyText(new Uint8Array(await request.arrayBuffer()));
+  if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not text in UTF-8');
+  const json = parsedBody(text);
+  request.json = async <T>() => json as T;
+  return json;
+}
+
+function parsedBody(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof InexactJson) throw inexactBody(error);
+    throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
+  }
+}
+
+/** Answers 405 to other methods of the paths that have been added so far. */
+function refuseOtherMethods(app: RestApp): void {
+  const methods = new Map<string, Set<string>>();
+  for (const { path, method } of app.routes) {
+    if (method === 'ALL') continue;
+    const ofPath = methods.get(path) ?? new Set();
+    methods.set(path, ofPath.add(method));
+  }
+  for (const [path, ofPath] of methods) {
+    const allowed = [...ofPath].join(', ');
+    app.all(path.slice(restPrefix.length), () => {
+      throw new RestError('METHOD_NOT_ALLOWED', `this path has ${allowed}`, { headers: { Allow: allowed } });
+    });
+  }
+}

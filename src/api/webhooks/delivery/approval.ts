@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { isPlainText } from '../../../core/checks.ts';
+import { parseJson } from '../../../core/json.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Decision } from '../../../domain/approvals/approvals.ts';
+import { checkInformation } from '../../../domain/commands/information.ts';
+import type { Outcome } from './sender.ts';
+
+/** 202: approveTransaction or rejectTransaction decides later. 409: the platform has received the question before. */
+const deferring: ReadonlySet<number> = new Set([202, 409]);
+const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
+
+/** A reason that can be stored; other text counts as none, so that the rejection still counts. */
+const reason = z.string().max(500).refine(isPlainText).optional().catch(undefined);
+const approval = z.object({ receiverCustomerInfo: z.record(z.string(), z.string()).optional() });
+const rejection = z.object({ reason, message: reason });
+const inquiry = z.object({ requiredFields: z.array(z.unknown()) });
+/** The form of a field's name. */
+const fieldName = /^[A-Za-z_]{1,64}$/;
+/** The most characters of a list of names in a reason. */
+const namesLength = 400;
+
+/** Says whether a status is an answer to the question. */
+export function isAnswer(status: number | undefined): boolean {
+  return status !== undefined && answering.has(status);
+}
+
+/** The answer to a question: a decision, or that the decision comes later by a command. */
+export type QuestionAnswer = Decision | { readonly kind: 'defer' };
+
+/**
+ * Reads the answer to a question (decision 33). Undefined when none came in time: then the payment ends by its own
+ * deadline.
+ */
+export function questionAnswer(
+  outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,
+): QuestionAnswer | undefined {
+  const { responseStatus, timedOut, answer } = outcome;
+  if (timedOut) return undefined;
+  if (responseStatus !== undefined && deferring.has(responseStatus)) return { kind: 'defer' };
+  const body = jsonOf(answer);
+  switch (responseStatus) {
+    case 200:
+      return approvalOf(body);
+    case 403: {
+      const { data } = rejection.safeParse(body);
+      return { kind: 'reject', reason: data?.reason ?? data?.message };
+    }
+    case 422: {
+      const fields = namesIn(inquiry.safeParse(body).data?.requiredFields ?? []);
+      const needs = 'the platform needs to know more of the sender';
+      return { kind: 'reject', reason: fields ? `${needs}: ${fields}` : needs };
+    }
+    default:
+      return webhookError;
+  }
+}
+
+function namesIn(fields: readonly unknown[]): string {
+  const names = fields.filter((field) => typeof field === 'string' && fieldName.test(field));
+  return names.join(', ').slice(0, namesLength);
+}
+
+/** Reads an approval. If its details cannot be read, or would be refused, it counts as an error: money must not move on a guess. */
+function approvalOf(body: unknown): Decision {
+  const parsed = approval.safeParse(body ?? {});
+  if (!parsed.success) return webhookError;
+  const info = Object.entries(parsed.data.receiverCustomerInfo ?? {}).map(([name, value]) => ({ name, value }));
+  try {
+    checkInformation(info, ['receiverCustomerInfo']);
+  } catch (error) {
+    if (error instanceof Refusal) return webhookError;
+    throw error;
+  }
+  return { kind: 'approve', receiverCustomerInfo: info };
+}
+
+const webhookError: Decision = {
+  kind: 'webhook-error',
+  explanation: "the platform's answer to the approval question was an error",
+};
+
+/** Parses the body of an answer; undefined when it is empty, and its text, which fits no schema, when it is not exact JSON. */
+function jsonOf(answer: string | undefined): unknown {
+  if (answer === undefined || answer.trim() === '') return undefined;
+  try {
+    return parseJson(answer);
+  } catch {
+    return answer;
+  }
+}

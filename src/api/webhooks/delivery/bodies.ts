@@ -1,0 +1,124 @@
+import { publicId } from '../../../core/ids.ts';
+import { requestedFields } from '../../../domain/approvals/incoming.ts';
+import { feedCursor } from '../../../domain/events/cursor.ts';
+import type { AccountKind } from '../../../infra/database/generated/client/client.ts';
+import { type Event, rowFromSnapshot } from '../../../infra/database/rows.ts';
+import { trustedJson } from '../../../infra/database/trusted-json.ts';
+import { amountRecord, isJsonInteger } from '../../records/numbers.ts';
+import type { PaymentParties } from '../../records/payment-parties.ts';
+import { transactionRecord } from '../../records/transaction-record.ts';
+
+/** The fields of related rows that the body of an event contains. */
+export interface RelatedFields {
+  readonly platformCustomerId: string | null;
+  readonly sourceKind: AccountKind | null;
+  readonly sourceCurrency: string | null;
+  readonly destinationKind: AccountKind | null;
+  /** The currency of an ACCOUNT_STATUS event's account. */
+  readonly accountCurrency: string | null;
+}
+
+const relatedSql = {
+  platformCustomerId: 'c.platform_customer_id',
+  sourceKind: 's.kind',
+  sourceCurrency: 's.currency',
+  destinationKind: 't.kind',
+  accountCurrency: 'a.currency',
+} as const satisfies Record<keyof RelatedFields, string>;
+
+/** Lists the related fields in SQL, of the rows that `relatedRows` joins. */
+export const relatedFields = Object.entries(relatedSql)
+  .map(([field, column]) => `${column} as "${field}"`)
+  .join(', ');
+
+/** Writes the joins that bring the rows related to an event. */
+export const relatedRows = (event: string) =>
+  `left join customer c on c.platform_id = ${event}.platform_id and c.id = ${event}.customer_id
+   left join account a on a.platform_id = ${event}.platform_id and a.id = ${event}.account_id
+   left join account s on s.platform_id = ${event}.platform_id and s.id = (${event}.snapshot ->> 'source_account_id')::uuid
+   left join account t on t.platform_id = ${event}.platform_id and t.id = (${event}.snapshot ->> 'destination_account_id')::uuid`;
+
+/** Returns the id of an event's webhook: the same for every attempt, endpoint and replay. */
+export function webhookId(event: Pick<Event, 'id'>): string {
+  return publicId('Webhook', event.id);
+}
+
+/**
+ * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its position in
+ * the feed and the version of the changed object, by which a receiver drops stale events.
+ */
+export function webhookBody(event: Event, related: RelatedFields): Record<string, unknown> {
+  return {
+    type: event.type,
+    webhookId: webhookId(event),
+    eventId: publicId('Event', event.id),
+    timestamp: event.occurredAt.toISOString(),
+    sequence: Number(event.sequence),
+    cursor: feedCursor(event.platformId, event),
+    version: event.version,
+    ...payload(event, related),
+  };
+}
+
+/** Returns the body as it is posted and signed. */
+export function webhookText(event: Event, related: RelatedFields): string {
+  return JSON.stringify(webhookBody(event, related));
+}
+
+function payload(event: Event, related: RelatedFields): Record<string, unknown> {
+  switch (event.type) {
+    case 'OUTGOING_PAYMENT':
+    case 'INCOMING_PAYMENT': {
+      const row = rowFromSnapshot('Transaction', snapshotOf(event));
+      const requested = requestedFields(row).map(({ name, mandatory }) => ({ name, mandatory }));
+      return {
+        // The same record as in REST, at the time of the event (decision 18).
+        transaction: transactionRecord(row, partiesOf(related)),
+        // The information about the receiver that an approval must or may contain.
+        ...(event.status === 'PENDING' && requested.length > 0 && { requestedReceiverCustomerInfoFields: requested }),
+      };
+    }
+    case 'ACCOUNT_STATUS':
+      return {
+        accountId: event.accountId && publicId('InternalAccount', event.accountId),
+        ...balance('oldBalance', event.oldBalance, related),
+        ...balance('newBalance', event.newBalance, related),
+        ...(event.customerId && customerOf(event.customerId, related)),
+      };
+    case 'KYC_STATUS':
+      return { ...(event.customerId && customerOf(event.customerId, related)), kycStatus: event.status };
+    case 'TEST':
+      return { test: true };
+    case 'QUOTE_STATUS':
+    case 'EXTERNAL_ACCOUNT_STATUS':
+    case 'CUSTOMER_CHANGE':
+    case 'ACCOUNT_CHANGE':
+    case 'WEBHOOK_DELIVERY':
+      throw new Error(`${event.type} is in the feed only`);
+  }
+}
+
+/**
+ * Returns a balance, if a JSON number can hold it exactly. A sum of many payments can exceed that: then the field, which
+ * is optional in the specification, is left out. A wrong number would be worse, and no body at all worse still.
+ */
+function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
+  if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};
+  return { [field]: amountRecord(amount, accountCurrency) };
+}
+
+function partiesOf({ platformCustomerId, sourceKind, sourceCurrency, destinationKind }: RelatedFields): PaymentParties {
+  return {
+    customer: platformCustomerId === null ? null : { platformCustomerId },
+    sourceAccount: sourceKind && sourceCurrency ? { kind: sourceKind, currency: sourceCurrency } : null,
+    destinationAccount: destinationKind && { kind: destinationKind },
+  };
+}
+
+function snapshotOf(event: Event): Record<string, unknown> {
+  return trustedJson<Record<string, unknown>>(event.snapshot);
+}
+
+function customerOf(customerId: string, { platformCustomerId }: RelatedFields) {
+  return { customerId: publicId('Customer', customerId), platformCustomerId };
+}

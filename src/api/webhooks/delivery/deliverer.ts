@@ -1,0 +1,226 @@
+import { publicId } from '../../../core/ids.ts';
+import type { SecretBox } from '../../../core/secret-box.ts';
+import type { Tenant } from '../../../core/tenant.ts';
+import { platformItself } from '../../../domain/access/platform-itself.ts';
+import { decideUnlessDecided } from '../../../domain/approvals/approvals.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
+import { deferApproval } from '../../../domain/orders/orders.ts';
+import { rowFromSnapshot } from '../../../infra/database/rows.ts';
+import { trustedJson } from '../../../infra/database/trusted-json.ts';
+import { asRequest } from '../../../infra/instruments/request-facts.ts';
+import { inSpan } from '../../../infra/instruments/spans.ts';
+import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
+import { isAnswer, type QuestionAnswer, questionAnswer } from './approval.ts';
+import { webhookId, webhookText } from './bodies.ts';
+import {
+  type DeliveryState,
+  type LeasedDelivery,
+  leaseDeliveries,
+  recordHealth,
+  releaseDelivery,
+  settleDelivery,
+} from './deliveries.ts';
+import { isDelivered, isGone, type Outcome, Sender } from './sender.ts';
+import { signedHeaders } from './signing.ts';
+
+/** The most attempts that this process runs at once. */
+const maxAttempts = 256;
+/** The most deliveries that one step leases. */
+const batchSize = 64;
+/** How many milliseconds to pause when nothing is due. */
+const idleMs = 250;
+/** How many milliseconds running attempts may take when the process stops; then they are aborted. */
+const graceMs = 2_000;
+
+/** The outcome when the signing secret cannot be read: nothing is sent. */
+const unreadableSecret: Outcome = {
+  durationMs: 0,
+  responseStatus: undefined,
+  error: 'not sent: the signing secret cannot be read; rotate it',
+  retryAfter: undefined,
+  timedOut: false,
+  answer: undefined,
+};
+
+/**
+ * Attempts deliveries, many at once and independent of each other: a slow one delays only others to the same endpoint.
+ */
+export class Deliverer {
+  readonly #webhooks: Webhooks;
+  readonly #sender: Sender;
+  readonly #attempts = new Set<Promise<void>>();
+  /** Called when an attempt has ended, so that another can start. */
+  onAttemptEnd: () => void = () => undefined;
+
+  constructor(webhooks: Webhooks) {
+    this.#webhooks = webhooks;
+    this.#sender = new Sender(webhooks.pace, webhooks.resolve);
+  }
+
+  /** Starts attempts of due deliveries. @returns how many milliseconds to pause before the next step */
+  async step(): Promise<number> {
+    if (!this.#webhooks.box) return idleMs;
+    const capacity = Math.min(batchSize, maxAttempts - this.#attempts.size);
+    if (capacity <= 0) return idleMs;
+    const { payments, pace } = this.#webhooks;
+    const deliveries = await leaseDeliveries(payments.database.pool, capacity, pace.leaseMs);
+    for (const delivery of deliveries) {
+      const attempt = inSpan('deliver webhook', { isRoot: true, attributes: attributesOf(delivery) }, () =>
+        asRequest({ requestId: requestIdOf(delivery) }, () => this.#attempt(delivery)),
+      )
+        .catch((error: unknown) => {
+          // It is attempted again when its lease has expired.
+          this.#webhooks.payments.log.error({ err: error, delivery: delivery.id }, 'a webhook could not be attempted');
+        })
+        .finally(() => {
+          this.#attempts.delete(attempt);
+          this.onAttemptEnd();
+        });
+      this.#attempts.add(attempt);
+    }
+    return deliveries.length >= capacity ? 0 : idleMs;
+  }
+
+  /** Waits a moment for running attempts, then aborts the rest and releases their deliveries. */
+  async stop(): Promise<void> {
+    const finished = Promise.allSettled(this.#attempts);
+    let timer: NodeJS.Timeout | undefined;
+    const grace = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    await Promise.race([finished, grace]);
+    clearTimeout(timer);
+    await this.#sender.close();
+    await Promise.allSettled(this.#attempts);
+  }
+
+  async #attempt(delivery: LeasedDelivery): Promise<void> {
+    // A question is sent only once. This one's process died, and nothing is known of an answer.
+    if (delivery.question && delivery.begun > 1) {
+      return settleDelivery(this.#webhooks, delivery, undefined, { status: 'FAILED' });
+    }
+    const outcome = await this.#post(delivery);
+    this.#log(delivery, outcome);
+    // An attempt that the stop has aborted says nothing about the receiver.
+    if (this.#sender.closed && outcome.responseStatus === undefined) return releaseDelivery(this.#webhooks, delivery);
+    await (delivery.question ? this.#settleQuestion(delivery, outcome) : this.#settle(delivery, outcome));
+  }
+
+  async #post(delivery: LeasedDelivery): Promise<Outcome> {
+    const { box, pace } = this.#webhooks;
+    if (!box) throw new Error('webhooks are not set up here');
+    const secrets = this.#secretsOf(delivery, box);
+    if (!secrets) return unreadableSecret;
+    const body = webhookText(delivery.event, delivery);
+    return this.#sender.post({
+      url: delivery.url,
+      loopbackAllowed: loopbackAllowed(this.#webhooks, delivery.environment),
+      headers: {
+        ...signedHeaders({ id: webhookId(delivery.event), body, at: delivery.now }, secrets),
+        'x-request-id': requestIdOf(delivery),
+      },
+      body,
+      timeoutMs: delivery.question ? Math.min(pace.attemptMs, questionMs(delivery)) : pace.attemptMs,
+      readAnswer: delivery.question,
+    });
+  }
+
+  /** Logs an attempt, where that is wanted, with the ids by which the line of the request is found that made the payment. */
+  #log({ platformId: platform, endpointId, event }: LeasedDelivery, outcome: Outcome): void {
+    const { attemptLog } = this.#webhooks;
+    if (!attemptLog) return;
+    const { responseStatus: status = null, durationMs: ms, error } = outcome;
+    const about = { event: publicId('Event', event.id), endpoint: publicId('WebhookEndpoint', endpointId) };
+    attemptLog.info({ platform, ...about, ...subjectsOf(event), status, ms, error }, 'webhook');
+  }
+
+  /** Decrypts the secrets that sign now; undefined when they are encrypted with another key than this process has. */
+  #secretsOf(delivery: LeasedDelivery, box: SecretBox): string[] | undefined {
+    const owner = secretOwner(delivery.platformId, delivery.endpointId);
+    const sealed = delivery.previousSecret ? [delivery.secret, delivery.previousSecret] : [delivery.secret];
+    try {
+      return sealed.map((secret) => box.open(secret, owner));
+    } catch (error) {
+      this.#webhooks.payments.log.error(
+        { err: error, endpoint: delivery.endpointId },
+        'a signing secret cannot be read',
+      );
+      return undefined;
+    }
+  }
+
+  async #settle(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
+    const { responseStatus } = outcome;
+    const delivered = responseStatus !== undefined && isDelivered(responseStatus);
+    const gone = isGone(responseStatus);
+    await settleDelivery(this.#webhooks, delivery, outcome, this.#nextState(delivery, outcome, delivered, gone));
+    await recordHealth(this.#webhooks, delivery, { healthy: delivered, gone, error: outcome.error ?? '' });
+  }
+
+  #nextState(delivery: LeasedDelivery, outcome: Outcome, delivered: boolean, gone: boolean): DeliveryState {
+    if (delivered) return { status: 'DELIVERED' };
+    const nextInMs = gone ? undefined : this.#webhooks.pace.nextInMs(delivery.tries + 1, outcome.retryAfter);
+    return nextInMs === undefined ? { status: 'FAILED' } : { status: 'PENDING', nextInMs, failed: true };
+  }
+
+  /** Applies the answer to the payment first: if the process dies after that, only the delivery's record is missing. */
+  async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
+    const { platformId, environment, event } = delivery;
+    const answer = questionAnswer(outcome);
+    if (event.transactionId === null) throw new Error('a question is about a transaction');
+    if (answer) await applyAnswer(this.#webhooks.payments, { platformId, environment }, event.transactionId, answer);
+    const answered = isAnswer(outcome.responseStatus);
+    const attempt = answered ? { ...outcome, error: undefined } : outcome;
+    await settleDelivery(this.#webhooks, delivery, attempt, { status: answered ? 'DELIVERED' : 'FAILED' });
+    const gone = isGone(outcome.responseStatus);
+    await recordHealth(this.#webhooks, delivery, { healthy: answered, gone, error: outcome.error ?? '' });
+  }
+}
+
+/** The time that a receiver has at least, in milliseconds. An answer after the payment's deadline changes nothing. */
+const leastQuestionMs = 1_000;
+
+/** Returns the time that is left for the answer to a question, in milliseconds: until the payment's own deadline. */
+function questionMs({ event, now }: LeasedDelivery): number {
+  const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
+  if (!approvalDueAt) throw new Error('a question is about a payment that waits for approval');
+  return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
+}
+
+/** Returns the id of the request of an attempt: its receiver's log and ours have it. */
+function requestIdOf({ id, begun }: LeasedDelivery): string {
+  return `${publicId('WebhookDelivery', id)}:${begun}`;
+}
+
+/** Returns the public ids of what an event is about. The quote of a payment is what an execution names. */
+function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
+  if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
+  const { quoteId } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(snapshot));
+  return { transaction: publicId('Transaction', transactionId), ...(quoteId && { quote: publicId('Quote', quoteId) }) };
+}
+
+/** The attributes of the span of an attempt. */
+function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelivery) {
+  return {
+    'payments.platform.id': platformId,
+    'payments.webhook_delivery.id': publicId('WebhookDelivery', id),
+    'payments.webhook_endpoint.id': publicId('WebhookEndpoint', endpointId),
+    'payments.event.id': publicId('Event', event.id),
+    'payments.webhook_delivery.attempt': begun,
+  };
+}
+
+/**
+ * Applies a platform's answer to the question about a payment. Does nothing to a payment that is decided already: by hand, by its
+ * deadline, or by the same decision, which comes twice where a process died after the first time.
+ * @param transactionId the bare uuid
+ */
+async function applyAnswer(
+  payments: Payments,
+  tenant: Tenant,
+  transactionId: string,
+  answer: QuestionAnswer,
+): Promise<void> {
+  if (answer.kind === 'defer') return deferApproval(payments.database.pool, tenant.platformId, transactionId);
+  await decideUnlessDecided(payments, platformItself(tenant), transactionId, answer);
+}

@@ -1,0 +1,167 @@
+import { Agent, errors, request } from 'undici';
+import {
+  checkedLookup,
+  isLoopbackAddress,
+  isPublicAddress,
+  RefusedAddress,
+  type Resolver,
+} from '../../../infra/net/addresses.ts';
+import { isLoopbackHost, parseEndpointUrl } from '../endpoints/endpoint-url.ts';
+import { type Pace, retryAfterSeconds } from './pace.ts';
+
+/** The most bytes of a response that are read: one that never ends must cost nothing. */
+const maxAnswerBytes = 16_384;
+/** How many milliseconds the body of a response may take when nobody needs it. */
+const bodyMs = 1_000;
+
+/** One HTTP request to an endpoint. */
+export interface Message {
+  readonly url: string;
+  readonly loopbackAllowed: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The limit of the whole attempt: name lookup, connection, request and the response's headers. */
+  readonly timeoutMs: number;
+  /** Whether to return the response's body; otherwise it is discarded. */
+  readonly readAnswer: boolean;
+}
+
+/** The outcome of one attempt. `error` is a text for the platform that owns the endpoint; it quotes nothing of the response. */
+export interface Outcome {
+  readonly durationMs: number;
+  readonly responseStatus: number | undefined;
+  readonly error: string | undefined;
+  /** The seconds of the receiver's Retry-After header. */
+  readonly retryAfter: number | undefined;
+  readonly timedOut: boolean;
+  readonly answer: string | undefined;
+}
+
+/** Posts messages to the addresses that endpoints may have, and to no others. */
+export class Sender {
+  readonly #public: Agent;
+  readonly #loopback: Agent;
+  readonly #stopping = new AbortController();
+
+  constructor(pace: Pace, resolve: Resolver) {
+    // Separate agents, so that a connection to this machine can never serve a request to a public address. They ignore the
+    // environment's proxy settings, and `request` follows no redirects.
+    const agent = (allowed: (address: string) => boolean) =>
+      new Agent({
+        connect: { lookup: checkedLookup(resolve, allowed), timeout: pace.connectMs },
+        keepAliveMaxTimeout: 30_000,
+        maxHeaderSize: maxAnswerBytes,
+      });
+    this.#public = agent(isPublicAddress);
+    this.#loopback = agent(isLoopbackAddress);
+  }
+
+  /** Makes one attempt. Never throws; `close` aborts it. */
+  async post(message: Message): Promise<Outcome> {
+    const start = performance.now();
+    const timeout = AbortSignal.timeout(Math.ceil(message.timeoutMs));
+    const outcome = (fields: Partial<Outcome>): Outcome => ({
+      responseStatus: undefined,
+      error: undefined,
+      retryAfter: undefined,
+      timedOut: false,
+      answer: undefined,
+      ...fields,
+      durationMs: Math.round(performance.now() - start),
+    });
+    try {
+      // Checked again at each attempt: the rules may have changed since the endpoint was made.
+      const url = parseEndpointUrl(message.url, message.loopbackAllowed);
+      const { statusCode, headers, body } = await request(url, {
+        dispatcher: isLoopbackHost(url) ? this.#loopback : this.#public,
+        method: 'POST',
+        headers: {
+          ...message.headers,
+          'content-type': 'application/json',
+          'user-agent': 'payments-gateway-webhooks/1',
+        },
+        body: message.body,
+        signal: AbortSignal.any([timeout, this.#stopping.signal]),
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      const header = headers['retry-after'];
+      const response = {
+        responseStatus: statusCode,
+        error: isDelivered(statusCode) ? undefined : describeStatus(statusCode),
+        retryAfter: retryAfterSeconds(Array.isArray(header) ? header[0] : header, new Date()),
+      };
+      if (message.readAnswer) return outcome({ ...response, answer: await readStart(body) });
+      await body.dump({ limit: maxAnswerBytes, signal: AbortSignal.timeout(bodyMs) }).catch(() => undefined);
+      return outcome(response);
+    } catch (error) {
+      return outcome({ error: describe(error, message.timeoutMs), timedOut: timeout.aborted });
+    }
+  }
+
+  get closed(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Aborts running attempts and closes every connection. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all([this.#public.destroy(), this.#loopback.destroy()]);
+  }
+}
+
+/** Says whether a status means delivered: 2xx, or 409, with which a receiver has the event already (decision 23). */
+export function isDelivered(status: number): boolean {
+  return (status >= 200 && status < 300) || status === 409;
+}
+
+/** Says whether a status means that the receiver wants no more events. */
+export function isGone(status: number | undefined): boolean {
+  return status === 410;
+}
+
+function describeStatus(status: number): string {
+  if (status >= 300 && status < 400) return `answered ${status}: redirects are not followed`;
+  return isGone(status) ? 'answered 410: gone for good' : `answered ${status}`;
+}
+
+/** Reads the first bytes of a response's body as text. */
+async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= maxAnswerBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
+}
+
+const causes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was reset',
+  UND_ERR_SOCKET: 'the connection was closed before an answer',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name could not be looked up',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the host cannot be reached',
+  ETIMEDOUT: 'no connection in time',
+};
+
+function describe(error: unknown, timeoutMs: number): string {
+  const candidates = error instanceof AggregateError ? [error, ...error.errors] : [error];
+  for (const one of candidates) {
+    if (!(one instanceof Error)) continue;
+    if (one instanceof RefusedAddress) return one.message;
+    if (one.name === 'Refusal') return `the address is not allowed: ${one.message}`;
+    if (one.name === 'TimeoutError') return `no answer within ${Math.ceil(timeoutMs)} ms`;
+    const code = 'code' in one && typeof one.code === 'string' ? one.code : undefined;
+    if (code !== undefined && causes[code]) return causes[code];
+    if (code !== undefined && /CERT|SIGNATURE|ALTNAME|SSL|TLS|ISSUER/.test(code)) return `TLS: ${code}`;
+    if (one instanceof errors.HTTPParserError) return 'the answer is not HTTP';
+  }
+  return 'the request failed';
+}

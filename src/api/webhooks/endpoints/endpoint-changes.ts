@@ -1,0 +1,165 @@
+import { Refusal } from '../../../core/refusal.ts';
+import { lockPlatform } from '../../../core/tenant.ts';
+import type { Caller } from '../../../domain/access/caller.ts';
+import { dropPending } from '../../../domain/access/drop-pending.ts';
+import { lockMaker } from '../../../domain/access/tokens/token-locks.ts';
+import { visibleToPlatform } from '../../../domain/access/visible.ts';
+import { readClock } from '../../../infra/database/clock.ts';
+import type { EventType, Prisma, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
+import type { Transaction } from '../../../infra/database/transaction.ts';
+import { newSigningSecret } from '../delivery/signing.ts';
+import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
+import { lockEndpoint } from './endpoint-queries.ts';
+import { announceTest } from './test-event.ts';
+
+// Makes, changes and removes endpoints in the caller's transaction. An endpoint ends with the token that made it, or that last
+// changed its URL, enabled it or had it asked for approvals: so that token must live. Locked are the platform, its tokens, and the
+// endpoint, in this order.
+
+/** The most endpoints that a platform may have. */
+const maxEndpoints = 20;
+
+/** An endpoint with its new signing secret, which is not shown again. */
+export interface EndpointWithSecret {
+  readonly endpoint: WebhookEndpoint;
+  readonly secret: string;
+}
+
+/**
+ * Makes an endpoint, which gets the events from now on, and sends it a test event.
+ * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), CONFLICT (the platform has as many as it may), SERVICE_UNAVAILABLE (no key
+ *   for secrets is set)
+ */
+export async function insertEndpoint(
+  webhooks: Webhooks,
+  { client, prisma }: Transaction,
+  caller: Caller,
+  fields: {
+    readonly url: string;
+    readonly description?: string | null | undefined;
+    readonly eventTypes: readonly EventType[];
+    /** Whether it is the endpoint of the platform's settings. */
+    readonly ofConfig: boolean;
+  },
+): Promise<EndpointWithSecret> {
+  const { platformId } = caller;
+  requireMayApprove(caller, fields.eventTypes);
+  await lockPlatform(client, caller);
+  const tokenId = await lockMaker(client, caller);
+  if ((await prisma.webhookEndpoint.count({ where: { platformId } })) >= maxEndpoints)
+    throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints`);
+  const { id } = await readClock(client);
+  const { secret, sealed } = sealedSecret(webhooks, platformId, id);
+  const { url, description, ofConfig } = fields;
+  const position = await endOfFeed(prisma, caller);
+  const eventTypes = [...fields.eventTypes];
+  const endpoint = await prisma.webhookEndpoint.create({
+    data: { platformId, id, url, description, eventTypes, ofConfig, secret: sealed, position, tokenId },
+  });
+  await announceTest(client, platformId, id);
+  return { endpoint, secret };
+}
+
+export interface EndpointChange {
+  readonly url?: string | null | undefined;
+  readonly eventTypes?: readonly EventType[] | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+}
+
+const enabledState = {
+  status: 'ENABLED',
+  failures: 0,
+  failingSince: null,
+  disabledAt: null,
+  notice: null,
+} as const satisfies Prisma.WebhookEndpointUpdateInput;
+
+/**
+ * Changes an endpoint. A new URL begins without failures, whatever attempts at the old one come to, and gets a test event. Enabling an endpoint does not send the
+ * events that it missed: a replay of the range does.
+ * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
+ */
+export async function changeEndpoint(
+  transaction: Transaction,
+  caller: Caller,
+  id: string,
+  { url, eventTypes, description, enabled }: EndpointChange,
+): Promise<WebhookEndpoint> {
+  const { client, prisma } = transaction;
+  const { platformId } = caller;
+  const tokenId = await lockMaker(client, caller);
+  const before = await lockEndpoint(transaction, caller, id);
+  const changesUrl = typeof url === 'string' && url !== before.url;
+  const enables = enabled === true && before.status === 'DISABLED';
+  const disables = enabled === false && before.status !== 'DISABLED';
+  const approves = eventTypes?.includes(approvalType) === true && !before.eventTypes.includes(approvalType);
+  const takesOver = enables || changesUrl || approves;
+  if (takesOver) requireMayApprove(caller, eventTypes ?? before.eventTypes);
+  const { now } = await readClock(client);
+  const endpoint = await prisma.webhookEndpoint.update({
+    where: { platformId_id: { platformId, id } },
+    data: {
+      url: url ?? undefined,
+      eventTypes: eventTypes ? [...eventTypes] : undefined,
+      description,
+      ...((enables || (changesUrl && before.status !== 'DISABLED')) && { ...enabledState, failuresAfter: now }),
+      ...(enables && { position: await endOfFeed(prisma, caller) }),
+      ...(takesOver && { tokenId }),
+      ...(disables && { status: 'DISABLED', disabledAt: now, notice: 'Disabled by the platform.' }),
+    },
+  });
+  if (enables || disables) await dropPending(client, platformId, id);
+  if (changesUrl && endpoint.status !== 'DISABLED') await announceTest(client, platformId, id);
+  return endpoint;
+}
+
+/** The type of event whose endpoint answers for the platform (decision 33). */
+const approvalType = 'INCOMING_PAYMENT';
+
+/** Refuses an endpoint whose answers approve payments to a token that may not approve them itself. */
+function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventType[]): void {
+  if (permissions.includes('TRANSACT') || !eventTypes.includes(approvalType)) return;
+  const why = `which an endpoint for ${approvalType} needs, because its answers approve payments`;
+  throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
+}
+
+/**
+ * Gives an endpoint a new signing secret; for a while the previous one signs too.
+ * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND, SERVICE_UNAVAILABLE (no key for secrets is set)
+ */
+export async function changeSecret(
+  webhooks: Webhooks,
+  transaction: Transaction,
+  caller: Caller,
+  id: string,
+): Promise<EndpointWithSecret> {
+  const { platformId } = caller;
+  const before = await lockEndpoint(transaction, caller, id);
+  const { secret, sealed } = sealedSecret(webhooks, platformId, id);
+  const { now } = await readClock(transaction.client);
+  const endpoint = await transaction.prisma.webhookEndpoint.update({
+    where: { platformId_id: { platformId, id } },
+    data: {
+      secret: sealed,
+      previousSecret: before.secret,
+      previousSecretUntil: new Date(now.getTime() + webhooks.pace.rotationMs),
+    },
+  });
+  return { endpoint, secret };
+}
+
+/** Removes an endpoint, if it exists, with all its deliveries. */
+export async function removeEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<void> {
+  await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleToPlatform(caller), { id }] } });
+}
+
+function sealedSecret(webhooks: Webhooks, platformId: string, id: string) {
+  const secret = newSigningSecret();
+  return { secret, sealed: new Uint8Array(requireBox(webhooks).seal(secret, secretOwner(platformId, id))) };
+}
+
+/** Returns the last sequence of the platform's feed. */
+async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Caller): Promise<bigint> {
+  return (await prisma.feedHead.findFirst({ where: { platformId } }))?.sequence ?? 0n;
+}

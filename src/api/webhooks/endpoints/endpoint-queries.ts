@@ -1,0 +1,73 @@
+import { publicId, uuidOf } from '../../../core/ids.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Caller } from '../../../domain/access/caller.ts';
+import { forCaller, visibleRow, visibleToPlatform } from '../../../domain/access/visible.ts';
+import type { Prisma, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
+import { statement } from '../../../infra/database/statement.ts';
+import type { Transaction } from '../../../infra/database/transaction.ts';
+
+/**
+ * Reads an endpoint that the caller may see.
+ * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND for an unknown endpoint and for another platform's alike
+ */
+export async function readEndpoint(
+  prisma: Prisma.TransactionClient,
+  caller: Caller,
+  id: string,
+): Promise<WebhookEndpoint> {
+  const where = { AND: [visibleToPlatform(caller), { id }] };
+  return (await prisma.webhookEndpoint.findFirst({ where })) ?? notFound();
+}
+
+/** Makes the refusal of what only an enabled endpoint does. */
+export function endpointDisabled(id: string): Refusal {
+  return new Refusal('CONFLICT', 'the endpoint is disabled: enable it first', {
+    existingId: publicId('WebhookEndpoint', id),
+  });
+}
+
+const lockStatement = forCaller(
+  statement<object>(
+    'lock_webhook_endpoint',
+    `select from webhook_endpoint e where ${visibleRow('ofPlatform', 'e')} and e.id = $4 for no key update`,
+  ),
+);
+
+/** Reads an endpoint as `readEndpoint` does, and locks it: no other transaction changes it until this one ends. */
+export async function lockEndpoint(
+  { client, prisma }: Transaction,
+  caller: Caller,
+  id: string,
+): Promise<WebhookEndpoint> {
+  await lockStatement(client, caller, id);
+  return readEndpoint(prisma, caller, id);
+}
+
+/** Finds the endpoint of the platform's settings, or null. */
+export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller): Promise<WebhookEndpoint | null> {
+  return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
+}
+
+/** Finds the endpoint at this URL, or null: if there are several, that of the settings, otherwise the oldest. */
+export function findEndpointByUrl(
+  prisma: Prisma.TransactionClient,
+  caller: Caller,
+  url: string,
+): Promise<WebhookEndpoint | null> {
+  return prisma.webhookEndpoint.findFirst({
+    where: { AND: [visibleToPlatform(caller), { url }] },
+    orderBy: [{ ofConfig: 'desc' }, { id: 'asc' }],
+  });
+}
+
+/**
+ * Returns the uuid in an endpoint's public id.
+ * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND for a malformed id
+ */
+export function endpointUuid(id: string): string {
+  return uuidOf(id, 'WebhookEndpoint') ?? notFound();
+}
+
+function notFound(): never {
+  throw new Refusal('WEBHOOK_ENDPOINT_NOT_FOUND', 'no such webhook endpoint', ['endpointId']);
+}

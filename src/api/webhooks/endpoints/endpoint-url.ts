@@ -1,0 +1,43 @@
+import { isIP } from 'node:net';
+import { Refusal } from '../../../core/refusal.ts';
+import { isLoopbackAddress } from '../../../infra/net/addresses.ts';
+
+/** The ports that a webhook URL may have. */
+const ports: ReadonlySet<string> = new Set(['', '443', '8443']);
+const maxLength = 2_048;
+
+/** Says whether the host of a URL is this machine, by name or by address. */
+export function isLoopbackHost(url: URL): boolean {
+  const host = bareHost(url);
+  return host === 'localhost' || isLoopbackAddress(host);
+}
+
+/**
+ * Parses the URL of an endpoint: https to a public host name, or, with `loopbackAllowed`, http or https to this machine.
+ * Checks the parsed URL, since the parser turns all spellings into one form.
+ * @throws Refusal INVALID_INPUT with the reason
+ */
+export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
+  const refuse = (reason: string): never => {
+    throw new Refusal('INVALID_INPUT', `the URL ${reason}`, ['url']);
+  };
+  if (text.length > maxLength) refuse(`must have at most ${maxLength} characters`);
+  if (/[\s\p{Cc}\\]/u.test(text)) refuse('must not have blanks, control characters or backslashes');
+  const url = URL.canParse(text) ? new URL(text) : refuse('is not a URL');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse('must begin with https://');
+  if (url.username !== '' || url.password !== '') refuse('must not carry a user name or password');
+  if (url.hash !== '') refuse('must not have a fragment');
+  if (loopbackAllowed && isLoopbackHost(url)) return url;
+  if (url.protocol !== 'https:') refuse('must begin with https://');
+  const host = bareHost(url);
+  if (isIP(host) !== 0) refuse('must name a host, not an address');
+  // A name without a dot, or a local one, can only be internal. Other names are checked by their addresses at each attempt.
+  if (!/^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) || /(^|\.)(localhost|local|internal)$/.test(host))
+    refuse('must name a public host');
+  if (!ports.has(url.port)) refuse('must use port 443 or 8443');
+  return url;
+}
+
+function bareHost(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+}

@@ -1,0 +1,160 @@
+import { checkText } from '../../../core/checks.ts';
+import { keyPath } from '../../../core/idempotency.ts';
+import { publicId } from '../../../core/ids.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Caller } from '../../../domain/access/caller.ts';
+import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
+import type { EventType, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
+import { webhookTypes } from '../webhook-types.ts';
+import { loopbackAllowed, requireBox, type Webhooks } from '../webhooks.ts';
+import {
+  changeEndpoint,
+  changeSecret,
+  type EndpointChange,
+  type EndpointWithSecret,
+  insertEndpoint,
+  removeEndpoint,
+} from './endpoint-changes.ts';
+import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
+import { parseEndpointUrl } from './endpoint-url.ts';
+
+export interface NewEndpoint {
+  readonly url: string;
+  /** The wanted types of event; all when left out. */
+  readonly eventTypes?: readonly EventType[] | null | undefined;
+  readonly description?: string | null | undefined;
+}
+
+/**
+ * Makes an endpoint, which gets the events from now on, and sends it a test event.
+ * @returns the endpoint and its signing secret, which is not shown again; a repeat of the call is refused with CONFLICT
+ */
+export function createEndpoint(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: NewEndpoint,
+  idempotencyKey: string | null | undefined,
+): Promise<EndpointWithSecret & { replayed: boolean }> {
+  checkUrl(webhooks, caller, input.url);
+  const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
+  checkText(input.description, ['description']);
+  return runIdempotent(webhooks.payments.database, caller, {
+    operation: 'createWebhookEndpoint',
+    input,
+    idempotencyKey,
+    effect: async (transaction) => {
+      const { url, description } = input;
+      const fields = { url, eventTypes, description, ofConfig: false };
+      const created = await insertEndpoint(webhooks, transaction, caller, fields);
+      return { result: endpointRow(caller, created.endpoint.id), answer: created };
+    },
+    repeat: ({ row }) => secretIsGone(row?.id),
+  });
+}
+
+/**
+ * Checks the URL of a new endpoint.
+ * @throws Refusal INVALID_INPUT (events may not go to this URL), SERVICE_UNAVAILABLE (no key for signing secrets is set)
+ */
+export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void {
+  requireBox(webhooks);
+  parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
+}
+
+/** Changes an endpoint. A new URL begins without failures and gets a test event. */
+export function updateEndpoint(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: EndpointChange & { readonly endpointId: string },
+  idempotencyKey: string | null | undefined,
+): Promise<{ endpoint: WebhookEndpoint; replayed: boolean }> {
+  const id = endpointUuid(input.endpointId);
+  if (input.url !== null && input.url !== undefined)
+    parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
+  const eventTypes = readTypes(input.eventTypes);
+  checkText(input.description, ['description']);
+  return runIdempotent(webhooks.payments.database, caller, {
+    operation: 'updateWebhookEndpoint',
+    nullClears: true,
+    input,
+    idempotencyKey,
+    effect: async (transaction) => ({
+      result: endpointRow(caller, id),
+      answer: { endpoint: await changeEndpoint(transaction, caller, id, { ...input, eventTypes }) },
+    }),
+    repeat: async () => ({ endpoint: await readEndpoint(webhooks.payments.database.prisma, caller, id) }),
+  });
+}
+
+/** Removes an endpoint with all its deliveries. */
+export function deleteEndpoint(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: { readonly endpointId: string },
+  idempotencyKey: string | null | undefined,
+): Promise<{ deletedId: string; replayed: boolean }> {
+  const id = endpointUuid(input.endpointId);
+  const answer = { deletedId: publicId('WebhookEndpoint', id) };
+  return runIdempotent(webhooks.payments.database, caller, {
+    operation: 'deleteWebhookEndpoint',
+    input,
+    idempotencyKey,
+    effect: async ({ prisma }) => {
+      await readEndpoint(prisma, caller, id);
+      await removeEndpoint(prisma, caller, id);
+      return { result: endpointRow(caller, id), answer };
+    },
+    repeat: async () => answer,
+  });
+}
+
+/** Gives an endpoint a new signing secret. For a day both sign, so that a receiver can change over without a gap. */
+export function rotateSecret(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: { readonly endpointId: string },
+  idempotencyKey: string | null | undefined,
+): Promise<EndpointWithSecret & { replayed: boolean }> {
+  requireBox(webhooks);
+  const id = endpointUuid(input.endpointId);
+  return runIdempotent(webhooks.payments.database, caller, {
+    operation: 'rotateWebhookSecret',
+    input,
+    idempotencyKey,
+    effect: async (transaction) => ({
+      result: endpointRow(caller, id),
+      answer: await changeSecret(webhooks, transaction, caller, id),
+    }),
+    repeat: ({ row }) => secretIsGone(row?.id),
+  });
+}
+
+function readTypes(types: readonly EventType[] | null | undefined): EventType[] | undefined {
+  if (types === null || types === undefined) return undefined;
+  const allowed: ReadonlySet<EventType> = new Set(webhookTypes);
+  const refused = types.find((type) => !allowed.has(type));
+  if (refused !== undefined)
+    throw new Refusal('INVALID_INPUT', `${refused} is in the feed only: webhooks carry ${webhookTypes.join(', ')}`, [
+      'eventTypes',
+    ]);
+  if (types.length === 0)
+    throw new Refusal('INVALID_INPUT', 'name at least one type of event, or leave them out for all of them', [
+      'eventTypes',
+    ]);
+  return [...new Set(types)];
+}
+
+function endpointRow(caller: Caller, id: string) {
+  return { type: 'WebhookEndpoint', row: { platform_id: caller.platformId, id } } as const;
+}
+
+function secretIsGone(id: string | undefined): Promise<never> {
+  return Promise.reject(
+    new Refusal(
+      'CONFLICT',
+      `this was done before, for ${publicId('WebhookEndpoint', id ?? '')}, and its secret is not shown again`,
+      { path: keyPath, ...(id && { existingId: publicId('WebhookEndpoint', id) }) },
+      true,
+    ),
+  );
+}

@@ -1,0 +1,53 @@
+import { type SecretBox, sealedWith } from '../../../core/secret-box.ts';
+import type { Database } from '../../../infra/database/database.ts';
+import type { WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
+import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
+
+/** How many endpoints are read at a time. */
+const batch = 500;
+
+type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;
+
+/**
+ * Encrypts with the present key all signing secrets, of all platforms, that were encrypted with another one.
+ * @param keyId the id of that other key, which the service must still have
+ * @returns how many endpoints had such a secret
+ * @throws Error where that key is not here
+ */
+export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promise<number> {
+  const { prisma } = webhooks.payments.database;
+  const box = requireBox(webhooks);
+  let changed = 0;
+  for (let after: Sealed | undefined; ; ) {
+    const rows: Sealed[] = await prisma.webhookEndpoint.findMany({
+      select: { platformId: true, id: true, secret: true, previousSecret: true },
+      orderBy: [{ platformId: 'asc' }, { id: 'asc' }],
+      take: batch,
+      ...(after && { cursor: { platformId_id: { platformId: after.platformId, id: after.id } }, skip: 1 }),
+    });
+    for (const row of rows) if (await reencrypt(prisma, box, row, keyId)) changed += 1;
+    after = rows.at(-1);
+    if (!after || rows.length < batch) return changed;
+  }
+}
+
+/** Encrypts the secrets of one endpoint anew. One whose secret changes meanwhile is read again. */
+async function reencrypt(
+  prisma: Database['prisma'],
+  box: SecretBox,
+  { platformId, id, secret, previousSecret }: Sealed,
+  keyId: string,
+): Promise<boolean> {
+  const uses = (sealed: Uint8Array | null) => sealed !== null && sealedWith(sealed) === keyId;
+  if (!uses(secret) && !uses(previousSecret)) return false;
+  const owner = secretOwner(platformId, id);
+  const anew = <Secret extends Uint8Array | null>(sealed: Secret) =>
+    sealed === null || !uses(sealed) ? sealed : new Uint8Array(box.seal(box.open(sealed, owner), owner));
+  const { count } = await prisma.webhookEndpoint.updateMany({
+    where: { platformId, id, secret, previousSecret },
+    data: { secret: anew(secret), previousSecret: anew(previousSecret) },
+  });
+  if (count === 1) return true;
+  const now = await prisma.webhookEndpoint.findFirst({ where: { platformId, id } });
+  return now !== null && reencrypt(prisma, box, now, keyId);
+}

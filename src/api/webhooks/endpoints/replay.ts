@@ -1,0 +1,138 @@
+import { uuidOf } from '../../../core/ids.ts';
+import { pathsIn } from '../../../core/path.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Caller } from '../../../domain/access/caller.ts';
+import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
+import { visibleEvents } from '../../../domain/access/visible.ts';
+import { positionOf } from '../../../domain/events/cursor.ts';
+import { hasPosition } from '../../../domain/events/reads.ts';
+import { type Queryable, statement } from '../../../infra/database/statement.ts';
+import type { Transaction } from '../../../infra/database/transaction.ts';
+import { webhookTypesSql } from '../webhook-types.ts';
+import type { Webhooks } from '../webhooks.ts';
+import { endpointDisabled, endpointUuid, lockEndpoint } from './endpoint-queries.ts';
+import { restart } from './resend.ts';
+
+/** The most events that one call replays. */
+const maxEvents = 10_000;
+const lastSequence = 2n ** 62n;
+
+/** The events to replay: one, or a range. */
+export interface Replay {
+  readonly endpointId: string;
+  /** The id of one event. */
+  readonly eventId?: string | null | undefined;
+  /** The cursors before and after a range of the feed, both exclusive; one of them may be left out. */
+  readonly after?: string | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+const at = pathsIn<Replay>();
+
+/** The SQL of the events between two sequences (both exclusive) that go to an endpoint. */
+const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platform_id and e.id = $2
+   where v.platform_id = $1 and v.sequence > $3 and v.sequence < $4 and v.sequence <= e.position
+     and v.type in (${webhookTypesSql}) and case v.type
+       when 'TEST' then v.snapshot ->> 'endpoint_id' = e.id::text
+       else $5::boolean or v.type = any(e.event_types) end`;
+
+const countStatement = statement<{ count: number }>(
+  'count_replay',
+  `select count(*)::int as count from (select 1 ${inRange} limit ${maxEvents + 1}) counted`,
+);
+
+/** Sends the deliveries there are again, and makes those that are missing. Under the lock of the endpoint: nobody else makes one of them meanwhile. */
+const replayStatement = statement<object>(
+  'replay_deliveries',
+  `with replayed as materialized (
+     select v.platform_id, e.id as endpoint_id, v.sequence ${inRange}
+   ), restarted as (
+     update webhook_delivery d set ${restart} from replayed r
+     where d.platform_id = r.platform_id and d.endpoint_id = r.endpoint_id and d.event_sequence = r.sequence
+     returning d.event_sequence
+   ), made as (
+     insert into webhook_delivery (platform_id, endpoint_id, event_sequence)
+     select r.platform_id, r.endpoint_id, r.sequence from replayed r
+     where not exists (select from webhook_delivery d
+                       where d.platform_id = r.platform_id and d.endpoint_id = r.endpoint_id and d.event_sequence = r.sequence)
+     order by r.sequence
+     returning event_sequence
+   )
+   select 1 from restarted union all select 1 from made`,
+);
+
+/**
+ * Sends one event, or a range of the feed, to an endpoint again, with the same webhook ids. An event of a type that the
+ * endpoint does not want is sent only if it is named by its own id.
+ * @returns the number of events
+ */
+export function replay(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: Replay,
+  idempotencyKey: string | null | undefined,
+): Promise<{ count: number; replayed: boolean }> {
+  const id = endpointUuid(input.endpointId);
+  return runIdempotent(webhooks.payments.database, caller, {
+    operation: 'replayWebhookEvents',
+    input,
+    idempotencyKey,
+    effect: async (transaction) => {
+      const { client } = transaction;
+      const endpoint = await lockEndpoint(transaction, caller, id);
+      if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
+      const { after, before, named } = await rangeOf(transaction, caller, input);
+      const range = [caller.platformId, id, after.toString(), before.toString(), named];
+      const [counted] = await countStatement(client, ...range);
+      if ((counted?.count ?? 0) > maxEvents)
+        throw new Refusal(
+          'INVALID_INPUT',
+          `the range has more than ${maxEvents} events: replay it in parts`,
+          at('before'),
+        );
+      const { length: count } = await replayStatement(client, ...range);
+      return { result: { count }, answer: { count } };
+    },
+    repeat: async (result) => ({ count: Number(result.count) }),
+  });
+}
+
+async function rangeOf({ prisma, client }: Transaction, caller: Caller, { eventId, after, before }: Replay) {
+  const hasRange = (after ?? before ?? undefined) !== undefined;
+  if (eventId !== null && eventId !== undefined) {
+    if (hasRange)
+      throw new Refusal('INVALID_INPUT', 'one event and a range exclude each other', at(after ? 'after' : 'before'));
+    const uuid = uuidOf(eventId, 'Event', 'Webhook');
+    const event =
+      uuid &&
+      (await prisma.event.findFirst({
+        where: { AND: [visibleEvents(caller), { id: uuid }] },
+        select: { sequence: true },
+      }));
+    if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', at('eventId'));
+    return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
+  }
+  if (!hasRange) throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', at('eventId'));
+  return {
+    after: (await boundOf(client, caller, after, 'after')) ?? 0n,
+    before: (await boundOf(client, caller, before, 'before')) ?? lastSequence,
+    named: false,
+  };
+}
+
+async function boundOf(
+  client: Queryable,
+  caller: Caller,
+  cursor: string | null | undefined,
+  field: 'after' | 'before',
+): Promise<bigint | undefined> {
+  if (cursor === null || cursor === undefined) return undefined;
+  const position = positionOf(caller.platformId, cursor);
+  if (!position) throw new Refusal('INVALID_INPUT', 'the cursor is not of this feed', at(field));
+  if (await hasPosition(client, caller.platformId, position)) return position.sequence;
+  throw new Refusal(
+    'INVALID_INPUT',
+    'the change that the cursor names has been undone: the database was restored to a moment before it',
+    at(field),
+  );
+}

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { outsideWait } from '../../../core/outside-wait.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import type { Caller } from '../../../domain/access/caller.ts';
+import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
+import { afterCommit } from '../../../infra/database/faults.ts';
+import { statement } from '../../../infra/database/statement.ts';
+import type { Webhooks } from '../webhooks.ts';
+import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
+
+/** How many milliseconds a caller waits for the outcome of its test. The delivery goes on after that, like any other. */
+const waitMs = 8_000;
+/** How many tests of one platform may wait for their receivers at once, in one process. */
+const maxWaiting = 16;
+/** The pause before the outcome is looked up again, in milliseconds: doubled each time, up to the second number. */
+const pollMs = 50;
+const maxPollMs = 800;
+
+const announceStatement = statement<{ eventId: string }>(
+  'announce_test',
+  `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
+   values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
+);
+
+/** Puts a test event for one endpoint into the outbox, from where it becomes a delivery like any event. Returns its id. */
+export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
+  const [row] = await announceStatement(client, platformId, endpointId);
+  if (!row) throw new Error('announce_test returned no row');
+  return row.eventId;
+}
+
+/** The outcome of the first attempt of a test event. */
+export interface TestOutcome {
+  /** The URL of the endpoint at the time of the call. */
+  readonly url: string;
+  readonly delivered: boolean;
+  /** The HTTP status of the response; null when there was none, or none yet. */
+  readonly responseStatus: number | null;
+  /** Whether the first attempt has ended. */
+  readonly ended: boolean;
+  /** Why the first attempt failed, if it did. */
+  readonly error: string | null;
+}
+
+/**
+ * Sends a test event to an endpoint and waits for the outcome of its first attempt.
+ * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), RATE_LIMITED (too many tests
+ *   wait already), IDEMPOTENCY_MISMATCH
+ */
+export function sendTest(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: { readonly endpointId: string },
+  idempotencyKey: string | null | undefined,
+): Promise<TestOutcome & { replayed: boolean }> {
+  return limited(webhooks, caller, () => sendAndWait(webhooks, caller, input, idempotencyKey));
+}
+
+async function sendAndWait(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: { readonly endpointId: string },
+  idempotencyKey: string | null | undefined,
+): Promise<TestOutcome & { replayed: boolean }> {
+  const id = endpointUuid(input.endpointId);
+  const { eventId, url, replayed } = await runIdempotent(webhooks.payments.database, caller, {
+    operation: 'sendTestWebhook',
+    input,
+    idempotencyKey,
+    effect: async ({ client, prisma }) => {
+      const endpoint = await readEndpoint(prisma, caller, id);
+      if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
+      const eventId = await announceTest(client, caller.platformId, id);
+      const result = { eventId, url: endpoint.url };
+      return { result, answer: result };
+    },
+    repeat: async (result) => ({ eventId: String(result.eventId), url: String(result.url) }),
+  });
+  const outcome = await afterCommit(outsideWait(firstOutcome(webhooks, caller, id, eventId)));
+  return { url, ...outcome, replayed };
+}
+
+/**
+ * Counts a platform's tests that wait for their receivers.
+ * @throws Refusal RATE_LIMITED for one too many: nothing was sent
+ */
+async function limited<Result>(
+  { waitingTests }: Webhooks,
+  { platformId }: Caller,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const waiting = waitingTests.get(platformId) ?? 0;
+  if (waiting >= maxWaiting) {
+    const message = `${maxWaiting} webhook tests of this platform wait for their receivers already; try again`;
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
+  }
+  waitingTests.set(platformId, waiting + 1);
+  try {
+    return await work();
+  } finally {
+    const left = (waitingTests.get(platformId) ?? 0) - 1;
+    if (left > 0) waitingTests.set(platformId, left);
+    else waitingTests.delete(platformId);
+  }
+}
+
+async function firstOutcome(
+  webhooks: Webhooks,
+  caller: Caller,
+  id: string,
+  eventId: string,
+): Promise<Omit<TestOutcome, 'url'>> {
+  const { prisma } = webhooks.payments.database;
+  const deadline = Date.now() + waitMs;
+  let pauseMs = pollMs;
+  for (;;) {
+    // The event is sequenced after the command, and its delivery is made after that.
+    const event = await prisma.event.findFirst({
+      where: { platformId: caller.platformId, id: eventId },
+      select: {
+        deliveries: { where: { endpointId: id }, include: { attempts: { orderBy: { number: 'asc' }, take: 1 } } },
+      },
+    });
+    const delivery = event?.deliveries[0];
+    const attempt = delivery?.attempts[0];
+    const ended = attempt !== undefined || (delivery !== undefined && delivery.status !== 'PENDING');
+    if (ended || Date.now() >= deadline)
+      return {
+        delivered: delivery?.status === 'DELIVERED',
+        responseStatus: attempt?.responseStatus ?? null,
+        ended,
+        error: attempt?.error ?? null,
+      };
+    await delay(pauseMs);
+    pauseMs = Math.min(2 * pauseMs, maxPollMs);
+  }
+}

@@ -1,0 +1,70 @@
+import type { Logger } from 'pino';
+import { Refusal } from '../../core/refusal.ts';
+import { SecretBox } from '../../core/secret-box.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { Payments } from '../../domain/commands/command.ts';
+import { dnsResolver, type Resolver } from '../../infra/net/addresses.ts';
+import { type Pace, paceOf } from './delivery/pace.ts';
+
+/** The dependencies of all webhook code. */
+export interface Webhooks {
+  readonly payments: Payments;
+  readonly pace: Pace;
+  readonly resolve: Resolver;
+  /** Whether endpoints of sandbox platforms may be on this machine. */
+  readonly loopback: boolean;
+  /** Encrypts the signing secrets; undefined where no key is set, and then there are no endpoints. */
+  readonly box: SecretBox | undefined;
+  /** Where each attempt is logged; undefined for no such log. */
+  readonly attemptLog: Logger | undefined;
+  /** How many webhook tests wait for their receivers, by platform (test-event.ts). */
+  readonly waitingTests: Map<string, number>;
+}
+
+export interface WebhookSettings {
+  /** 32 bytes in base64 or hex. */
+  readonly SECRET_KEY?: Buffer | undefined;
+  /** Other keys that stored secrets may be encrypted with. */
+  readonly SECRET_KEY_FALLBACKS?: readonly Buffer[];
+  /** The factor by which retries and other intervals are shorter: 1 outside development. */
+  readonly WEBHOOK_TIME_SCALE: number;
+  readonly WEBHOOK_LOOPBACK: boolean;
+  /** Whether each attempt is logged. */
+  readonly ACCESS_LOG?: boolean;
+}
+
+/** Makes the dependencies of webhooks from the settings. */
+export function openWebhooks(
+  payments: Payments,
+  settings: WebhookSettings,
+  parts: { readonly resolve?: Resolver | undefined } = {},
+): Webhooks {
+  return {
+    payments,
+    pace: paceOf(settings.WEBHOOK_TIME_SCALE),
+    resolve: parts.resolve ?? dnsResolver,
+    loopback: settings.WEBHOOK_LOOPBACK,
+    box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS),
+    attemptLog: settings.ACCESS_LOG ? payments.log : undefined,
+    waitingTests: new Map(),
+  };
+}
+
+/** Says whether endpoints of platforms in this environment may be on this machine. */
+export function loopbackAllowed(webhooks: Webhooks, environment: Tenant['environment']): boolean {
+  return webhooks.loopback && environment === 'SANDBOX';
+}
+
+/**
+ * Returns the box that encrypts signing secrets.
+ * @throws Refusal SERVICE_UNAVAILABLE where no key is set
+ */
+export function requireBox(webhooks: Webhooks): SecretBox {
+  if (!webhooks.box) throw new Refusal('SERVICE_UNAVAILABLE', 'webhooks are not set up here: SECRET_KEY is not set');
+  return webhooks.box;
+}
+
+/** Returns the owner for which an endpoint's secrets are encrypted. */
+export function secretOwner(platformId: string, endpointId: string): string {
+  return `webhook_endpoint:${platformId}:${endpointId}`;
+}

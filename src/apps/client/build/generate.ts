@@ -1,0 +1,137 @@
+import { glob, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { codegen } from '@graphql-codegen/core';
+import * as typesOfOperations from '@graphql-codegen/typescript-operations';
+import {
+  buildSchema,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  parse,
+  print,
+  visit,
+} from 'graphql';
+import { scalars } from '../scalars.ts';
+
+// `npm run client:generate`: writes what the client package knows of the schema, and its typed operations. With --check it
+// changes nothing, and fails where that is not what is there.
+
+const folder = path.resolve(import.meta.dirname, '..');
+const root = path.resolve(folder, '../../..');
+const heading = '// Made by `npm run client:generate`. Do not edit.\n';
+
+/** Lists what caches must know: which types an abstract type may be, how a connection is paged, which objects have no id. */
+function schemaFacts(schema: GraphQLSchema): string {
+  const possibleTypes: Record<string, string[]> = {};
+  const connections: Record<string, Record<string, string[]>> = {};
+  const embedded: string[] = [];
+  const roots = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (type.name.startsWith('__')) continue;
+    if (isAbstractType(type)) possibleTypes[type.name] = schema.getPossibleTypes(type).map(({ name }) => name);
+    if (!isObjectType(type) && !isInterfaceType(type)) continue;
+    if (isObjectType(type) && !roots.has(type) && !type.getFields().id && type.name !== 'Currency')
+      embedded.push(type.name);
+    for (const field of Object.values(type.getFields())) {
+      const names = field.args.map(({ name }) => name);
+      // The first page of a followed list is no list of its own: it cannot be paged.
+      if (!getNamedType(field.type).name.endsWith('Connection') || !names.includes('after')) continue;
+      connections[type.name] ??= {};
+      const ofType = connections[type.name] ?? {};
+      ofType[field.name] = names.filter((name) => !['first', 'last', 'after', 'before'].includes(name));
+    }
+  }
+  const constant = (about: string, name: string, value: unknown, type: string) =>
+    `\n/** ${about} */\nexport const ${name}: ${type} = ${JSON.stringify(value, null, 2)};\n`;
+  return [
+    heading,
+    constant(
+      'The object types of each interface and union.',
+      'possibleTypes',
+      possibleTypes,
+      'Record<string, string[]>',
+    ),
+    constant(
+      'The arguments that tell one list from another, by the type and the field of the connection.',
+      'connections',
+      connections,
+      'Record<string, Record<string, string[]>>',
+    ),
+    constant(
+      'Object types without an identity: they belong to the object that has them.',
+      'embedded',
+      embedded,
+      'string[]',
+    ),
+  ].join('');
+}
+
+async function typedOperations(schema: GraphQLSchema): Promise<string> {
+  const sources: { location: string; document: DocumentNode }[] = [];
+  for await (const file of glob('operations/**/*.graphql', { cwd: folder })) {
+    sources.push({
+      location: file,
+      document: parse(await readFile(path.join(folder, file), 'utf8'), { noLocation: true }),
+    });
+  }
+  sources.sort((a, b) => a.location.localeCompare(b.location));
+  const types = await codegen({
+    schema: parse(await readFile(path.join(root, 'schema.graphql'), 'utf8')),
+    schemaAst: schema,
+    documents: sources,
+    filename: 'operations.ts',
+    config: { scalars: { ...scalars, ID: 'string' }, useTypeImports: true },
+    plugins: [{ types: {} }],
+    pluginMap: { types: typesOfOperations },
+  });
+  const definitions = sources.flatMap(({ document }) => document.definitions);
+  const fragments = new Map(
+    definitions
+      .filter((one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION)
+      .map((one) => [one.name.value, one]),
+  );
+  const documents = definitions.flatMap((one) => {
+    if (one.kind !== Kind.OPERATION_DEFINITION || !one.name) return [];
+    const name = one.name.value;
+    const suffix = one.operation.charAt(0).toUpperCase() + one.operation.slice(1);
+    const text = [print(one), ...usedFragments(one, fragments).map((fragment) => print(fragment))].join('\n');
+    return [
+      `export const ${name} = /* @__PURE__ */ document<${name}${suffix}, ${name}${suffix}Variables>(\`${text}\`);\n`,
+    ];
+  });
+  return `${heading}import { document } from '../document.ts';\n\n${types}\n\n${documents.join('\n')}`;
+}
+
+function usedFragments(
+  of: Parameters<typeof visit>[0],
+  known: ReadonlyMap<string, FragmentDefinitionNode>,
+  found = new Set<FragmentDefinitionNode>(),
+): readonly FragmentDefinitionNode[] {
+  visit(of, {
+    FragmentSpread({ name }) {
+      const fragment = known.get(name.value);
+      if (!fragment || found.has(fragment)) return;
+      found.add(fragment);
+      usedFragments(fragment, known, found);
+    },
+  });
+  return [...found];
+}
+
+const schema = buildSchema(await readFile(path.join(root, 'schema.graphql'), 'utf8'));
+const made = { 'schema-facts.ts': schemaFacts(schema), 'operations.ts': await typedOperations(schema) };
+for (const [name, text] of Object.entries(made)) {
+  const file = path.join(folder, 'generated', name);
+  if (!process.argv.includes('--check')) await writeFile(file, text);
+  else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
+    console.error(
+      `${path.relative(root, file)} is not what the schema and the operations make: run npm run client:generate.`,
+    );
+    process.exitCode = 1;
+  }
+}

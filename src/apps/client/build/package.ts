@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { buildSchema, introspectionFromSchema } from 'graphql';
+
+// `npm run client:build`: makes the client package in dist/client, as npm publishes it: JavaScript, its types, the schema.
+
+const root = path.resolve(import.meta.dirname, '../../../..');
+const folder = path.join(root, 'dist/client');
+
+await rm(folder, { recursive: true, force: true });
+const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+const { status } = spawnSync(process.execPath, [compiler, '-p', path.join(import.meta.dirname, 'tsconfig.json')], {
+  stdio: 'inherit',
+});
+if (status !== 0) process.exit(status ?? 1);
+
+const modules = (await readdir(folder))
+  .filter((name) => name.endsWith('.js'))
+  .map((name) => path.basename(name, '.js'));
+const entry = (file: string) => ({ types: `./${file}.d.ts`, default: `./${file}.js` });
+const own = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
+  readonly version: string;
+  readonly license: string;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+/** The version that the tests run with, and whatever is compatible with it. */
+const compatible = (name: string) => `^${own.dependencies[name] ?? own.devDependencies[name]}`;
+const optional = ['@apollo/client', '@urql/core', '@urql/exchange-graphcache', 'react', 'relay-runtime'];
+
+const manifest = {
+  name: 'payments-client',
+  version: own.version,
+  description:
+    'For apps of the payments gateway: streams that resume, tokens that renew, typed operations, cache settings',
+  license: own.license,
+  type: 'module',
+  sideEffects: false,
+  exports: {
+    '.': entry('payments'),
+    './operations': entry('generated/operations'),
+    './schema-facts': entry('generated/schema-facts'),
+    ...Object.fromEntries(modules.map((name) => [`./${name}`, entry(name)])),
+    './schema.graphql': './schema.graphql',
+    './introspection.json': './introspection.json',
+    './package.json': './package.json',
+  },
+  dependencies: { '@graphql-typed-document-node/core': compatible('@graphql-typed-document-node/core') },
+  peerDependencies: Object.fromEntries(['graphql', 'graphql-ws', ...optional].map((name) => [name, compatible(name)])),
+  peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])),
+};
+
+await mkdir(folder, { recursive: true });
+await writeFile(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+const schema = await readFile(path.join(root, 'schema.graphql'), 'utf8');
+await writeFile(path.join(folder, 'schema.graphql'), schema);
+await writeFile(
+  path.join(folder, 'introspection.json'),
+  JSON.stringify(introspectionFromSchema(buildSchema(schema), { descriptions: false })),
+);
+await cp(path.join(root, 'src/apps/client/README.md'), path.join(folder, 'README.md'));
+await cp(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));

@@ -1,0 +1,172 @@
+import { open, quoteAndTransaction, type Step } from './step.ts';
+
+/** Other ways to pay, and what may come after a payment. */
+export const furtherSteps: readonly Step[] = [
+  {
+    operation: 'QuoteForDeposit',
+    title: 'Fund in real time: quote',
+    about: 'A quote that a deposit pays. The answer says where the money is to be sent, and under which reference.',
+    query: `mutation QuoteForDeposit($customer: ID!, $destination: ID!) {
+  createQuote(input: {
+    source: { realtimeFunding: { customerId: $customer, currency: "USD" } }
+    destination: { account: { accountId: $destination } }
+    lockedCurrencySide: SENDING
+    lockedCurrencyAmountDecimal: "50.00"
+  }) {
+    ... on CreateQuoteSuccess {
+      quote {
+        id
+        expiresAt
+        totalSendingAmount { formatted }
+        paymentInstructions { __typename accountType reference }
+        transaction { id status }
+      }
+    }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { customer: open.customer, destination: open.destination },
+    gives: quoteAndTransaction,
+  },
+  {
+    operation: 'Deposit',
+    title: 'Fund in real time: deposit',
+    about: 'Sends that deposit, as a bank would. The quote executes by itself.',
+    docs: 'src/rails/sandbox/README.md',
+    query: `mutation Deposit($quote: ID!) {
+  sandboxSend(input: { quoteId: $quote, currencyCode: "USD" }) {
+    ... on SandboxSendSuccess { transaction { id status } }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { quote: open.quote },
+    gives: ({ sandboxSend: { transaction } }) => ({ transaction: transaction?.id }),
+  },
+  {
+    operation: 'FindReceiver',
+    title: 'UMA: look up',
+    about: 'Finds a UMA address: which currencies it takes, and what it wants to know of the payer.',
+    query: `mutation FindReceiver($customer: ID!, $address: String!) {
+  lookUpReceiver(input: { customerId: $customer, umaAddress: $address }) {
+    ... on LookUpReceiverSuccess {
+      lookup {
+        id
+        vaspName
+        supportedCurrencies { currency { code } minAmount { formatted } maxAmount { formatted } }
+        requiredPayerFields { name mandatory }
+      }
+    }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { customer: open.customer, address: '$success.eur@sandbox.uma.money' },
+    gives: ({ lookUpReceiver: { lookup } }) => ({ lookup: lookup?.id }),
+  },
+  {
+    operation: 'QuoteToUma',
+    title: 'UMA: quote',
+    about: 'A quote to that address, with what its receiver wants to know. Execute it in the tab Execute.',
+    query: `mutation QuoteToUma($source: ID!, $lookup: ID!, $address: String!) {
+  createQuote(input: {
+    source: { account: { accountId: $source } }
+    destination: { uma: { umaAddress: $address, currency: "EUR" } }
+    lookupId: $lookup
+    senderCustomerInfo: [{ name: "FULL_NAME", value: "Sample Person" }, { name: "BIRTH_DATE", value: "1990-12-10" }]
+    lockedCurrencySide: SENDING
+    lockedCurrencyAmountDecimal: "20.00"
+  }) {
+    ... on CreateQuoteSuccess {
+      quote { id expiresAt exchangeRate totalReceivingAmount { formatted } transaction { id status } }
+    }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { source: open.source, lookup: open.lookup, address: '$success.eur@sandbox.uma.money' },
+    gives: quoteAndTransaction,
+  },
+  {
+    operation: 'FailOnPurpose',
+    title: 'Fail on purpose',
+    about:
+      'A payment that fails after its debit, in the way that its scenario says. The tab Timeline says why, and shows the money coming back.',
+    docs: 'src/rails/sandbox/README.md',
+    query: `mutation FailOnPurpose($source: ID!, $destination: ID!) {
+  createQuote(
+    input: {
+      source: { account: { accountId: $source } }
+      destination: { account: { accountId: $destination } }
+      lockedCurrencySide: SENDING
+      lockedCurrencyAmountDecimal: "10.00"
+      immediatelyExecute: true
+    }
+    sandboxScenario: { failureReason: OFFRAMP_FAILED, delayMs: 2000 }
+  ) {
+    ... on CreateQuoteSuccess { quote { id status transaction { id status } } }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { source: open.source, destination: open.destination },
+    gives: quoteAndTransaction,
+  },
+  {
+    operation: 'Resume',
+    title: 'Resume',
+    about:
+      'Everything that came after a cursor, each change once and in order. Take the cursor of an event beside, or of the tab Watch.',
+    docs: 'docs/streams.md',
+    query: `subscription Resume($cursor: String!) {
+  events(after: $cursor) {
+    type
+    occurredAt
+    transaction { id status }
+    cursor
+  }
+}
+`,
+    variables: { cursor: open.cursor },
+  },
+  {
+    operation: 'AddWebhook',
+    title: 'Webhooks',
+    about:
+      'Registers an endpoint of yours. Its secret is shown once. Nothing listens at this address, so the next tab shows failing attempts.',
+    docs: 'src/api/webhooks/README.md',
+    query: `mutation AddWebhook($url: String!) {
+  createWebhookEndpoint(input: { url: $url }) {
+    ... on CreateWebhookEndpointSuccess { secret endpoint { id url status eventTypes } }
+    ... on UserError { code message path }
+  }
+}
+`,
+    variables: { url: 'http://127.0.0.1:4999/webhooks' },
+    gives: ({ createWebhookEndpoint: { endpoint } }) => ({ endpoint: endpoint?.id }),
+  },
+  {
+    operation: 'Deliveries',
+    title: 'Deliveries',
+    about: 'What was sent to each endpoint, and what it answered. Make a payment first.',
+    docs: 'src/api/webhooks/README.md',
+    query: `query Deliveries {
+  webhookEndpoints(first: 5) {
+    edges {
+      node {
+        id
+        url
+        status
+        deliveries(first: 5) {
+          edges {
+            node { id status nextAttemptAt event { type } attempts { at responseStatus error durationMs } }
+          }
+        }
+      }
+    }
+  }
+}
+`,
+  },
+];

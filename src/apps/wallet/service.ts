@@ -1,0 +1,50 @@
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { newestVersions } from '../client/apollo.ts';
+import { apolloCache } from '../client/apollo-cache.ts';
+import { openPayments, type Payments } from '../client/payments.ts';
+import { Network } from './network.ts';
+
+/** What the wallet talks to. */
+export interface Service {
+  readonly payments: Payments;
+  readonly apollo: ApolloClient;
+  readonly network: Network;
+}
+
+/** Opens the service. The token comes from the wallet's own server (src/api/pages/wallet-token.ts in the sandbox). */
+export function openService(): Service {
+  const network = new Network();
+  const payments = openPayments({
+    url: new URL('/graphql', location.href).href,
+    fetch: network.fetch,
+    webSocketImpl: network.WebSocket,
+    async token(signal) {
+      const response = await network.fetch('/wallet/token', { method: 'POST', signal });
+      if (!response.ok) throw new Error(`no token: ${response.status}`);
+      return response.json();
+    },
+  });
+  const apollo = new ApolloClient({
+    cache: new InMemoryCache(apolloCache()),
+    link: ApolloLink.from([
+      new ApolloLink(newestVersions()),
+      ApolloLink.split(
+        ({ operationType }) => operationType === 'subscription',
+        new GraphQLWsLink(payments.socket.client),
+        new HttpLink({ uri: payments.url, fetch: payments.fetch }),
+      ),
+    ]),
+  });
+  return { payments, apollo, network };
+}
+
+/** How amounts and times are written. */
+export const locale = navigator.language;
+
+const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** Writes a time of the service for people. */
+export function timeText(time: string): string {
+  return times.format(new Date(time));
+}

@@ -1,0 +1,31 @@
+import type { Tenant } from '../../core/tenant.ts';
+import type { ClientGrant, Permission } from '../../infra/database/generated/client/client.ts';
+import type { ActFacts, Operator } from './operator-acts.ts';
+
+/**
+ * The part of a platform that a caller can see: everything, everything of one customer, or one payment (its quote and
+ * its transaction).
+ */
+export type Bound =
+  | { readonly kind: 'PLATFORM' }
+  | { readonly kind: 'CUSTOMER'; readonly customerId: string }
+  | { readonly kind: 'PAYMENT'; readonly transactionId: string; readonly quoteId: string | null };
+
+/**
+ * The party on whose behalf a command runs, with what it may do and what it may see: a viewer who holds a token, or the
+ * platform itself (platform-itself.ts).
+ */
+export interface Caller extends Tenant {
+  /** A platform's server, or an app of a platform. */
+  readonly kind: 'PLATFORM' | 'CLIENT';
+  readonly permissions: readonly Permission[];
+  /** What the platform lets the app of a customer do besides; none for others. */
+  readonly grants: readonly ClientGrant[];
+  /** The uuid of the token that it holds; null for the platform itself. */
+  readonly tokenId: string | null;
+  readonly bound: Bound;
+  /** The namespace of an app's idempotency keys: no other app of the platform can collide with them or probe them. */
+  readonly keySpace?: string | undefined;
+  /** The operator who acts in the name of the platform, and what the act is about: commands on plain records write it. */
+  readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
+}

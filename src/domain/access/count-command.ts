@@ -1,0 +1,19 @@
+import { refusalIn } from '../../core/refusal.ts';
+import { commands } from '../../infra/instruments/instruments.ts';
+import type { Operation } from './operations.ts';
+
+/** Awaits a command and counts what came of it. */
+export async function countCommand<Result extends { readonly replayed: boolean }>(
+  operation: Operation,
+  running: Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await running;
+    commands.inc({ operation, outcome: result.replayed ? 'replayed' : 'done' });
+    return result;
+  } catch (error) {
+    const code = refusalIn(error)?.code;
+    commands.inc({ operation, outcome: code ?? 'failed' });
+    throw error;
+  }
+}

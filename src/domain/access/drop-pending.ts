@@ -1,0 +1,22 @@
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+
+/** The most deliveries of one statement: few enough to stay far below the statement timeout. */
+const batchSize = 5_000;
+
+/** Not with Prisma, which passes the status as a parameter, and so cannot use the partial index of pending deliveries (docs/prisma.md). */
+const dropStatement = statement<object>(
+  'drop_pending_deliveries',
+  `update webhook_delivery set status = 'FAILED', next_attempt_at = null, leased_until = null
+   where (platform_id, id) in (
+     select platform_id, id from webhook_delivery
+     where platform_id = $1 and endpoint_id = $2 and status = 'PENDING' limit ${batchSize}
+   ) returning 1`,
+);
+
+/** Fails the pending deliveries of a disabled endpoint. They stay visible and can be replayed. */
+export async function dropPending(on: Queryable, platformId: string, endpointId: string): Promise<void> {
+  let dropped: object[];
+  do {
+    dropped = await dropStatement(on, platformId, endpointId);
+  } while (dropped.length === batchSize);
+}

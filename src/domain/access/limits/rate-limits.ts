@@ -1,0 +1,140 @@
+import type { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../../core/bounded-cache.ts';
+import type { Rate, Rates } from '../rates.ts';
+import type { Viewer } from '../viewer.ts';
+import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
+
+/** The error of a request that was refused because of too many before it. Nothing has happened. */
+export class RateLimited extends Error {
+  /** The whole seconds after which the same request may succeed. */
+  readonly retryAfter: number;
+
+  constructor(message: string, retryAfter: number) {
+    super(message);
+    this.name = 'RateLimited';
+    this.retryAfter = Math.max(1, Math.ceil(retryAfter));
+  }
+}
+
+/** A limit, and the bucket that a request counts in. */
+interface Quota {
+  readonly name: 'platform' | 'api-token' | 'client-token';
+  readonly rate: Rate;
+  readonly bucket: TokenBucket;
+}
+
+/** What the limits say to a request. */
+export interface RateDecision {
+  /** The error of a request that is refused. */
+  readonly refusal: RateLimited | undefined;
+  /** The limits that the request counts against; none where nothing is limited. */
+  readonly quotas: readonly Quota[];
+}
+
+/** The most buckets of each kind. The least recently used is dropped, and would begin full again. */
+const maxBuckets = { platform: 10_000, token: 20_000 } as const;
+
+/**
+ * Limits the rates of requests by token buckets (docs/limits.md): one for each platform, API token and client token. The
+ * buckets are in memory, so each instance counts for itself.
+ */
+export class RateLimits {
+  readonly #rates: Rates;
+  readonly #now: Clock;
+  readonly #platforms = boundedCache<TokenBucket>(maxBuckets.platform);
+  /** Apart from those of apps: a platform with very many apps drops no server's bucket. */
+  readonly #apiTokens = boundedCache<TokenBucket>(maxBuckets.token);
+  readonly #clientTokens = boundedCache<TokenBucket>(maxBuckets.token);
+
+  /** Takes the limits of platforms that have none of their own. */
+  constructor(rates: Rates, now: Clock) {
+    this.#rates = rates;
+    this.#now = now;
+  }
+
+  /** Counts a request. One that is refused counts against no limit. */
+  count(viewer: Viewer): RateDecision {
+    return take(this.#quotasOf(viewer), () => 1);
+  }
+
+  /**
+   * Counts as many requests more for one that was counted already, and turns out to be as much work as several. Where so many
+   * are not left it is refused, and counts against no limit. What asks for more than a bucket holds takes a full one.
+   */
+  countMore(viewer: Viewer, requests: number): RateDecision {
+    const quotas = this.#quotasOf(viewer);
+    const decision = take(quotas, ({ burst }) => Math.min(requests, burst - 1));
+    if (decision.refusal) for (const { bucket } of quotas) bucket.putBack();
+    return decision;
+  }
+
+  #quotasOf({ kind, platformId, tokenId, rates: own }: Viewer): Quota[] {
+    const now = this.#now();
+    const quotas: Quota[] = [];
+    const isApp = kind === 'CLIENT';
+    const tokenRate = isApp ? (own.clientToken ?? this.#rates.clientToken) : (own.apiToken ?? this.#rates.apiToken);
+    if (tokenRate) {
+      const bucket = filledBucket(isApp ? this.#clientTokens : this.#apiTokens, tokenId, tokenRate, now);
+      quotas.push({ name: isApp ? 'client-token' : 'api-token', rate: tokenRate, bucket });
+    }
+    const platformRate = own.platform ?? this.#rates.platform;
+    if (platformRate) {
+      const bucket = filledBucket(this.#platforms, platformId, platformRate, now);
+      quotas.push({ name: 'platform', rate: platformRate, bucket });
+    }
+    return quotas;
+  }
+}
+
+/** Takes from each bucket what is wanted of it, or nothing from any where one of them holds less. */
+function take(quotas: readonly Quota[], wantedOf: (rate: Rate) => number): RateDecision {
+  const lacking = quotas.filter(({ bucket, rate }) => bucket.tokens < wantedOf(rate));
+  if (lacking.length > 0) return { refusal: refusalOf(lacking, wantedOf), quotas };
+  for (const { bucket, rate } of quotas) bucket.take(wantedOf(rate));
+  return { refusal: undefined, quotas };
+}
+
+function filledBucket(buckets: LRUCache<string, TokenBucket>, key: string, rate: Rate, now: number): TokenBucket {
+  let bucket = buckets.get(key);
+  if (!bucket) {
+    bucket = new TokenBucket(rate, now);
+    buckets.set(key, bucket);
+  }
+  bucket.refill(rate, now);
+  return bucket;
+}
+
+const owners = {
+  platform: 'this platform',
+  'api-token': 'this API token',
+  'client-token': 'this client token',
+} as const;
+
+function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
+  const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
+  const longest = waits.indexOf(Math.max(...waits));
+  // Only a request that lacks something is refused, and a longest wait is one of these.
+  const { name, rate } = lacking[longest] as Quota;
+  return new RateLimited(
+    `${owners[name]} has made too many requests: at most ${rate.perSecond} a second and ${rate.burst} at once`,
+    waits[longest] ?? 0,
+  );
+}
+
+/**
+ * Returns the header fields RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): all limits, and the state
+ * of the one with the fewest requests left. `w` is how many seconds an empty bucket takes to be full, `t` how many this one.
+ */
+export function rateLimitFields([first, second]: readonly Quota[]): { policy: string; state: string } | undefined {
+  if (!first) return undefined;
+  const { name, rate, bucket } = second && second.bucket.tokens < first.bucket.tokens ? second : first;
+  const { tokens } = bucket;
+  return {
+    policy: second ? `${policyOf(first)}, ${policyOf(second)}` : policyOf(first),
+    state: `"${name}";r=${Math.max(0, Math.floor(tokens))};t=${Math.ceil((rate.burst - tokens) / rate.perSecond)}`,
+  };
+}
+
+function policyOf({ name, rate }: Quota): string {
+  return `"${name}";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`;
+}

@@ -1,0 +1,101 @@
+import { Refusal } from '../../core/refusal.ts';
+import type { ClientGrant, Permission } from '../../infra/database/generated/client/client.ts';
+import type { Caller } from './caller.ts';
+
+/**
+ * The operations of every API, with the permission that each needs. The name is the name of the GraphQL mutation, and
+ * the scope of its idempotency keys, so that one key means the same in every API. `client`: an app's token may run it
+ * too, on what the token is bound to; otherwise it is for platforms alone. `grant`: the app of a customer may run it for that customer
+ * where its platform granted that when it minted the token, with or without the permission. `reads`: it decides who reads the
+ * platform's events, so it needs VIEW as well. `showsExisting`: its answer is a record that was there before and that it need not
+ * change, so the answer is reading (decision 62).
+ */
+export const operations = {
+  createCustomer: { permission: 'MANAGE' },
+  updateCustomer: { permission: 'MANAGE', showsExisting: true },
+  deleteCustomer: { permission: 'MANAGE', showsExisting: true },
+  createExternalAccount: { permission: 'MANAGE', grant: 'ADD_BENEFICIARIES' },
+  updateExternalAccount: { permission: 'MANAGE', showsExisting: true },
+  deleteExternalAccount: { permission: 'MANAGE', showsExisting: true },
+  createQuote: { permission: 'TRANSACT', client: true },
+  executeQuote: { permission: 'TRANSACT', client: true },
+  cancelQuote: { permission: 'TRANSACT', client: true },
+  transferOut: { permission: 'TRANSACT', client: true },
+  transferIn: { permission: 'TRANSACT', client: true },
+  transferInternal: { permission: 'TRANSACT' },
+  createClientToken: { permission: 'MANAGE' },
+  revokeClientToken: { permission: 'MANAGE' },
+  createApiToken: { permission: 'MANAGE' },
+  revokeApiToken: { permission: 'MANAGE' },
+  lookUpReceiver: { permission: 'VIEW', grant: 'LOOK_UP_RECEIVERS' },
+  approveTransaction: { permission: 'TRANSACT' },
+  rejectTransaction: { permission: 'TRANSACT' },
+  sandboxReceiveUma: { permission: 'TRANSACT' },
+  sandboxFundAccount: { permission: 'TRANSACT', client: true, showsExisting: true },
+  sandboxSetExternalAccountStatus: { permission: 'TRANSACT', showsExisting: true },
+  sandboxSetKycStatus: { permission: 'TRANSACT', showsExisting: true },
+  sandboxSend: { permission: 'TRANSACT', client: true },
+  createWebhookEndpoint: { permission: 'MANAGE', reads: true },
+  updateWebhookEndpoint: { permission: 'MANAGE', reads: true },
+  deleteWebhookEndpoint: { permission: 'MANAGE' },
+  rotateWebhookSecret: { permission: 'MANAGE', reads: true },
+  sendTestWebhook: { permission: 'MANAGE', reads: true },
+  replayWebhookEvents: { permission: 'MANAGE', reads: true },
+  resendWebhookDelivery: { permission: 'MANAGE', reads: true },
+  updatePlatform: { permission: 'MANAGE', showsExisting: true },
+} as const satisfies Record<
+  string,
+  { permission: Permission; client?: true; grant?: ClientGrant; reads?: true; showsExisting?: true }
+>;
+
+/** The name of an operation. */
+export type Operation = keyof typeof operations;
+
+/** The names of all operations. */
+export const operationNames = Object.keys(operations) as readonly Operation[];
+
+/**
+ * Refuses a caller who may not run an operation. Every command calls this before it does anything. The APIs call it
+ * before they look at the input, so that nobody learns what is wrong with an input that they may not give.
+ * @throws Refusal FORBIDDEN
+ */
+export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'>, name: Operation): void {
+  const operation = operations[name];
+  if (caller.kind === 'CLIENT' && 'grant' in operation) {
+    requireGrant(caller, operation.grant);
+    return;
+  }
+  requirePermission(caller, operation.permission);
+  if ('reads' in operation) requirePermission(caller, 'VIEW');
+  if (caller.kind === 'CLIENT' && !('client' in operation)) {
+    throw new Refusal('FORBIDDEN', `${name} is for platforms, not for client tokens`);
+  }
+}
+
+/**
+ * Refuses a client token whose platform has not granted it something.
+ * @throws Refusal FORBIDDEN
+ */
+function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
+  if (!grants.includes(grant)) {
+    throw new Refusal(
+      'FORBIDDEN',
+      `this client token lacks the grant ${grant}, which its platform can give when it mints one`,
+    );
+  }
+}
+
+/** Tells whether the answer of an operation is a record that was there before: then it is for callers with VIEW. */
+export function showsExisting(name: Operation): boolean {
+  return 'showsExisting' in operations[name];
+}
+
+/**
+ * Refuses a caller who lacks a permission.
+ * @throws Refusal FORBIDDEN
+ */
+export function requirePermission({ permissions }: Pick<Caller, 'permissions'>, permission: Permission): void {
+  if (!permissions.includes(permission)) {
+    throw new Refusal('FORBIDDEN', `this token lacks the permission ${permission}`);
+  }
+}

@@ -1,0 +1,68 @@
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import type { Transaction } from '../../infra/database/transaction.ts';
+
+/** An operator who runs a command that changes something (decision 79). */
+export interface Operator {
+  /** The name that was given, or that of the login on the machine. */
+  readonly by: string;
+  /** The command: `token revoke`. */
+  readonly act: string;
+  readonly reason?: string | undefined;
+}
+
+/**
+ * Tells whether two names of operators are of the same person, whatever the capitals, accents, widths, spaces and signs. The database
+ * knows capitals and spaces alone (same_person).
+ */
+export function isSamePerson(one: string, other: string): boolean {
+  return lettersOf(one) === lettersOf(other);
+}
+
+/** Returns the letters and digits of a name, in their plain form; the name itself where it has none. */
+function lettersOf(name: string): string {
+  const letters = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return letters === '' ? name : letters;
+}
+
+/** What the command of an operator answers where it has done nothing: why, in words for the operator. */
+export interface RefusedByHand {
+  readonly kind: 'refused';
+  readonly reason: string;
+}
+
+export function refusedByHand(reason: string): RefusedByHand {
+  return { kind: 'refused', reason };
+}
+
+/** What an act was about. */
+export interface ActFacts {
+  /** Null where it was about no platform. */
+  readonly platformId: string | null;
+  /** The public id of the row, such as `Customer:…`. */
+  readonly subject?: string | undefined;
+  /** What was there before and after, where this says something. No secrets. */
+  readonly before?: Prisma.InputJsonObject | undefined;
+  readonly after?: Prisma.InputJsonObject | undefined;
+}
+
+/** Writes the act of an operator in the transaction of what it changes: both are there, or none. */
+export async function recordAct(
+  { prisma }: Pick<Transaction, 'prisma'>,
+  { by, act, reason }: Operator,
+  { platformId, subject, before, after }: ActFacts,
+): Promise<void> {
+  await prisma.operatorAct.create({
+    data: {
+      platformId,
+      operator: by,
+      act,
+      reason: reason ?? null,
+      subject: subject ?? null,
+      ...(before && { before }),
+      ...(after && { after }),
+    },
+  });
+}

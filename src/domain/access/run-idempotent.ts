@@ -1,0 +1,145 @@
+import { claimOf, keyPath } from '../../core/idempotency.ts';
+import { publicId } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { sqlState } from '../../infra/database/faults.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
+import { statement } from '../../infra/database/statement.ts';
+import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { noteMade } from '../../infra/instruments/request-facts.ts';
+import type { Caller } from './caller.ts';
+import { countCommand } from './count-command.ts';
+import { authorize, type Operation } from './operations.ts';
+import { recordAct } from './operator-acts.ts';
+
+/** The result of a successful command, as it is stored for repeats. Receipts read `type` and `row`. */
+export interface StoredResult {
+  readonly type?: 'WebhookEndpoint' | 'WebhookDelivery' | 'ApiToken' | 'ClientToken' | 'Lookup';
+  readonly row?: { readonly platform_id: string; readonly id: string };
+  readonly [fact: string]: unknown;
+}
+
+/** The work of a command, in its transaction. A Refusal rolls everything back and is not stored. */
+type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
+
+type Command<Answer> = {
+  readonly operation: Operation;
+  readonly input: object;
+  readonly idempotencyKey: string | null | undefined;
+  /** Whether a null clears a field of the input, and a field that is left out stays. */
+  readonly nullClears?: true;
+  /** Returns the answer to a repeat. */
+  readonly repeat: (result: StoredResult) => Promise<Answer>;
+} & (
+  | { readonly effect: Effect<Answer> }
+  /**
+   * Gets from other services what the effect needs, for as long as they take. It runs before the transaction, and not
+   * for a repeat.
+   */
+  | { readonly prepare: () => Promise<Effect<Answer>> }
+);
+
+const claimStatement = statement<object>(
+  'claim_key',
+  `insert into idempotency_record (platform_id, operation, key, request_hash)
+   values ($1, $2, $3, decode($4, 'hex')) on conflict do nothing returning 1`,
+);
+
+type Key = readonly [platformId: string, operation: string, key: string, hash: string];
+
+interface FirstCall {
+  readonly same: boolean;
+  readonly result: StoredResult;
+}
+
+const firstCallStatement = statement<FirstCall>(
+  'stored_result',
+  `select request_hash = decode($4, 'hex') as same, coalesce(result, '{}') as result
+   from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
+);
+
+const storeResultStatement = statement<object>(
+  'store_result',
+  'update idempotency_record set result = $4 where platform_id = $1 and operation = $2 and key = $3',
+);
+
+/**
+ * Runs a command on plain records once per idempotency key, in one transaction with its key. (Commands that move money
+ * or statuses are plans: payments/command.ts.)
+ * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is
+ *   still running), and what the command throws. A row that the effect needs and another transaction holds is a fault that passes:
+ *   the caller gets SERVICE_UNAVAILABLE.
+ */
+export function runIdempotent<Answer>(
+  database: Database,
+  caller: Caller,
+  command: Command<Answer>,
+): Promise<Answer & { readonly replayed: boolean }> {
+  return countCommand(command.operation, run(database, caller, command));
+}
+
+async function run<Answer>(
+  database: Database,
+  caller: Caller,
+  command: Command<Answer>,
+): Promise<Answer & { readonly replayed: boolean }> {
+  authorize(caller, command.operation);
+  const claim = claimOf(caller, command);
+  const key = claim && ([caller.platformId, claim.operation, claim.key, claim.hash] as const);
+  const first = key && 'prepare' in command ? (await firstCallStatement(database.pool, ...key))[0] : undefined;
+  if (first) return answerRepeat(first, command);
+  const effect = 'prepare' in command ? await command.prepare() : command.effect;
+  const outcome = await retryLostRaces(() =>
+    inTransaction(database, (transaction) => runClaimed(transaction, caller, key, effect)),
+  );
+  return 'first' in outcome ? await answerRepeat(outcome.first, command) : { ...outcome.answer, replayed: false };
+}
+
+/** Runs the effect with its key, or returns the record of the first call with the key. */
+async function runClaimed<Answer>(
+  transaction: Transaction,
+  caller: Caller,
+  key: Key | undefined,
+  effect: Effect<Answer>,
+): Promise<{ readonly answer: Answer } | { readonly first: FirstCall | undefined }> {
+  const { client } = transaction;
+  if (key && !(await claimKey(client, key))) {
+    const [first] = await firstCallStatement(client, ...key);
+    return { first };
+  }
+  const { result, answer } = await effect(transaction);
+  if (caller.operator) {
+    const { type, row, ...facts } = result;
+    const { operator, platformId } = caller;
+    // What is stored for repeats has no secret.
+    const subject = operator.subject ?? (type && row ? publicId(type, row.id) : undefined);
+    await recordAct(transaction, operator, { platformId, subject, after: operator.after ?? trustedJson(facts) });
+  }
+  if (result.type && result.row) noteMade(publicId(result.type, result.row.id));
+  if (key) await storeResultStatement(client, ...key.slice(0, 3), JSON.stringify(result));
+  return { answer };
+}
+
+/**
+ * Claims a key, unless a call with it has ended already.
+ * @throws Refusal CONFLICT where the call that claimed it first has not ended within the time that statements wait for locks
+ */
+async function claimKey(client: Transaction['client'], key: Key): Promise<boolean> {
+  try {
+    return (await claimStatement(client, ...key)).length > 0;
+  } catch (error) {
+    if (sqlState(error) !== '55P03') throw error;
+    throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
+      path: keyPath,
+      retryAfter: 1,
+    });
+  }
+}
+
+async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pick<Command<Answer>, 'repeat'>) {
+  if (!first?.same) {
+    throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', keyPath);
+  }
+  return { ...(await repeat(first.result)), replayed: true };
+}

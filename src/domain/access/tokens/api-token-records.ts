@@ -1,0 +1,79 @@
+import { byId, byText, type Given } from '../../../core/conditions.ts';
+import { publicId } from '../../../core/ids.ts';
+import type { ApiToken, Permission, Prisma } from '../../../infra/database/generated/client/client.ts';
+import { hashSecret } from './api-tokens.ts';
+
+/** A filter of API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */
+export interface ApiTokenFilter {
+  readonly name?: Given<string>;
+  /** A permission that it has. */
+  readonly permission?: Given<Permission>;
+  /** The public id of the token that made it. */
+  readonly createdById?: Given<string>;
+  readonly createdAfter?: Given<Date>;
+  readonly createdBefore?: Given<Date>;
+  readonly updatedAfter?: Given<Date>;
+  readonly updatedBefore?: Given<Date>;
+}
+
+/**
+ * Returns the condition for a platform's API tokens that match a filter, without the revoked ones. A token does not
+ * change before its revocation, so its last change is its creation.
+ */
+export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Prisma.ApiTokenWhereInput {
+  return {
+    platformId,
+    revokedAt: null,
+    AND: [
+      byText(filter.name, (name) => ({ name })),
+      filter.permission ? { permissions: { has: filter.permission } } : {},
+      byId(filter.createdById, (createdById) => ({ createdById }), 'ApiToken'),
+      createdBetween(filter.createdAfter, filter.createdBefore),
+      createdBetween(filter.updatedAfter, filter.updatedBefore),
+    ],
+  };
+}
+
+/**
+ * Returns a condition on `createdAt`, the time that the record shows. The id may be a millisecond older, because the
+ * two are read from the clock separately.
+ */
+function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiTokenWhereInput {
+  return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
+}
+
+/** Converts a row to the record of its token (decision 27), without its secret. */
+export function apiTokenRecord(row: ApiToken) {
+  return {
+    id: publicId('ApiToken', row.id),
+    name: row.name,
+    permissions: row.permissions,
+    clientId: row.clientId,
+    ...(row.createdById !== null && { createdById: publicId('ApiToken', row.createdById) }),
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.createdAt.toISOString(),
+  };
+}
+
+/** The fields of an API token to store, with its secret. */
+export interface NewApiToken {
+  readonly clientId: string;
+  readonly secret: string;
+  readonly name: string;
+  readonly permissions: readonly Permission[];
+  /** The uuid of the API token that makes it; null where no token does. */
+  readonly createdById: string | null;
+}
+
+/** Stores a new token of a platform, with only the hash of its secret. */
+export function storeApiToken(
+  prisma: Prisma.TransactionClient,
+  platformId: string,
+  token: NewApiToken,
+): Promise<ApiToken> {
+  const { clientId, secret, name, createdById } = token;
+  const permissions = [...new Set(token.permissions)];
+  return prisma.apiToken.create({
+    data: { platformId, clientId, secretHash: new Uint8Array(hashSecret(secret)), name, permissions, createdById },
+  });
+}

@@ -1,0 +1,110 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { boundedCache } from '../../../core/bounded-cache.ts';
+import { publicId } from '../../../core/ids.ts';
+import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
+import type { Database } from '../../../infra/database/database.ts';
+import type {
+  Environment,
+  Permission,
+  TrustedDocumentPolicy,
+} from '../../../infra/database/generated/client/client.ts';
+import { statement } from '../../../infra/database/statement.ts';
+import { ownRates, type RateColumns } from '../rates.ts';
+import type { Viewer } from '../viewer.ts';
+
+/**
+ * Returns the SHA-256 hash of a secret. One round is enough: secrets are 256 random bits (the fixed one of the local
+ * sandbox aside).
+ */
+export function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}
+
+/** Generates a clientId and a secret. A clientId has no colon, which separates the two in Basic credentials. */
+export function newCredentials(): { clientId: string; secret: string } {
+  return { clientId: randomBytes(12).toString('base64url'), secret: randomBytes(32).toString('base64url') };
+}
+
+interface TokenRow extends RateColumns {
+  id: string;
+  platformId: string;
+  secretHash: Buffer;
+  permissions: Permission[];
+  environment: Environment;
+  trustedDocuments: TrustedDocumentPolicy;
+}
+
+const tokenStatement = statement<TokenRow>('api_token_by_client_id', 'select * from find_api_token($1)');
+
+const usedStatement = statement<object>(
+  'api_token_used',
+  `update api_token set last_used_at = clock_ms()
+   where platform_id = $1 and id = $2 and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`,
+);
+
+/** How long a successful authentication is cached, in milliseconds. A revoked token ends within this time. */
+const cacheMs = 2_000;
+const unknownHash = Buffer.alloc(32);
+
+/**
+ * Authenticates servers by their API tokens. Unknown tokens and wrong secrets get the same answer, in the same time.
+ */
+export class ApiTokens {
+  readonly #database: Database;
+  readonly #viewers = boundedCache<Viewer>(10_000, cacheMs);
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Returns the viewer for an Authorization header that was authenticated a moment ago. */
+  cached(authorization: string): Viewer | undefined {
+    return this.#viewers.get(digestOf(authorization));
+  }
+
+  /** Returns the viewer for `Basic base64(clientId:secret)`, or undefined when there is none. */
+  async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
+    if (!authorization) return undefined;
+    const digest = digestOf(authorization);
+    const cached = this.#viewers.get(digest);
+    if (cached) return cached;
+
+    const credentials = basicCredentials(authorization);
+    if (!credentials) return undefined;
+    const [row] = await tokenStatement(this.#database.pool, credentials.clientId);
+    const matches = timingSafeEqual(hashSecret(credentials.secret), row?.secretHash ?? unknownHash);
+    if (!row || !matches) return undefined;
+    const viewer: Viewer = {
+      kind: 'PLATFORM',
+      platformId: row.platformId,
+      environment: row.environment,
+      permissions: row.permissions,
+      grants: [],
+      tokenId: row.id,
+      bound: { kind: 'PLATFORM' },
+      subject: publicId('Platform', row.platformId),
+      expiresAt: null,
+      trustedDocumentsOnly: row.trustedDocuments === 'ALL',
+      rates: ownRates(row),
+    };
+    this.#viewers.set(digest, viewer);
+    // The time of last use is for people who manage tokens, so a request does not wait for it.
+    asPlatform(row.platformId, () => usedStatement(this.#database.pool, row.platformId, row.id)).catch(() => undefined);
+    return viewer;
+  }
+}
+
+/** Returns the key of a header in the cache: a digest, so that the cache holds no secret. */
+function digestOf(authorization: string): string {
+  return hash('sha256', authorization, 'base64');
+}
+
+function basicCredentials(authorization: string): { clientId: string; secret: string } | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/=_-]{1,1000})$/i.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  // No clientId has a control character, and Postgres rejects U+0000 in a parameter.
+  if (/\p{Cc}/u.test(decoded)) return undefined;
+  return colon > 0 ? { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) } : undefined;
+}

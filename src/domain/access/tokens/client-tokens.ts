@@ -1,0 +1,218 @@
+import { hash } from 'node:crypto';
+import { compactVerify, decodeProtectedHeader, SignJWT } from 'jose';
+import { boundedCache } from '../../../core/bounded-cache.ts';
+import { publicId } from '../../../core/ids.ts';
+import { keyId } from '../../../core/key-id.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
+import type { Database } from '../../../infra/database/database.ts';
+import type {
+  ClientGrant,
+  ClientToken,
+  Environment,
+  Permission,
+} from '../../../infra/database/generated/client/client.ts';
+import { statement } from '../../../infra/database/statement.ts';
+import type { Bound } from '../caller.ts';
+import { ownRates, type RateColumns, rateColumns } from '../rates.ts';
+import type { Viewer } from '../viewer.ts';
+
+interface Row extends RateColumns {
+  id: string;
+  platformId: string;
+  environment: Environment;
+  permissions: Permission[];
+  grants: ClientGrant[];
+  expiresAt: Date;
+  customerId: string | null;
+  quoteId: string | null;
+  transactionId: string | null;
+  boundQuoteId: string | null;
+  boundTransactionId: string | null;
+  trustedDocumentsOnly: boolean;
+}
+
+/** Finds a valid token. The database's clock decides what has expired, as everywhere. */
+const tokenStatement = statement<Row>(
+  'client_token',
+  `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.grants::text[] as grants, t.expires_at,
+     t.customer_id, t.quote_id, t.transaction_id,
+     coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id,
+     t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL' as trusted_documents_only, ${rateColumns}
+   from client_token t
+   join platform p on p.id = t.platform_id
+   left join quote q on q.platform_id = t.platform_id and (q.id = t.quote_id or q.transaction_id = t.transaction_id)
+   where t.platform_id = $1 and t.id = $2 and t.revoked_at is null and t.expires_at > clock_timestamp()`,
+);
+
+/** How long a successful authentication is cached, in milliseconds. A revoked token ends within this time. */
+const cacheMs = 1_000;
+const algorithm = 'HS256';
+const issuer = 'payments-graphql-gateway';
+const minKeyLength = 32;
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Signs and authenticates the tokens of web and mobile apps: JSON Web Tokens (RFC 7519). Only this service verifies
+ * them, so one symmetric key is enough. The signature keeps forged tokens away from the database. The row of each token
+ * has its scope, expiry and revocation.
+ */
+export class ClientTokens {
+  readonly #database: Database;
+  /** The keys by their ids, which the header of a token names. */
+  readonly #keys: ReadonlyMap<string, Uint8Array>;
+  /** The id of the key that signs. */
+  readonly #signingId: string | undefined;
+  readonly #viewers = boundedCache<Viewer>(10_000, cacheMs);
+
+  /**
+   * Takes the signing key. Without one, no token is minted and none is valid.
+   * @param fallbacks the keys whose tokens are valid, too: those before it, and the one that comes next
+   * @throws RangeError when a key is short enough to be guessed
+   */
+  constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {
+    const keys = key === undefined ? [] : [key, ...fallbacks];
+    if (keys.some(({ length }) => length < minKeyLength)) {
+      throw new RangeError(`the key of client tokens must have at least ${minKeyLength} characters`);
+    }
+    this.#database = database;
+    this.#signingId = key === undefined ? undefined : keyId('CLIENT_TOKEN_KEY', key);
+    this.#keys = new Map(
+      keys.map((one) => [keyId('CLIENT_TOKEN_KEY', one), hash('sha256', `client token ${one}`, 'buffer')]),
+    );
+  }
+
+  /**
+   * Returns the text of a token whose row has been stored.
+   * @throws Refusal SERVICE_UNAVAILABLE without a key
+   */
+  async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
+    const { header, key } = this.#signing();
+    return new SignJWT({ platform: row.platformId, scope: row.permissions.join(' ') })
+      .setProtectedHeader(header)
+      .setIssuer(issuer)
+      .setSubject(subject)
+      .setJti(row.id)
+      .setIssuedAt(row.createdAt)
+      .setExpirationTime(row.expiresAt)
+      .sign(key);
+  }
+
+  /**
+   * Checks that tokens can be minted, before anything is stored.
+   * @throws Refusal SERVICE_UNAVAILABLE without a key
+   */
+  requireKey(): void {
+    this.#signing();
+  }
+
+  /** Returns the viewer for an Authorization header that was authenticated a moment ago. */
+  cached(authorization: string): Viewer | undefined {
+    const token = tokenIn(authorization);
+    return token === undefined ? undefined : this.#viewers.get(digestOf(token));
+  }
+
+  /** Returns the viewer for `Bearer <token>`, or undefined when the token is not ours, expired or revoked. */
+  async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
+    const token = tokenIn(authorization ?? '');
+    if (token === undefined) return undefined;
+    const digest = digestOf(token);
+    const cached = this.#viewers.get(digest);
+    if (cached) return cached;
+
+    const claims = await verifySignature(token, this.#keys);
+    const [row] = claims ? await this.#find(claims) : [];
+    if (!row) return undefined;
+    const viewer = viewerOf(row);
+    this.#viewers.set(digest, viewer);
+    return viewer;
+  }
+
+  #find({ platformId, id }: Claims): Promise<Row[]> {
+    return asPlatform(platformId, () => tokenStatement(this.#database.pool, platformId, id));
+  }
+
+  /** Returns the header of a new token, which names its key, and the key. */
+  #signing() {
+    const key = this.#signingId === undefined ? undefined : this.#keys.get(this.#signingId);
+    if (this.#signingId === undefined || !key) {
+      throw new Refusal(
+        'SERVICE_UNAVAILABLE',
+        'client tokens need the setting CLIENT_TOKEN_KEY, the same on all instances',
+      );
+    }
+    return { header: { alg: algorithm, typ: 'JWT', kid: this.#signingId }, key };
+  }
+}
+
+function tokenIn(authorization: string): string | undefined {
+  return /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization)?.[1];
+}
+
+/** The key of the row that a token names. */
+interface Claims {
+  readonly platformId: string;
+  readonly id: string;
+}
+
+/** Returns the key of a token in the cache: a digest, so that the cache holds no secret. */
+function digestOf(token: string): string {
+  return hash('sha256', token, 'base64');
+}
+
+/**
+ * Verifies the signature of a token. Does not check its expiry, which the database decides by its clock.
+ * @returns the key of the row that it names; undefined where it is not ours
+ */
+async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>): Promise<Claims | undefined> {
+  try {
+    const key = keys.get(String(decodeProtectedHeader(token).kid));
+    if (!key) return undefined;
+    const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
+    const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
+    if (typeof claims !== 'object' || claims === null || !('jti' in claims) || !('platform' in claims))
+      return undefined;
+    // What else was ever signed with the key is no token.
+    if (!('iss' in claims) || claims.iss !== issuer) return undefined;
+    const [platformId, id] = [String(claims.platform), String(claims.jti)];
+    if (!uuidForm.test(platformId) || !uuidForm.test(id)) return undefined;
+    return { platformId, id };
+  } catch {
+    return undefined;
+  }
+}
+
+function viewerOf(row: Row): Viewer {
+  const subject = subjectOf(row);
+  return {
+    kind: 'CLIENT',
+    platformId: row.platformId,
+    environment: row.environment,
+    permissions: row.permissions,
+    grants: row.grants,
+    tokenId: row.id,
+    bound: boundOf(row),
+    subject,
+    keySpace: subject,
+    expiresAt: row.expiresAt,
+    trustedDocumentsOnly: row.trustedDocumentsOnly,
+    rates: ownRates(row),
+  };
+}
+
+function boundOf(row: Row): Bound {
+  if (row.customerId !== null) return { kind: 'CUSTOMER', customerId: row.customerId };
+  if (row.boundTransactionId === null) throw new Error(`client token ${row.id} is bound to nothing`);
+  return { kind: 'PAYMENT', transactionId: row.boundTransactionId, quoteId: row.boundQuoteId };
+}
+
+/** Returns the public id of what a token is bound to. */
+export function subjectOf(bound: {
+  readonly customerId: string | null;
+  readonly quoteId: string | null;
+  readonly transactionId: string | null;
+}): string {
+  if (bound.customerId !== null) return publicId('Customer', bound.customerId);
+  if (bound.quoteId !== null) return publicId('Quote', bound.quoteId);
+  return publicId('Transaction', bound.transactionId ?? '');
+}

@@ -1,0 +1,251 @@
+import { checkText } from '../../../core/checks.ts';
+import { keyPath } from '../../../core/idempotency.ts';
+import { type IdType, publicId, uuidOf } from '../../../core/ids.ts';
+import { pathsIn } from '../../../core/path.ts';
+import { Refusal, type RefusalCode } from '../../../core/refusal.ts';
+import { readClock } from '../../../infra/database/clock.ts';
+import type { Database } from '../../../infra/database/database.ts';
+import type {
+  ApiToken,
+  ClientGrant,
+  ClientToken,
+  Permission,
+  Prisma,
+} from '../../../infra/database/generated/client/client.ts';
+import type { Transaction } from '../../../infra/database/transaction.ts';
+import type { Caller } from '../caller.ts';
+import type { Operation } from '../operations.ts';
+import { runIdempotent } from '../run-idempotent.ts';
+import { visibleCustomers, visibleQuotes, visibleTransactions } from '../visible.ts';
+import { storeApiToken } from './api-token-records.ts';
+import { newCredentials } from './api-tokens.ts';
+import { type ClientTokens, subjectOf } from './client-tokens.ts';
+import { isDeletedOwner, lockMaker } from './token-locks.ts';
+
+/** The longest lifetime of a client token, in seconds: a day. */
+export const maxClientSeconds = 86_400;
+
+/** The input of a new client token. Exactly one of the three ids is given. */
+export interface NewClientToken {
+  readonly customerId?: string | null | undefined;
+  readonly quoteId?: string | null | undefined;
+  readonly transactionId?: string | null | undefined;
+  readonly permissions: readonly Permission[];
+  /** What the app of a customer may do besides. */
+  readonly grants?: readonly ClientGrant[] | null | undefined;
+  /** Whether it may send registered documents only, whatever the setting of the platform. */
+  readonly trustedDocumentsOnly?: boolean | null | undefined;
+  readonly expiresInSeconds: number;
+}
+
+const at = pathsIn<NewClientToken>();
+
+/** Finds a record that a token is to be bound to, with its customer. */
+type Finder = (
+  prisma: Prisma.TransactionClient,
+  caller: Caller,
+  id: string,
+) => Promise<{ readonly customerId: string | null } | null>;
+
+/**
+ * What a client token can be bound to: the type of its id, the refusal of an unknown one, and the query that finds it.
+ */
+const targets = {
+  customerId: {
+    type: 'Customer',
+    code: 'USER_NOT_FOUND',
+    find: async ({ customer }, caller, id) => {
+      const found = await customer.findFirst({
+        where: { AND: [visibleCustomers(caller), { id }] },
+        select: { id: true },
+      });
+      return found && { customerId: found.id };
+    },
+  },
+  quoteId: {
+    type: 'Quote',
+    code: 'QUOTE_NOT_FOUND',
+    find: ({ quote }, caller, id) =>
+      quote.findFirst({ where: { AND: [visibleQuotes(caller), { id }] }, select: { customerId: true } }),
+  },
+  transactionId: {
+    type: 'Transaction',
+    code: 'TRANSACTION_NOT_FOUND',
+    find: ({ transaction }, caller, id) =>
+      transaction.findFirst({ where: { AND: [visibleTransactions(caller), { id }] }, select: { customerId: true } }),
+  },
+} as const satisfies Record<string, { type: IdType; code: RefusalCode; find: Finder }>;
+
+/**
+ * Mints a token for an app, bound to exactly one customer, quote or transaction.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), USER_NOT_FOUND,
+ *   QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer of what it would be bound to), CONFLICT (the
+ *   first call with the key was answered: its token is not stored), SERVICE_UNAVAILABLE
+ */
+export async function createClientToken(
+  database: Database,
+  tokens: ClientTokens,
+  caller: Caller,
+  input: NewClientToken,
+  idempotencyKey?: string | null,
+): Promise<{ token: string; tokenId: string; expiresAt: Date; replayed: boolean }> {
+  tokens.requireKey();
+  const target = targetOf(input);
+  checkPermissions(caller, input.permissions);
+  if (!input.permissions.includes('VIEW')) {
+    throw new Refusal('INVALID_INPUT', 'a client token has VIEW, and TRANSACT if it may also pay', at('permissions'));
+  }
+  if (input.permissions.includes('MANAGE')) {
+    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', at('permissions'));
+  }
+  if (input.grants?.length && target.name !== 'customerId') {
+    throw new Refusal('INVALID_INPUT', 'only the token of a customer has grants', at('grants'));
+  }
+  if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
+    throw new Refusal('INVALID_INPUT', `a client token lives 1 to ${maxClientSeconds} seconds`, at('expiresInSeconds'));
+  }
+  const { row, replayed } = await issueOnce(
+    database,
+    caller,
+    { operation: 'createClientToken', type: 'ClientToken', input, idempotencyKey },
+    (transaction) => storeClientToken(transaction, caller, target, input),
+  );
+  return {
+    token: await tokens.sign(row, subjectOf(row)),
+    tokenId: publicId('ClientToken', row.id),
+    expiresAt: row.expiresAt,
+    replayed,
+  };
+}
+
+interface Target {
+  readonly name: keyof typeof targets;
+  readonly uuid: string;
+}
+
+function targetOf(input: NewClientToken): Target {
+  const given = (Object.keys(targets) as (keyof typeof targets)[]).filter((name) => input[name] != null);
+  const [name] = given;
+  if (name === undefined || given.length > 1) {
+    throw new Refusal(
+      'INVALID_INPUT',
+      'a client token is bound to exactly one customer, quote or transaction',
+      at(given[1] ?? 'customerId'),
+    );
+  }
+  const { type, code } = targets[name];
+  const uuid = uuidOf(input[name] ?? '', type);
+  if (uuid === undefined) throw new Refusal(code, `no such ${type.toLowerCase()}`, at(name));
+  return { name, uuid };
+}
+
+async function storeClientToken(
+  { client, prisma }: Transaction,
+  caller: Caller,
+  { name, uuid }: Target,
+  input: NewClientToken,
+): Promise<ClientToken> {
+  const { type, code, find } = targets[name];
+  const createdById = await lockMaker(client, caller);
+  const found = await find(prisma, caller, uuid);
+  if (!found) throw new Refusal(code, `no such ${type.toLowerCase()}`, at(name));
+  const ownerId = found.customerId;
+  if (ownerId !== null && (await isDeletedOwner(client, caller, ownerId))) {
+    throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have ended', {
+      path: at(name),
+      existingId: publicId('Customer', ownerId),
+    });
+  }
+  const { now } = await readClock(client);
+  return prisma.clientToken.create({
+    data: {
+      platformId: caller.platformId,
+      [name]: uuid,
+      permissions: [...new Set(input.permissions)],
+      grants: [...new Set(input.grants ?? [])],
+      trustedDocumentsOnly: input.trustedDocumentsOnly ?? false,
+      expiresAt: new Date(now.getTime() + input.expiresInSeconds * 1_000),
+      createdById,
+      ownerId,
+    },
+  });
+}
+
+/**
+ * Issues a token once per idempotency key. Only its id is stored with the key, so that no secret ever is. So an answer
+ * cannot be given again: a repeat is refused.
+ */
+function issueOnce<Row extends { readonly id: string }>(
+  database: Database,
+  caller: Caller,
+  command: {
+    readonly operation: Operation;
+    readonly type: 'ApiToken' | 'ClientToken';
+    readonly input: object;
+    readonly idempotencyKey: string | null | undefined;
+  },
+  issue: (transaction: Transaction) => Promise<Row>,
+): Promise<{ readonly row: Row; readonly replayed: boolean }> {
+  const { type, ...rest } = command;
+  return runIdempotent(database, caller, {
+    ...rest,
+    effect: async (transaction) => {
+      const row = await issue(transaction);
+      return { result: { type, row: { platform_id: caller.platformId, id: row.id } }, answer: { row } };
+    },
+    repeat: async ({ row }) => {
+      if (!row) throw new Error('the stored result of a token command has no row');
+      const existingId = publicId(type, row.id);
+      throw new Refusal(
+        'CONFLICT',
+        `this idempotency key has made ${existingId}; its secret was shown once and is not kept`,
+        { path: keyPath, existingId },
+      );
+    },
+  });
+}
+
+/**
+ * Refuses permissions that the caller does not have, and an empty list of them.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN
+ */
+function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
+  if (permissions.length === 0) {
+    throw new Refusal('INVALID_INPUT', 'a token needs a permission', at('permissions'));
+  }
+  const missing = permissions.find((permission) => !caller.permissions.includes(permission));
+  if (missing) {
+    throw new Refusal(
+      'FORBIDDEN',
+      `this token lacks the permission ${missing}, so it cannot give it`,
+      at('permissions'),
+    );
+  }
+}
+
+/**
+ * Issues a token for a server. The secret is returned here and stored nowhere.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), CONFLICT (the first call
+ *   with the key was answered)
+ */
+export async function issueApiToken(
+  database: Database,
+  caller: Caller,
+  input: { readonly name: string; readonly permissions: readonly Permission[] },
+  idempotencyKey?: string | null,
+): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
+  checkText(input.name, ['name']);
+  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', ['name']);
+  checkPermissions(caller, input.permissions);
+  const credentials = newCredentials();
+  const { row, replayed } = await issueOnce(
+    database,
+    caller,
+    { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
+    async ({ client, prisma }) => {
+      const createdById = await lockMaker(client, caller);
+      return storeApiToken(prisma, caller.platformId, { ...input, ...credentials, createdById });
+    },
+  );
+  return { apiToken: row, secret: credentials.secret, replayed };
+}

@@ -1,0 +1,169 @@
+import type { Logger } from 'pino';
+import type { Database } from '../../../infra/database/database.ts';
+import { statement } from '../../../infra/database/statement.ts';
+import type { Viewer } from '../viewer.ts';
+
+/** What a token may do: all of it that can change while the token lives, by the setting of its platform or by hand. */
+type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
+
+const rightsStatement = statement<Rights & { id: string }>(
+  'token_rights',
+  'select id, permissions, grants, trusted_documents_only from find_token_rights($1, $2)',
+);
+
+/**
+ * How often the tokens of open connections are checked, in milliseconds. When a token ends, its connections close a
+ * little after this time at the latest.
+ */
+const sweepMs = 1_000;
+
+/** Why a connection is closed: its token has ended, or may not do any more what is under way. */
+export const endings = {
+  ended: { code: 'UNAUTHENTICATED', message: 'the token has ended: come back with a new one' },
+  narrowed: { code: 'FORBIDDEN', message: 'the token may not do any more what is under way' },
+} as const;
+
+/** Tells whether an operation under way could be begun with a token. */
+export type CouldBegin = (viewer: Viewer) => Promise<boolean>;
+
+/** A connection that stays open: a WebSocket or an event stream. */
+export interface Connection {
+  readonly forbid: (why: (typeof endings)[keyof typeof endings]) => void;
+  /** Asks the client to connect elsewhere, because the server stops. */
+  readonly leave: () => void;
+  /** Checks whether the client still reads what it is sent, and closes the connection if not. */
+  readonly check: () => void;
+}
+
+/** The session of one open connection. */
+export interface Session {
+  readonly viewer: Viewer;
+  /**
+   * Replaces the token by a newer one of the same subject, which may do all that is under way.
+   * @returns false for any other: the token stays
+   */
+  renew(viewer: Viewer): Promise<boolean>;
+  /**
+   * Holds an operation that goes on, such as a subscription: the connection is closed when its token could not begin it any more.
+   * @returns its end; undefined where the present token could not begin it
+   */
+  begin(couldBegin: CouldBegin): Promise<(() => void) | undefined>;
+  close(): void;
+}
+
+interface Open {
+  viewer: Viewer;
+  readonly connection: Connection;
+  readonly underWay: Set<CouldBegin>;
+}
+
+/**
+ * Holds all connections that outlive their first request. A connection does only what its present token could begin to do: when
+ * a newer one renews it, and whatever becomes of the token meanwhile. Tokens are checked together, on a timer and in one
+ * statement: ten thousand idle connections cost one small query a second, and an event costs none.
+ */
+export class Sessions {
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #open = new Set<Open>();
+  readonly #timer: NodeJS.Timeout;
+  #sweeping: Promise<void> | undefined;
+  #stopping = false;
+
+  constructor(database: Database, log: Logger) {
+    this.#database = database;
+    this.#log = log;
+    this.#timer = setInterval(() => this.#sweep(), sweepMs).unref();
+  }
+
+  /** The number of open connections on this server. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Holds a connection until it closes. */
+  open(viewer: Viewer, connection: Connection): Session {
+    const open: Open = { viewer, connection, underWay: new Set() };
+    this.#open.add(open);
+    if (this.#stopping) queueMicrotask(() => connection.leave());
+    return {
+      get viewer() {
+        return open.viewer;
+      },
+      renew: (newer) => renew(open, newer),
+      begin: async (couldBegin) => {
+        // Before the check: a renewal meanwhile checks it, too.
+        open.underWay.add(couldBegin);
+        if (await couldBegin(open.viewer)) return () => open.underWay.delete(couldBegin);
+        open.underWay.delete(couldBegin);
+        return undefined;
+      },
+      close: () => this.#open.delete(open),
+    };
+  }
+
+  /**
+   * Asks every connection to connect elsewhere, one by one over `spreadMs` milliseconds, so that the clients do not all
+   * reconnect at once.
+   */
+  async leave(spreadMs: number): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stopping = true;
+    const all = [...this.#open];
+    const pause = all.length > 0 ? spreadMs / all.length : 0;
+    let due = performance.now();
+    for (const { connection } of all) {
+      connection.leave();
+      due += pause;
+      const wait = due - performance.now();
+      if (wait >= 1) await new Promise<void>((resolve) => setTimeout(resolve, wait));
+    }
+    await this.#sweeping;
+  }
+
+  #sweep(): void {
+    if (this.#open.size === 0) return;
+    for (const { connection } of this.#open) connection.check();
+    this.#sweeping ??= this.#forbidEnded()
+      .catch((error: unknown) => this.#log.warn({ err: error }, 'tokens could not be looked at; trying again'))
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+  }
+
+  async #forbidEnded(): Promise<void> {
+    const checkedViewers = new Map<string, Viewer>();
+    for (const { viewer } of this.#open) checkedViewers.set(viewer.tokenId, viewer);
+    const viewers = [...checkedViewers.values()];
+    const rights = new Map(
+      (
+        await rightsStatement(
+          this.#database.pool,
+          viewers.map((viewer) => viewer.platformId),
+          viewers.map((viewer) => viewer.tokenId),
+        )
+      ).map(({ id, ...now }) => [id, now]),
+    );
+    for (const open of [...this.#open]) {
+      const { viewer, connection } = open;
+      // A token that was renewed while the query ran was not part of it.
+      if (!checkedViewers.has(viewer.tokenId)) continue;
+      const now = rights.get(viewer.tokenId);
+      if (!now) connection.forbid(endings.ended);
+      else if (!(await renew(open, { ...viewer, ...now }, viewer)) && open.viewer === viewer)
+        connection.forbid(endings.narrowed);
+    }
+  }
+}
+
+/**
+ * Gives a connection the token that holds from now on, unless that could not begin something under way.
+ * @param replaced the token that it replaces; a later one stays
+ */
+async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
+  if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
+  // What begins meanwhile is checked, too: a set's iterator goes on with what is added.
+  for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;
+  if (replaced === undefined || open.viewer === replaced) open.viewer = viewer;
+  return true;
+}

@@ -1,0 +1,152 @@
+import { matchesNothing } from '../../core/conditions.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import { columnName, type Event } from '../../infra/database/rows.ts';
+import type { Queryable, Statement } from '../../infra/database/statement.ts';
+import type { Caller } from './caller.ts';
+import type { Viewer } from './viewer.ts';
+
+/**
+ * The rules for what a caller can see. Each list, getter, node, reference, stream and command uses them. What is not
+ * visible looks unknown.
+ */
+
+/** The fields of a caller that decide what it can see. */
+export type Scope = Pick<Caller, 'platformId' | 'bound'>;
+
+/**
+ * For each bound, the field of a row that must be the customer, or the transaction of the payment, that a caller is
+ * bound to; null where a caller with that bound sees no row.
+ */
+interface Rule<Field extends string = string> {
+  readonly CUSTOMER: Field | null;
+  readonly PAYMENT: Field | null;
+}
+
+const rules = {
+  quote: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
+  transaction: { CUSTOMER: 'customerId', PAYMENT: 'id' },
+  // The token of a payment shows the payment, but not its customer.
+  customer: { CUSTOMER: 'id', PAYMENT: null },
+  account: { CUSTOMER: 'customerId', PAYMENT: null },
+  // Events of quotes have the id of their transaction too, so one field holds for both.
+  event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
+  // Of the app of a customer: those for its payments. Only an app that may look receivers up sees any.
+  lookup: { CUSTOMER: 'senderCustomerId', PAYMENT: null },
+  // Records of a platform's servers (webhook endpoints, tokens): an app sees none.
+  ofPlatform: { CUSTOMER: null, PAYMENT: null },
+} as const satisfies Record<string, Rule>;
+
+/** A kind of record, of which a caller sees all, some or none. */
+export type Noun = keyof typeof rules;
+
+/** Returns the condition for the quotes that a caller may see. */
+export function visibleQuotes(scope: Scope): Prisma.QuoteWhereInput {
+  return where(rules.quote, scope);
+}
+
+/** Returns the condition for the transactions that a caller may see. */
+export function visibleTransactions(scope: Scope): Prisma.TransactionWhereInput {
+  return where(rules.transaction, scope);
+}
+
+/** Returns the condition for the customers that a caller may see. */
+export function visibleCustomers(scope: Scope): Prisma.CustomerWhereInput {
+  return where(rules.customer, scope);
+}
+
+/** Returns the condition for the accounts that a caller may see. */
+export function visibleAccounts(scope: Scope): Prisma.AccountWhereInput {
+  return where(rules.account, scope);
+}
+
+/** Returns the condition for the events of the feed that a caller may see. */
+export function visibleEvents(scope: Scope): Prisma.EventWhereInput {
+  return where(rules.event, scope);
+}
+
+/** Returns the condition for the lookups that a caller may see. */
+export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
+  return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
+}
+
+/** Tells whether the caller sees lookups: a server does, and an app that may look receivers up. */
+export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): boolean {
+  return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
+}
+
+/** Returns the condition for the platform that a caller may see: its own, also for an app (decision 73). */
+export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.PlatformWhereInput {
+  return { id: platformId };
+}
+
+/** Returns the condition for records of a platform's servers: webhook endpoints and tokens. */
+export function visibleToPlatform(scope: Scope): { readonly platformId: string } {
+  return where(rules.ofPlatform, scope);
+}
+
+/** Returns the condition for the API tokens that a viewer may see: those with MANAGE, who may issue tokens, see all. */
+export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
+  const seen = viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
+  return { AND: [seen, { revokedAt: null }] };
+}
+
+/** Returns the condition for the client tokens that a viewer may see: those with MANAGE, who may issue tokens, see all. */
+export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
+  return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
+}
+
+/** Tells whether the caller may see an event that has been read, by the same rule as `visibleEvents`. */
+export function maySeeEvent(scope: Scope, event: Event): boolean {
+  return event.platformId === scope.platformId && maySee('event', scope, event);
+}
+
+/** Tells whether the caller may see a row of its own platform that has been read. */
+export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonly<Record<string, unknown>>): boolean {
+  if (bound.kind === 'PLATFORM') return true;
+  const field = rules[noun][bound.kind];
+  return field !== null && row[field] === idOf(bound);
+}
+
+/** Tells whether the caller can see any rows of this noun. */
+export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
+  return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
+}
+
+/** Returns Prisma's condition for the rows that a caller may see by a rule. */
+function where<Field extends string>(rule: Rule<Field>, { platformId, bound }: Scope) {
+  if (bound.kind === 'PLATFORM') return { platformId };
+  const field = rule[bound.kind];
+  return { platformId, ...(field === null ? matchesNothing : equal(field, idOf(bound))) };
+}
+
+/** Returns an object with one field, typed by its name. (The compiler would widen a computed name to `string`.) */
+function equal<Field extends string>(field: Field, value: string): { readonly [F in Field]?: string } {
+  return { [field]: value } as { readonly [F in Field]?: string };
+}
+
+function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
+  return bound.kind === 'CUSTOMER' ? bound.customerId : bound.transactionId;
+}
+
+/**
+ * Makes a statement for commands take the caller with each call. The first three parameters of its text are the
+ * platform of the caller and the customer and the transaction that it is bound to, each null where it is not bound to
+ * one. The values of the call are the parameters from $4 on. Its text limits the rows that it reads by `visibleRow`.
+ */
+export function forCaller<Row>(statement: Statement<Row>) {
+  return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row[]> => {
+    const customerId = bound.kind === 'CUSTOMER' ? bound.customerId : null;
+    const transactionId = bound.kind === 'PAYMENT' ? bound.transactionId : null;
+    return statement(on, platformId, customerId, transactionId, ...values);
+  };
+}
+
+/** Returns the SQL condition, in a statement `forCaller`, for the rows under an alias that the caller may see. */
+export function visibleRow(noun: Noun, alias: string): string {
+  const { CUSTOMER: ofCustomer, PAYMENT: ofPayment } = rules[noun];
+  const bound = (parameter: string, field: string | null) =>
+    field === null
+      ? `${parameter}::uuid is null`
+      : `(${parameter}::uuid is null or ${alias}.${columnName(field)} = ${parameter})`;
+  return `${alias}.platform_id = $1 and ${bound('$2', ofCustomer)} and ${bound('$3', ofPayment)}`;
+}

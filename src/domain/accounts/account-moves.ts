@@ -1,0 +1,135 @@
+import type { ExternalAccountStatus } from '../../infra/database/generated/client/client.ts';
+import {
+  type Lease,
+  type LeasedTable,
+  leasing,
+  postponing,
+  retryMs,
+  untilNext,
+  workOnDue,
+} from '../../infra/database/leases.ts';
+import type { Account } from '../../infra/database/rows.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
+import type { RailAccount } from '../../rails/rail-account.ts';
+import type { AccountVerification } from '../../rails/simulation.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
+import { toRailAccount } from '../commands/parties.ts';
+import { commitPlan } from '../ledger/commit.ts';
+import type { AccountMove, Plan } from '../ledger/plan.ts';
+import { wholeMs } from '../orders/orders.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+import { type Beneficiary, ownerName } from './external-accounts.ts';
+
+/**
+ * The life of an external account after its registration (specification 3.3): the rail checks it again, or, where the
+ * rail simulates, a request changes it (payments/sandbox). A change does not stop a payment that has begun: the account
+ * must be ACTIVE only when a payment begins.
+ */
+
+/**
+ * The statuses from which each status may be reached. The database has the same moves (status_moves) and
+ * refuses all other changes.
+ */
+export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
+  PENDING: [],
+  ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],
+  UNDER_REVIEW: ['PENDING', 'ACTIVE'],
+  INACTIVE: ['PENDING', 'ACTIVE', 'UNDER_REVIEW'],
+};
+
+/** A check that is due. */
+interface DueCheck extends Lease {
+  readonly account: Account;
+  readonly ageMs: number;
+  readonly attempts: number;
+}
+
+const checks: LeasedTable = { table: 'account_check', rows: 'account_checks', key: ['account_id', 'uuid'] };
+
+export const leaseAccountChecks = leasing<DueCheck>(
+  checks,
+  {
+    reads: `l.account_id, l.attempts, account_snapshot(a) as account,
+     -- An account created in the future was created before the clock was set back: its age is unknown.
+     case when a.created_at > clock_timestamp() + interval '1 second' then 86400000
+       else (extract(epoch from clock_timestamp() - a.created_at) * 1000)::float8 end as age_ms`,
+    joins: 'join account a on a.platform_id = l.platform_id and a.id = l.account_id',
+  },
+  { account: 'Account' },
+);
+
+const postpone = postponing(checks);
+
+/** Returns the milliseconds until the next account must be checked, or undefined when none waits. */
+export const nextAccountCheck = untilNext(checks);
+
+/**
+ * Checks up to `limit` due accounts with the rails, and commits the result of each. A check that fails is repeated
+ * later, and so is one whose account has changed meanwhile.
+ * @returns the number of accounts taken
+ */
+export function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
+  return workOnDue(payments, limit, {
+    ...{ lease: leaseAccountChecks, postpone, failure: 'an account could not be checked' },
+    about: ({ account }) => ({ account: account.id }),
+    work: (due) => check(payments, due),
+  });
+}
+
+async function check({ database, rails }: Payments, due: DueCheck): Promise<void> {
+  const { platformId, environment, account, ageMs, attempts } = due;
+  const railAccount = toRailAccount(account);
+  const rail = connectedRail({ rails }, due);
+  if (!rail?.checkAccount || !railAccount) throw new Error(`no rail checks accounts for ${environment}`);
+  const asked = rail.checkAccount(accountToCheck(account, railAccount), ownerOf(account), ageMs);
+  const outcome = await commitPlan(database, platformId, planCheck(account, await railAnswer(asked)));
+  if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
+}
+
+/** Returns an account as the rail checks it. createExternalAccount has stored this form. */
+function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
+  return {
+    ...railAccount,
+    id: account.id,
+    currency: account.currency,
+    beneficiary: trustedJson<Readonly<Record<string, unknown>> | null>(account.beneficiary),
+  };
+}
+
+/** Plans the changes that follow from a check by the rail. */
+function planCheck(account: Account, check: AccountCheck): Plan {
+  const reported = check.accepted ? check.status : 'INACTIVE';
+  const status = statusOf(account);
+  const to = reported !== status && statusSources[reported].includes(status) ? reported : status;
+  const verification = check.accepted ? check.verification : account.beneficiaryVerificationStatus;
+  const checkInMs = check.accepted ? check.checkInMs : undefined;
+  const checks = [{ accountId: account.id, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) }];
+  if (to === status && verification === account.beneficiaryVerificationStatus) return { checks };
+  const move: AccountMove = {
+    id: account.id,
+    from: [status],
+    to,
+    version: account.version,
+    reason: check.explanation ?? 'checked by the rail',
+    ...(check.accepted && { set: verificationColumns(check) }),
+  };
+  return { accounts: [move], checks };
+}
+
+/** Returns the columns of an account for a verification. */
+export function verificationColumns(check: AccountVerification) {
+  return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
+}
+
+/** Returns the name of the owner of an external account, to compare with what its bank has; undefined for a wallet. */
+export function ownerOf(account: Account): string | undefined {
+  // createExternalAccount has stored this form.
+  return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
+}
+
+/** Returns the status of an external account, which always has one. */
+export function statusOf(account: Account): ExternalAccountStatus {
+  if (account.status === null) throw new Error(`external account ${account.id} has no status`);
+  return account.status;
+}

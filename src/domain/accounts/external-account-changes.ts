@@ -1,0 +1,114 @@
+import { checkAll } from '../../core/check-all.ts';
+import { checkText } from '../../core/checks.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { ExternalAccountStatus } from '../../infra/database/generated/client/client.ts';
+import type { Account } from '../../infra/database/rows.ts';
+import type { Caller } from '../access/caller.ts';
+import { type CommandResult, type Payments, runCommand } from '../commands/command.ts';
+import { checkMetadata, type Metadata } from '../commands/metadata.ts';
+import { accountName, accountNotFound, readTransferParties } from '../commands/parties.ts';
+import type { AccountMove } from '../ledger/plan.ts';
+
+/** The input of updateExternalAccount. What is left out stays. */
+export interface UpdateExternalAccount {
+  readonly accountId: string;
+  /** The platform's own id of it; null takes it away. */
+  readonly platformAccountId?: string | null | undefined;
+  readonly defaultUmaDepositAccount?: boolean | null | undefined;
+  /** Replaces all that was noted. */
+  readonly metadata?: Metadata | null | undefined;
+}
+
+const at = pathsIn<UpdateExternalAccount>();
+const anyStatus = Object.values(ExternalAccountStatus);
+const conflict = { reason: 'the external account cannot change' };
+
+/**
+ * Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments of its customer go to
+ * it. A new default replaces the one before. What names the account at its bank does not change: that is another account.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH
+ */
+export function updateExternalAccount(
+  payments: Payments,
+  caller: Caller,
+  input: UpdateExternalAccount,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Account>> {
+  return runCommand(payments, caller, {
+    operation: 'updateExternalAccount',
+    nullClears: true,
+    type: 'Account',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      const { platformAccountId, defaultUmaDepositAccount } = input;
+      const [, metadata] = checkAll(
+        () => checkText(platformAccountId, at('platformAccountId'), 200),
+        () => checkMetadata(caller, input.metadata, at('metadata')),
+      );
+      const account = await readExternal(payments, caller, input.accountId, at('accountId'));
+      if (defaultUmaDepositAccount && account.customerId === null) {
+        throw new Refusal(
+          'INVALID_INPUT',
+          "a platform's own account receives no UMA payments",
+          at('defaultUmaDepositAccount'),
+        );
+      }
+      const set: AccountMove['set'] = {
+        ...(platformAccountId !== undefined && { platformAccountId }),
+        ...(defaultUmaDepositAccount != null && { defaultUmaDepositAccount }),
+        ...(metadata !== undefined && { metadata }),
+      };
+      return { accounts: [{ id: account.id, from: anyStatus, set }], result: account.id };
+    },
+    path: at('accountId'),
+    conflict,
+  });
+}
+
+/**
+ * Deletes an external account: it is INACTIVE for ever, and no default any more. Old payments still show it, a payment that
+ * has begun goes on, and none begins with it (decision 68). The same account can be registered again.
+ * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (deleted before), IDEMPOTENCY_MISMATCH
+ */
+export function deleteExternalAccount(
+  payments: Payments,
+  caller: Caller,
+  accountId: string,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Account>> {
+  return runCommand(payments, caller, {
+    operation: 'deleteExternalAccount',
+    type: 'Account',
+    input: { accountId },
+    idempotencyKey,
+    plan: async () => {
+      const { id } = await readExternal(payments, caller, accountId, at('accountId'));
+      const set = { isDeleted: true, defaultUmaDepositAccount: false };
+      return {
+        accounts: [{ id, from: anyStatus, to: 'INACTIVE', reason: 'deleted by the platform', set }],
+        // The rail need not look at it any more.
+        checks: [{ accountId: id, dueInMs: null }],
+        result: id,
+      };
+    },
+    path: at('accountId'),
+    conflict,
+  });
+}
+
+/**
+ * Reads an external account that the caller may see, with the path of its id in the input.
+ * @throws Refusal ACCOUNT_NOT_FOUND
+ */
+export async function readExternal(
+  payments: Payments,
+  caller: Caller,
+  accountId: string,
+  path: FieldPath,
+): Promise<Account> {
+  const named = accountName(accountId, path);
+  const { source } = await readTransferParties(payments.database.pool, caller, { source: named, ids: 0 });
+  return source?.kind === 'EXTERNAL' ? source : accountNotFound(path);
+}

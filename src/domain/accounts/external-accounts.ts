@@ -1,0 +1,229 @@
+import type { AccountDetails } from '../../core/account-fields.ts';
+import { accountTypes } from '../../core/account-types.ts';
+import { checkAll } from '../../core/check-all.ts';
+import { checkRequiredText, checkText } from '../../core/checks.ts';
+import { publicId } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
+import type { Account } from '../../infra/database/rows.ts';
+import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
+import type { Caller } from '../access/caller.ts';
+import { type CommandPlan, type CommandResult, connectedRail, type Payments, runCommand } from '../commands/command.ts';
+import { checkMetadata, type Metadata } from '../commands/metadata.ts';
+import { customerNotFound, customerUuid, idAt, readParties } from '../commands/parties.ts';
+import { type Address, checkAddress, checkCountry, checkDay } from '../commands/people.ts';
+import { wholeMs } from '../orders/orders.ts';
+import { neededOf } from '../orders/rail-answer.ts';
+import { checkAccountInfo } from './account-details.ts';
+
+/** The owner of a bank account. */
+export type Beneficiary =
+  | {
+      readonly beneficiaryType: 'INDIVIDUAL';
+      readonly fullName: string;
+      readonly birthDate?: string | null | undefined;
+      readonly nationality?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    }
+  | {
+      readonly beneficiaryType: 'BUSINESS';
+      readonly legalName: string;
+      readonly registrationNumber?: string | null | undefined;
+      readonly taxId?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    };
+
+/** The input of createExternalAccount. */
+export interface CreateExternalAccount {
+  readonly currency: string;
+  readonly accountType: ExternalAccountType;
+  readonly details: AccountDetails;
+  readonly beneficiary?: Beneficiary | null | undefined;
+  /** The customer who owns it; the platform itself when left out. */
+  readonly customerId?: string | null | undefined;
+  readonly platformAccountId?: string | null | undefined;
+  readonly defaultUmaDepositAccount: boolean;
+  readonly metadata?: Metadata | null | undefined;
+}
+
+const at = pathsIn<CreateExternalAccount>();
+
+/**
+ * Registers an external bank account or wallet (specification 4.8). In the sandbox it is ACTIVE at once unless its
+ * suffix says otherwise. Where the rail needs time for its check, it is checked again (account-moves.ts).
+ * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
+ *   IDEMPOTENCY_MISMATCH
+ */
+export function createExternalAccount(
+  payments: Payments,
+  caller: Caller,
+  given: CreateExternalAccount,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Account>> {
+  return runCommand(payments, caller, {
+    operation: 'createExternalAccount',
+    type: 'Account',
+    input: given,
+    idempotencyKey,
+    plan: () => planAccount(payments, caller, given),
+    paths: { ACCOUNT_EXISTS: at('details'), CUSTOMER_FROZEN: at('customerId') },
+  });
+}
+
+/** Plans the registration of an account that the rail has checked. */
+async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
+  const input = ofApp(caller, given);
+  const [{ info, identity }, beneficiary, , metadata = null] = checkAll(
+    () => checkAccountInfo(input.accountType, input.details, input.currency),
+    () => checkBeneficiary(input),
+    () => checkText(input.platformAccountId, at('platformAccountId'), 200),
+    () => checkMetadata(caller, input.metadata, at('metadata')),
+  );
+  const parties = await readOwner(payments, caller, input);
+  const id = idAt(parties, 0);
+  const check = await checkWithRail(
+    payments,
+    caller,
+    {
+      ...{ type: input.accountType, identifier: identity.identifier, id, currency: input.currency },
+      details: info,
+      beneficiary: beneficiary && { ...beneficiary },
+    },
+    ownerName(beneficiary),
+  );
+  return {
+    insert: {
+      account: [
+        {
+          platformId: caller.platformId,
+          id,
+          kind: 'EXTERNAL',
+          customerId: parties.customer?.id ?? null,
+          currency: input.currency,
+          posted: 0n,
+          fundingInstructions: [],
+          status: check.status,
+          statusReason: check.explanation ?? null,
+          accountType: input.accountType,
+          accountInfo: info,
+          ...identity,
+          beneficiary,
+          platformAccountId: input.platformAccountId ?? null,
+          defaultUmaDepositAccount: input.defaultUmaDepositAccount,
+          isDeleted: false,
+          metadata,
+          beneficiaryVerificationStatus: check.verification,
+          beneficiaryVerifiedName: check.verifiedName,
+        },
+      ],
+      ...(check.checkInMs !== undefined && {
+        account_check: [{ accountId: id, dueInMs: wholeMs(check.checkInMs) }],
+      }),
+    },
+    result: id,
+  };
+}
+
+/** Reads the owner of a new account, with an id for it. */
+async function readOwner(payments: Payments, caller: Caller, input: CreateExternalAccount) {
+  const { customerId, defaultUmaDepositAccount } = input;
+  const parties = await readParties(payments.database.pool, caller, {
+    customer: customerId ? customerUuid(customerId, at('customerId')) : undefined,
+    ids: 1,
+  });
+  if (customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
+  if (defaultUmaDepositAccount && !parties.customer) {
+    throw new Refusal(
+      'INVALID_INPUT',
+      "a platform's own account receives no UMA payments",
+      at('defaultUmaDepositAccount'),
+    );
+  }
+  return parties;
+}
+
+/**
+ * Returns the input of an app with its customer as the owner. What the platform decides for its customers stays with the
+ * platform: where incoming payments go.
+ * @throws Refusal FORBIDDEN
+ */
+function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
+  if (bound.kind !== 'CUSTOMER') return input;
+  if (input.defaultUmaDepositAccount) {
+    throw new Refusal(
+      'FORBIDDEN',
+      'where incoming payments go is for platforms to decide, not for client tokens',
+      at('defaultUmaDepositAccount'),
+    );
+  }
+  return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };
+}
+
+type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
+
+/**
+ * Checks an account with the rail. Without a rail that checks accounts it is PENDING.
+ * @throws Refusal INVALID_BANK_ACCOUNT
+ */
+async function checkWithRail(
+  payments: Payments,
+  caller: Caller,
+  account: AccountToCheck,
+  name: string | undefined,
+): Promise<AcceptedAccount> {
+  const rail = connectedRail(payments, caller);
+  if (!rail?.checkAccount) {
+    const verification = name === undefined ? null : 'PENDING';
+    return { accepted: true, status: 'PENDING', verification, verifiedName: null };
+  }
+  const check = await neededOf(payments, rail.checkAccount(account, name, 0));
+  if (!check.accepted || check.status === 'INACTIVE') {
+    const reason = check.explanation ?? 'the account cannot be used';
+    throw new Refusal('INVALID_BANK_ACCOUNT', reason, at('details'));
+  }
+  return check;
+}
+
+/** Returns the name of the owner of an account, to compare with what its bank has; undefined for a wallet. */
+export function ownerName(beneficiary: Beneficiary | null): string | undefined {
+  return beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
+    ? beneficiary?.fullName
+    : beneficiary.legalName;
+}
+
+function checkBeneficiary(input: CreateExternalAccount) {
+  const { beneficiary, accountType } = input;
+  if (!accountTypes[accountType].beneficiary) {
+    if (beneficiary)
+      throw new Refusal('INVALID_INPUT', `an account of the type ${accountType} has no beneficiary`, at('beneficiary'));
+    return null;
+  }
+  if (!beneficiary)
+    throw new Refusal(
+      'INVALID_INPUT',
+      `an account of the type ${accountType} needs its beneficiary`,
+      at('beneficiary'),
+    );
+  checkOwner(beneficiary);
+  return { ...beneficiary, address: beneficiary.address ? { ...beneficiary.address } : null };
+}
+
+function checkOwner(owner: Beneficiary): void {
+  const address = () => checkAddress(owner.address, at('beneficiary', 'address'));
+  if (owner.beneficiaryType === 'INDIVIDUAL') {
+    checkAll(
+      () => checkRequiredText(owner.fullName, at('beneficiary', 'fullName')),
+      () => checkDay(owner.birthDate, at('beneficiary', 'birthDate')),
+      () => checkCountry(owner.nationality, at('beneficiary', 'nationality')),
+      address,
+    );
+  } else {
+    checkAll(
+      () => checkRequiredText(owner.legalName, at('beneficiary', 'legalName')),
+      () => checkText(owner.registrationNumber, at('beneficiary', 'registrationNumber'), 100),
+      () => checkText(owner.taxId, at('beneficiary', 'taxId'), 100),
+      address,
+    );
+  }
+}

@@ -1,0 +1,45 @@
+import { currencyOf } from '../../core/currencies.ts';
+import { creationTime, paymentReference } from '../../core/ids.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { Account } from '../../infra/database/rows.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
+import type { NewRow } from '../ledger/plan.ts';
+
+/** Makes the rows of internal accounts, one per currency, of a customer or (customerId null) of the platform itself. */
+export async function newInternalAccounts(
+  payments: Pick<Payments, 'rails'>,
+  tenant: Tenant,
+  owner: { readonly platformId: string; readonly customerId: string | null },
+  currencies: readonly string[],
+  ids: readonly string[],
+): Promise<NewRow<Account>[]> {
+  const rail = connectedRail(payments, tenant);
+  return Promise.all(
+    currencies.map(async (code, position) => {
+      const id = ids[position];
+      const currency = currencyOf(code);
+      if (id === undefined || !currency) throw new Error(`no id or no currency for ${code}`);
+      const reference = paymentReference(id).replace('PAY-', 'FUND-');
+      const instructions =
+        (await rail?.paymentInstructions?.({
+          owner: id,
+          customerId: owner.customerId,
+          reference,
+          currency,
+          amount: undefined,
+          createdAt: creationTime(id),
+          expiresAt: undefined,
+        })) ?? [];
+      return {
+        ...owner,
+        id,
+        kind: 'INTERNAL' as const,
+        currency: code,
+        posted: 0n,
+        fundingInstructions: instructions.map((instruction) => ({ ...instruction })),
+        defaultUmaDepositAccount: false,
+        isDeleted: false,
+      };
+    }),
+  );
+}

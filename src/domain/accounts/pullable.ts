@@ -1,0 +1,17 @@
+import { accountTypes } from '../../core/account-types.ts';
+import type { FieldPath } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Account } from '../../infra/database/rows.ts';
+
+/**
+ * Refuses an external source that cannot be pulled from: only banks give money on request.
+ * @throws Refusal INVALID_INPUT
+ */
+export function checkPullable(account: Account, path: FieldPath): void {
+  if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
+  throw new Refusal(
+    'INVALID_INPUT',
+    'money cannot be pulled from a wallet: send it from there, by a payment instruction of the account or of a quote with real-time funding',
+    path,
+  );
+}

@@ -1,0 +1,261 @@
+import { checkText } from '../../core/checks.ts';
+import { uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Account, Customer, Transaction } from '../../infra/database/rows.ts';
+import { statement } from '../../infra/database/statement.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import type { RequiredField } from '../../rails/rail.ts';
+import type { Caller } from '../access/caller.ts';
+import { forCaller, visibleRow } from '../access/visible.ts';
+import { type Command, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { checkInformation, type Information, type InformationField, missingFields } from '../commands/information.ts';
+import { toRailAccount } from '../commands/parties.ts';
+import type { TransactionMove } from '../ledger/plan.ts';
+import { expectedMs, wakeOrders } from '../orders/orders.ts';
+import { requestedFields } from './incoming.ts';
+
+/** The decision of a platform on an incoming payment that waits for its approval (decision 33), from any API. */
+export type Decision =
+  | { readonly kind: 'approve'; readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined }
+  | { readonly kind: 'reject'; readonly reason?: string | null | undefined }
+  /** The approval webhook of the platform failed. */
+  | { readonly kind: 'webhook-error'; readonly explanation: string };
+
+interface ApproveTransaction {
+  readonly transactionId: string;
+  readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined;
+}
+
+interface RejectTransaction {
+  readonly transactionId: string;
+  readonly reason?: string | null | undefined;
+}
+
+const at = pathsIn<ApproveTransaction & RejectTransaction>();
+
+/**
+ * Approves an incoming payment. The payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA when mandatory receiver
+ * information is neither given nor in the record of the customer.
+ * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT, IDEMPOTENCY_MISMATCH
+ */
+export function approveTransaction(
+  payments: Payments,
+  caller: Caller,
+  input: ApproveTransaction,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Transaction>> {
+  const decision = { kind: 'approve', receiverCustomerInfo: input.receiverCustomerInfo } as const;
+  const id = uuidOf(input.transactionId, 'Transaction');
+  return decide(payments, caller, { operation: 'approveTransaction', input, idempotencyKey }, id, decision);
+}
+
+/**
+ * Rejects an incoming payment. It ends REJECTED, and so does the sender's payment, whose money is refunded.
+ * @throws Refusal as approveTransaction does
+ */
+export function rejectTransaction(
+  payments: Payments,
+  caller: Caller,
+  input: RejectTransaction,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Transaction>> {
+  const decision = { kind: 'reject', reason: input.reason } as const;
+  const id = uuidOf(input.transactionId, 'Transaction');
+  return decide(payments, caller, { operation: 'rejectTransaction', input, idempotencyKey }, id, decision);
+}
+
+/**
+ * Decides on an incoming payment in the name of its platform: by its answer to the approval webhook, or by a scenario.
+ * @param transactionId the bare uuid
+ * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL (decided or timed out before),
+ *   INVALID_INPUT (malformed receiver information)
+ */
+export async function decideIncoming(
+  payments: Payments,
+  caller: Caller,
+  transactionId: string,
+  decision: Decision,
+): Promise<Transaction> {
+  const operation = decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction';
+  const call = { operation, input: { transactionId }, idempotencyKey: null } as const;
+  return (await decide(payments, caller, call, transactionId, decision)).row;
+}
+
+/**
+ * Decides as `decideIncoming` does. Does nothing to a payment that is decided already: by hand, by its deadline, or by the same
+ * decision, which comes twice where a process died after the first time.
+ */
+export async function decideUnlessDecided(
+  payments: Payments,
+  caller: Caller,
+  transactionId: string,
+  decision: Decision,
+): Promise<void> {
+  try {
+    await decideIncoming(payments, caller, transactionId, decision);
+  } catch (error) {
+    const isDecided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
+    if (!isDecided) throw error;
+  }
+}
+
+interface PendingApproval {
+  transaction: Transaction;
+  customer: Customer | null;
+  destination: Account | null;
+  internalAccountId: string | null;
+  scenario: unknown;
+}
+
+const pendingStatement = forCaller(
+  statement<PendingApproval>(
+    'pending_approval',
+    `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
+     case when a.id is not null then account_snapshot(a) end as destination,
+     (select i.id from account i where i.platform_id = t.platform_id and i.customer_id = t.customer_id and i.kind = 'INTERNAL'
+        and i.currency = t.received_currency) as internal_account_id
+   from transaction t
+   left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
+   left join public.account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
+   left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
+   where ${visibleRow('transaction', 't')} and t.id = $4`,
+    { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
+  ),
+);
+
+async function decide(
+  payments: Payments,
+  caller: Caller,
+  call: Pick<Command<'Transaction'>, 'operation' | 'input' | 'idempotencyKey'>,
+  id: string | undefined,
+  decision: Decision,
+): Promise<CommandResult<Transaction>> {
+  const result = await runCommand(payments, caller, {
+    ...call,
+    type: 'Transaction',
+    plan: () => planDecision(payments, caller, id, decision),
+    path: at('transactionId'),
+    conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
+  });
+  if (!result.replayed) wakeOrder(payments, caller, result.row.id);
+  return result;
+}
+
+/**
+ * Wakes the order of a decided payment. The decision is final whether or not this succeeds, so nobody waits for it and
+ * errors are only logged: an order that is not woken is processed when the time for the decision is over.
+ */
+function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
+  wakeOrders(database.pool, platformId, transactionId).then(
+    () => database.commits.emit('committed'),
+    (error: unknown) => log.warn({ err: error, transactionId }, 'the order of a decided payment could not be woken'),
+  );
+}
+
+async function planDecision(payments: Payments, caller: Caller, id: string | undefined, decision: Decision) {
+  const given =
+    decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, at('receiverCustomerInfo')) : {};
+  if (decision.kind === 'reject') checkText(decision.reason, at('reason'));
+  const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
+  const path = at('transactionId');
+  if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', path);
+  const { transaction } = found;
+  if (!transaction.approvalDueAt) {
+    throw new Refusal(
+      'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
+      transaction.status === 'CREATED' ? 'its sender has not asked to pay yet' : 'this transaction needs no approval',
+      { path, status: transaction.status },
+    );
+  }
+  const move = moveOf(payments, caller, found, decision, given);
+  return {
+    transactions: [{ id: transaction.id, from: ['PENDING'] as const, approval: 'before' as const, ...move }],
+    result: transaction.id,
+  };
+}
+
+type DecisionMove = Omit<TransactionMove, 'id' | 'from' | 'approval'>;
+
+/** Returns the change of status that a decision means. */
+function moveOf(
+  payments: Payments,
+  caller: Caller,
+  found: PendingApproval,
+  decision: Decision,
+  given: Information,
+): DecisionMove {
+  switch (decision.kind) {
+    case 'reject':
+      return {
+        to: 'REJECTED',
+        reason: decision.reason ? `rejected by the platform: ${decision.reason}` : 'rejected by the platform',
+      };
+    case 'webhook-error':
+      return {
+        to: 'FAILED',
+        reason: decision.explanation,
+        set: { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' },
+      };
+    case 'approve':
+      return approvalMove(payments, caller, found, given);
+  }
+}
+
+function approvalMove(payments: Payments, caller: Caller, found: PendingApproval, given: Information): DecisionMove {
+  const { transaction, customer, destination: announced } = found;
+  const requested = requestedFields(transaction);
+  const known = { ...informationOf(customer), ...given };
+  const missing = missingFields(requested, known);
+  if (missing.length > 0) {
+    return {
+      to: 'FAILED',
+      reason: `approved without ${missing.join(', ')}`,
+      set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
+    };
+  }
+  // The external account cannot be paid any more: the money stays here, in the internal account of the customer
+  // (specification 2.9).
+  const fallbackId = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
+  const destination = fallbackId === null ? announced : undefined;
+  return {
+    to: 'PROCESSING',
+    reason: fallbackId
+      ? 'approved by the platform; the money goes to the internal account'
+      : 'approved by the platform',
+    set: {
+      requestedInformation: withValues(requested, known),
+      ...(fallbackId !== null && { destinationAccountId: fallbackId }),
+    },
+    expectedInMs: expectedMs(railOf(payments, caller), {
+      step: 'SETTLEMENT',
+      account: destination ? toRailAccount(destination) : undefined,
+      umaAddress: transaction.sourceUmaAddress ?? undefined,
+      scenario: found.scenario,
+    }),
+  };
+}
+
+/** Returns what the record of the customer says, under the names of information fields. */
+function informationOf(customer: Customer | null): Information {
+  if (!customer) return {};
+  const address = trustedJson<{ readonly country?: string } | null>(customer.address);
+  return Object.fromEntries(
+    Object.entries({
+      FULL_NAME: customer.name,
+      BIRTH_DATE: customer.birthDate?.toISOString().slice(0, 10),
+      NATIONALITY: customer.nationality,
+      TAX_ID: customer.taxId,
+      REGISTRATION_NUMBER: customer.registrationNumber,
+      COUNTRY_OF_RESIDENCE: address?.country,
+    }).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+  );
+}
+
+/** Returns the requested fields with their values: only what was requested goes to the sending side. */
+function withValues(requested: readonly RequiredField[], known: Information) {
+  return requested.map(({ name, mandatory }) => {
+    const value = known[name];
+    return value === undefined ? { name, mandatory } : { name, mandatory, value };
+  });
+}

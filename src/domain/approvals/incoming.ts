@@ -1,0 +1,151 @@
+import { creationTime, paymentReference } from '../../core/ids.ts';
+import type { FailureReason } from '../../infra/database/generated/client/client.ts';
+import type { Transaction } from '../../infra/database/rows.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import type { RequiredField } from '../../rails/rail.ts';
+import { deposit, passage } from '../commands/movements.ts';
+import type { Party } from '../commands/parties.ts';
+import type { Journal, NewRow, Plan, TransactionMove } from '../ledger/plan.ts';
+import type { Incoming } from '../orders/orders.ts';
+
+/** The fields that the sending side of a UMA payment requests about its receiver. */
+export const receiverFields: readonly RequiredField[] = [
+  { name: 'FULL_NAME', mandatory: true },
+  { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
+];
+
+/** A payment from a UMA address, as it is announced to the receiving platform. */
+export interface Announced {
+  readonly platformId: string;
+  readonly id: string;
+  readonly customerId: string;
+  readonly senderUmaAddress: string;
+  /** The information about the sender, by field name. */
+  readonly information: Readonly<Record<string, string>>;
+  readonly requested: readonly RequiredField[];
+  /** The account to pay: an internal one, or an external one that the rail pays. */
+  readonly depositAccountId: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly description?: string | null;
+  /** Whether the sender has only looked the receiver up: its pay request has not come yet. */
+  readonly lookedUpOnly?: boolean;
+}
+
+/**
+ * Makes the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or rejects
+ * it, or the time for that is over (decision 33). It is CREATED where its sender has only looked the receiver up
+ * (pay-request.ts).
+ */
+export function announcedTransaction(announced: Announced, approvalMs: number): NewRow<Transaction> {
+  const { id } = announced;
+  return {
+    platformId: announced.platformId,
+    id,
+    type: 'INCOMING',
+    ...(announced.lookedUpOnly
+      ? { status: 'CREATED', statusReason: 'its sender has looked the receiver up' }
+      : {
+          status: 'PENDING',
+          statusReason: 'waits for the approval of the platform',
+          approvalDueAt: new Date(creationTime(id).getTime() + approvalMs),
+        }),
+    customerId: announced.customerId,
+    receivedAmount: announced.amount,
+    receivedCurrency: announced.currency,
+    sourceKind: 'UMA_ADDRESS',
+    sourceUmaAddress: announced.senderUmaAddress,
+    destinationKind: 'ACCOUNT',
+    destinationAccountId: announced.depositAccountId,
+    reference: paymentReference(id),
+    counterpartyInformation: { ...announced.information },
+    description: announced.description ?? null,
+    requestedInformation: announced.requested.map((field) => ({ ...field })),
+  };
+}
+
+/** A payment to an account that another customer, or the platform, has here. */
+export interface DirectPayment {
+  readonly platformId: string;
+  /** The id for its receiving transaction. */
+  readonly newId: string;
+  readonly transaction: Pick<Transaction, 'id' | 'receivedAmount' | 'reference' | 'description'>;
+  /** The internal account that pays. */
+  readonly fundingAccountId: string | undefined;
+}
+
+/**
+ * Plans the receiving transaction of a payment to an account that another customer, or the platform, has here. Its
+ * platform ordered the payment itself, so no approval is needed.
+ */
+export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
+  const { platformId, transaction, newId: id } = payment;
+  const amount = receivedAmount(transaction);
+  const incoming: NewRow<Transaction> = {
+    platformId,
+    id,
+    type: 'INCOMING',
+    status: 'PENDING',
+    statusReason: 'sent from an account here',
+    customerId: to.customerId,
+    receivedAmount: amount,
+    receivedCurrency: to.currency,
+    sourceKind: 'ACCOUNT',
+    sourceAccountId: payment.fundingAccountId ?? null,
+    destinationKind: 'ACCOUNT',
+    destinationAccountId: to.id,
+    // Both transactions have the same reference, to be matched by it.
+    reference: transaction.reference,
+    counterpartyInformation: {},
+    description: transaction.description,
+  };
+  const arrival = {
+    platformId,
+    transactionId: id,
+    senderPlatformId: platformId,
+    senderTransactionId: transaction.id,
+  };
+  const move: TransactionMove = { id, from: ['PENDING'], to: 'COMPLETED', reason: 'received', isNew: true };
+  return {
+    insert: { transaction: [incoming], arrival: [arrival] },
+    transactions: [move],
+    journals: [deposit(to.id, to.currency, amount, id)],
+  };
+}
+
+/** Makes the final move of a receiving transaction from its present status. A decision made meanwhile wins. */
+export function receiverMove(
+  transaction: Transaction,
+  to: 'COMPLETED' | 'FAILED' | 'REJECTED',
+  reason: string,
+  failureReason?: FailureReason,
+): TransactionMove {
+  return {
+    id: transaction.id,
+    from: [transaction.status],
+    to,
+    reason,
+    ...(to === 'FAILED' && { set: { failureReason: failureReason ?? 'OFFRAMP_FAILED' } }),
+  };
+}
+
+/** Makes the journals of an incoming payment: the money is credited here, or passed on to an external account. */
+export function arrivalJournals({ transaction, destination }: Incoming): Journal[] {
+  const { id, receivedCurrency } = transaction;
+  const amount = receivedAmount(transaction);
+  if (!destination) throw new Error(`incoming transaction ${id} has no destination`);
+  return destination.kind === 'INTERNAL'
+    ? [deposit(destination.id, receivedCurrency, amount, id)]
+    : passage(receivedCurrency, amount, id);
+}
+
+/** Returns the amount that arrives, in smallest units. */
+export function receivedAmount(transaction: Pick<Transaction, 'id' | 'receivedAmount'>): bigint {
+  if (transaction.receivedAmount === null) throw new Error(`transaction ${transaction.id} has no received amount`);
+  return transaction.receivedAmount;
+}
+
+/** Returns the fields that the sending side requested, as they were stored with the announcement. */
+export function requestedFields(transaction: Pick<Transaction, 'requestedInformation'>): readonly RequiredField[] {
+  return trustedJson<readonly RequiredField[]>(transaction.requestedInformation ?? []);
+}

@@ -1,0 +1,177 @@
+import { maxAmount } from '../../core/checks.ts';
+import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
+import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
+import { readClock } from '../../infra/database/clock.ts';
+import type { Database } from '../../infra/database/database.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
+import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { isSamePerson, type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { platformItself } from '../access/platform-itself.ts';
+import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
+import { adjustment as journalOf } from './movements.ts';
+import { planRefusal } from './plan-refusals.ts';
+
+/**
+ * Corrections of balances by operators: one person proposes, and another approves (decision 81). No API offers this: only
+ * the commands of operators do.
+ */
+
+/** How long a proposal can be approved, in milliseconds: seven days. */
+const openMs = 7 * 86_400_000;
+
+const withAccount = {
+  account: { select: { customerId: true, platform: { select: { name: true, environment: true } } } },
+} as const satisfies Prisma.AdjustmentInclude;
+
+/** An adjustment, with the account's owner. */
+export type Adjustment = Prisma.AdjustmentGetPayload<{ include: typeof withAccount }>;
+
+/** The outcome of a command about an adjustment. */
+export type Adjusted = { readonly kind: 'done'; readonly adjustment: Adjustment } | RefusedByHand;
+
+/** What is proposed: `amount` in the smallest unit of the currency, positive for a credit, negative for a debit. */
+export interface Proposal {
+  readonly accountId: string;
+  readonly amount: bigint;
+  readonly currency: string;
+}
+
+/** Stores a proposal, and moves nothing. */
+export async function proposeAdjustment(
+  database: Database,
+  { accountId, amount, currency }: Proposal,
+  operator: Operator & { readonly reason: string },
+): Promise<Adjusted> {
+  const name = accountNameIn(accountId);
+  const account =
+    name?.kind === 'INTERNAL'
+      ? await database.prisma.account.findFirst({ where: { id: name.id, kind: 'INTERNAL' } })
+      : undefined;
+  if (!account) return refusedByHand(`there is no internal account ${accountId}`);
+  if (account.currency !== currency) {
+    return refusedByHand(`${accountId} is in ${account.currency}, and not in ${currency}`);
+  }
+  if (amount === 0n || amount > maxAmount || amount < -maxAmount) {
+    const most = formatMajor(maxAmount, requiredCurrency(currency));
+    return refusedByHand(`the amount must be more than nothing, and ${most} at most`);
+  }
+  const { platformId } = account;
+  const adjustment = await inTransaction(database, async (act) => {
+    const { now, id } = await readClock(act.client);
+    const { by: proposedBy, reason } = operator;
+    const expiresAt = new Date(now.getTime() + openMs);
+    const data = { platformId, id, accountId: account.id, amount, currency, reason, proposedBy, expiresAt };
+    const made = await act.prisma.adjustment.create({ data, include: withAccount });
+    await record(act, operator, made, { after: factsOf(made) });
+    return made;
+  });
+  return { kind: 'done', adjustment };
+}
+
+/** Moves the money of a proposal. Another person than its proposer approves it, once, before it expires. */
+export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjusted> {
+  const found = await findAdjustment(database, id);
+  if (!found) return refusedByHand(`there is no ${id}`);
+  const { platformId, account } = found;
+  if (isSamePerson(found.proposedBy, operator.by)) return refusedByHand(`${id} ${conflictWords('SAME_PERSON')}`);
+  const refusal = await retryLostRaces(() => inTransaction(database, (act) => approve(act, found, operator)));
+  if (!refusal) return { kind: 'done', adjustment: await requireOne(database.prisma, found) };
+  if (refusal.code === 'CONFLICT') return refusedByHand(`${id} ${conflictWords(refusal.status)}`);
+  const owner = platformItself({ platformId, environment: account.platform.environment });
+  return refusedByHand(`nothing done: ${planRefusal(refusal, {}, owner, false).message}`);
+}
+
+/** Commits the journal, the approval and the act; a refusal by the database changes nothing. */
+async function approve(act: Transaction, found: Adjustment, operator: Operator): Promise<PlanRefusal | undefined> {
+  const { platformId, id, accountId, currency, amount } = found;
+  const outcome = await commitPlanOn(act.client, platformId, {
+    adjustments: [{ id, by: operator.by, reason: operator.reason }],
+    journals: [journalOf(accountId, currency, amount)],
+  });
+  if (outcome.kind === 'refused') return outcome.refusal;
+  const { status, journalId: journal } = await requireOne(act.prisma, found);
+  await record(act, operator, found, { before: factsOf(found), after: { status, journal } });
+  return undefined;
+}
+
+/** Ends a proposal without moving anything. Whoever proposed it may reject it, too. */
+export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjusted> {
+  const found = await findAdjustment(database, id);
+  if (!found) return refusedByHand(`there is no ${id}`);
+  const where = { platformId: found.platformId, id: found.id };
+  const isRejected = await inTransaction(database, async (act) => {
+    const { now } = await readClock(act.client);
+    const { count } = await act.prisma.adjustment.updateMany({
+      where: { ...where, status: 'PROPOSED' },
+      data: {
+        status: 'REJECTED',
+        decidedBy: operator.by,
+        decidedReason: operator.reason ?? null,
+        decidedAt: now,
+      },
+    });
+    if (count === 0) return false;
+    await record(act, operator, found, { before: factsOf(found), after: { status: 'REJECTED' } });
+    return true;
+  });
+  const adjustment = await requireOne(database.prisma, where);
+  if (isRejected) return { kind: 'done', adjustment };
+  return refusedByHand(`${id} ${conflictWords(adjustment.status)}`);
+}
+
+/** Lists adjustments, the latest first: those that wait for a decision, or all. */
+export async function listAdjustments(database: Database, { all }: { readonly all: boolean }): Promise<Adjustment[]> {
+  const { now } = await readClock(database.pool);
+  return database.prisma.adjustment.findMany({
+    where: all ? {} : { status: 'PROPOSED', expiresAt: { gt: now } },
+    orderBy: { id: 'desc' },
+    take: 1_000,
+    include: withAccount,
+  });
+}
+
+function findAdjustment({ prisma }: Database, id: string): Promise<Adjustment | null> {
+  const uuid = uuidOf(id, 'Adjustment');
+  return uuid === undefined
+    ? Promise.resolve(null)
+    : prisma.adjustment.findFirst({ where: { id: uuid }, include: withAccount });
+}
+
+function requireOne(
+  prisma: Pick<Transaction['prisma'], 'adjustment'>,
+  { platformId, id }: { readonly platformId: string; readonly id: string },
+): Promise<Adjustment> {
+  return prisma.adjustment.findFirstOrThrow({ where: { platformId, id }, include: withAccount });
+}
+
+function record(
+  act: Transaction,
+  operator: Operator,
+  { platformId, id }: { readonly platformId: string; readonly id: string },
+  facts: { readonly before?: Prisma.InputJsonObject; readonly after: Prisma.InputJsonObject },
+): Promise<void> {
+  return recordAct(act, operator, { platformId, subject: publicId('Adjustment', id), ...facts });
+}
+
+function factsOf(adjustment: Pick<Adjustment, 'accountId' | 'amount' | 'currency' | 'reason' | 'proposedBy'>) {
+  const { accountId, amount, currency, reason, proposedBy } = adjustment;
+  return {
+    account: publicId('InternalAccount', accountId),
+    amount: formatMajor(amount, requiredCurrency(currency)),
+    reason,
+    proposedBy,
+  };
+}
+
+/** Says why an adjustment cannot be decided. */
+function conflictWords(status: string): string {
+  switch (status) {
+    case 'EXPIRED':
+      return 'has expired: propose it again';
+    case 'SAME_PERSON':
+      return 'must be approved by another person than the one who proposed it';
+    default:
+      return `is ${status} already`;
+  }
+}

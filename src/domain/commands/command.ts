@@ -1,0 +1,186 @@
+import type { Logger } from 'pino';
+import { claimOf, keyPath } from '../../core/idempotency.ts';
+import { accountPublicId, publicId } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { sqlState } from '../../infra/database/faults.ts';
+import type { Environment } from '../../infra/database/generated/client/client.ts';
+import type { Account, SnapshotRows } from '../../infra/database/rows.ts';
+import { noteMade } from '../../infra/instruments/request-facts.ts';
+import type { Rail } from '../../rails/rail.ts';
+import type { Simulation } from '../../rails/simulation.ts';
+import type { Caller } from '../access/caller.ts';
+import { countCommand } from '../access/count-command.ts';
+import { authorize, type Operation } from '../access/operations.ts';
+import { commitPlan, firstOutcome, type Outcome } from '../ledger/commit.ts';
+import { LockTimeout } from '../ledger/commit-lanes.ts';
+import type { Plan, ResultType } from '../ledger/plan.ts';
+import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
+
+/** The services and settings that the domain uses. */
+export interface Payments {
+  readonly database: Database;
+  /** The rail of each environment, as the setting RAILS names it. */
+  readonly rails: { readonly [E in Environment]?: Rail };
+  /** How long a quote is valid, in seconds. */
+  readonly quoteSeconds: number;
+  /** How long a platform has to approve or reject an incoming payment, in milliseconds (decision 33). */
+  readonly approvalMs: number;
+  readonly log: Logger;
+}
+
+/** Returns the rail of a tenant, or undefined where none is connected. */
+export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant): Rail | undefined {
+  const rail = rails[tenant.environment];
+  return rail?.forPlatform?.(tenant.platformId) ?? rail;
+}
+
+/** What a command can need a rail for, in the words of a refusal. */
+const abilities = {
+  rate: 'converts no currencies',
+  payOut: 'pays nothing out',
+  collect: 'collects nothing',
+  giveBack: 'gives nothing back',
+  lookUp: 'looks up no receivers',
+  paymentInstructions: 'takes in no deposits',
+} as const satisfies { readonly [Part in keyof Rail]?: string };
+
+/** A rail that has these parts. */
+export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;
+
+/**
+ * Returns the rail of a tenant, which has the parts that the command needs.
+ * @throws Refusal SERVICE_UNAVAILABLE where none is connected, or it lacks one of these
+ */
+export function railOf<Ability extends keyof typeof abilities>(
+  payments: Payments,
+  tenant: Tenant,
+  ...needed: readonly Ability[]
+): RailWith<Ability> {
+  const rail = connectedRail(payments, tenant);
+  if (!rail) throw new Refusal('SERVICE_UNAVAILABLE', `no rail is connected for ${tenant.environment} platforms`);
+  const missing = needed.find((ability) => rail[ability] === undefined);
+  if (missing) {
+    throw new Refusal('SERVICE_UNAVAILABLE', `the rail of ${tenant.environment} platforms ${abilities[missing]}`);
+  }
+  // Every needed part was found.
+  return rail as RailWith<Ability>;
+}
+
+/**
+ * Returns the simulation of the outside world for a tenant.
+ * @throws Refusal FORBIDDEN where its rail simulates nothing
+ */
+export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
+  const simulation = connectedRail(payments, tenant)?.simulation;
+  if (!simulation) throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
+  return simulation;
+}
+
+/** The success of a command: its row right after it, and whether this repeats an earlier answer. */
+export interface CommandResult<Row> {
+  readonly row: Row;
+  readonly replayed: boolean;
+}
+
+/** The plan of a command, without its claim. `result` is the uuid of the row to return. */
+export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: string };
+
+/** A command that changes money or statuses. */
+export interface Command<Type extends ResultType> extends RefusalOptions {
+  /** The operation, which decides the permission and the scope of idempotency keys. */
+  readonly operation: Operation;
+  readonly type: Type;
+  /** The input without the key: a repeat must have the same. */
+  readonly input: object;
+  readonly idempotencyKey: string | null | undefined;
+  /** Whether a null clears a field of the input, and a field that is left out stays. */
+  readonly nullClears?: true;
+  /**
+   * Validates the input, reads what it needs, and makes the plan.
+   * @throws Refusal for an input that cannot be carried out
+   */
+  readonly plan: () => Promise<CommandPlan>;
+  /**
+   * Whether the plan only reads the database, so that making it again for a repeat is harmless. Then the key is not
+   * looked up first, which saves the usual call a round trip.
+   */
+  readonly readsOnly?: true;
+}
+
+/**
+ * Runs a command once per idempotency key: a repeat gets the first outcome.
+ * @throws Refusal FORBIDDEN (the caller may not run it), and the refusals of the command
+ */
+export function runCommand<Type extends ResultType>(
+  payments: Payments,
+  caller: Caller,
+  command: Command<Type>,
+): Promise<CommandResult<SnapshotRows[Type]>> {
+  return countCommand(command.operation, run(payments, caller, command));
+}
+
+async function run<Type extends ResultType>(
+  payments: Payments,
+  caller: Caller,
+  command: Command<Type>,
+): Promise<CommandResult<SnapshotRows[Type]>> {
+  authorize(caller, command.operation);
+  const { database } = payments;
+  const claim = claimOf(caller, command);
+  const readFirst = async () => claim && (await firstOutcome(database, caller.platformId, claim));
+  const first = command.readsOnly ? undefined : await readFirst();
+  if (first) return toResult(first, command, caller);
+
+  const planned = await command.plan().catch(async (error: unknown) => {
+    // A repeat gets the first outcome, whatever has changed since.
+    const earlier = command.readsOnly && (await readFirst());
+    if (earlier) return earlier;
+    throw error;
+  });
+  if ('kind' in planned) return toResult(planned, command, caller);
+  const { result, ...plan } = planned;
+  try {
+    const outcome = await commitPlan(database, caller.platformId, {
+      ...plan,
+      claim,
+      result: { type: command.type, id: result },
+    });
+    return toResult(outcome, command, caller);
+  } catch (error) {
+    if (error instanceof LockTimeout) {
+      throw new Refusal('SERVICE_UNAVAILABLE', 'too many payments of the same account at once; try again', {
+        retryAfter: 1,
+      });
+    }
+    if (sqlState(error) !== '55P03') throw error;
+    throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
+      path: keyPath,
+      retryAfter: 1,
+    });
+  }
+}
+
+function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
+  // A row of the named type.
+  return type === 'Account' ? accountPublicId((row as Account).kind, row.id) : publicId(type, row.id);
+}
+
+function toResult<Type extends ResultType>(
+  outcome: Outcome,
+  command: Command<Type>,
+  caller: Caller,
+): CommandResult<SnapshotRows[Type]> {
+  switch (outcome.kind) {
+    case 'mismatch':
+      throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', keyPath);
+    case 'refused':
+      throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
+    case 'done':
+      if (!outcome.row) throw new Error(`${command.operation} has no result`);
+      noteMade(idOf(command.type, outcome.row));
+      // The row has the type that the plan names, which is the type of the command.
+      return { row: outcome.row as SnapshotRows[Type], replayed: outcome.replayed };
+  }
+}

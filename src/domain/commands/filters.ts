@@ -1,0 +1,245 @@
+import { anyOf, byId, byText, created, type Given, matchesNothing, updated } from '../../core/conditions.ts';
+import { type AccountName, accountNameIn } from '../../core/ids.ts';
+import type {
+  AccountKind,
+  BeneficiaryVerificationStatus,
+  CustomerType,
+  ExternalAccountStatus,
+  ExternalAccountType,
+  FailureReason,
+  KycStatus,
+  Prisma,
+  QuoteStatus,
+  TransactionStatus,
+  TransactionType,
+} from '../../infra/database/generated/client/client.ts';
+import {
+  type Scope,
+  seesAny,
+  visibleAccounts,
+  visibleCustomers,
+  visibleQuotes,
+  visibleTransactions,
+} from '../access/visible.ts';
+
+/**
+ * The filters of lists, the same in every API. Given fields combine with AND, a list means any of its values, and both
+ * ends of a date range are inclusive. An id that is malformed or of another platform matches nothing. So does a
+ * condition on what the caller may not see, because a match would reveal it.
+ */
+
+/** A filter of quotes (specification 4.2). */
+export interface QuoteFilter {
+  readonly customerId?: Given<string>;
+  readonly sendingAccountId?: Given<string>;
+  readonly receivingAccountId?: Given<string>;
+  readonly sendingUmaAddress?: Given<string>;
+  readonly receivingUmaAddress?: Given<string>;
+  readonly status?: Given<readonly QuoteStatus[]>;
+  readonly createdAfter?: Given<Date>;
+  readonly createdBefore?: Given<Date>;
+}
+
+/** A filter of transactions (specification 4.4). Identifiers are account ids or UMA addresses (decision 15). */
+export interface TransactionFilter {
+  readonly customerId?: Given<string>;
+  readonly platformCustomerId?: Given<string>;
+  readonly senderAccountIdentifier?: Given<string>;
+  readonly receiverAccountIdentifier?: Given<string>;
+  readonly status?: Given<readonly TransactionStatus[]>;
+  readonly type?: Given<readonly TransactionType[]>;
+  readonly failureReason?: Given<readonly FailureReason[]>;
+  readonly reference?: Given<string>;
+  /** The account on either side. */
+  readonly accountId?: Given<string>;
+  /** The currency of either side. */
+  readonly currency?: Given<string>;
+  readonly amount?: Given<AmountRange>;
+  /** Whether it has begun: false for those of quotes that nobody has executed or funded. */
+  readonly executed?: Given<boolean>;
+  readonly createdAfter?: Given<Date>;
+  readonly createdBefore?: Given<Date>;
+  readonly updatedAfter?: Given<Date>;
+  readonly updatedBefore?: Given<Date>;
+}
+
+/** A range of what is sent or received in a currency, in its smallest units. Both ends are inclusive. */
+export interface AmountRange {
+  readonly currency: string;
+  readonly min?: Given<bigint>;
+  readonly max?: Given<bigint>;
+}
+
+/** A filter of customers (specification 4.11). */
+export interface CustomerFilter {
+  readonly platformCustomerId?: Given<string>;
+  readonly customerType?: Given<CustomerType>;
+  readonly kycStatus?: Given<readonly KycStatus[]>;
+  /** How the full or legal name begins, in any case. */
+  readonly name?: Given<string>;
+  readonly umaAddress?: Given<string>;
+  readonly createdAfter?: Given<Date>;
+  readonly createdBefore?: Given<Date>;
+  readonly updatedAfter?: Given<Date>;
+  readonly updatedBefore?: Given<Date>;
+  readonly isIncludingDeleted?: Given<boolean>;
+}
+
+/** A filter of accounts (specification 4.9, 4.10, 4.13). */
+export interface AccountFilter {
+  readonly kind?: Given<AccountKind>;
+  readonly currency?: Given<string>;
+  readonly customerId?: Given<string>;
+  readonly platformOwned?: Given<boolean>;
+  /** Also deleted external accounts, which lists leave out otherwise. */
+  readonly isIncludingDeleted?: Given<boolean>;
+  readonly status?: Given<readonly ExternalAccountStatus[]>;
+  readonly accountType?: Given<readonly ExternalAccountType[]>;
+  readonly beneficiaryVerificationStatus?: Given<readonly BeneficiaryVerificationStatus[]>;
+}
+
+/** Returns the condition for the quotes that the caller may see and that match a filter. */
+export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.QuoteWhereInput {
+  if (!filter) return visibleQuotes(caller);
+  return {
+    AND: [
+      visibleQuotes(caller),
+      byId(filter.customerId, (customerId) => ofCustomer(caller, { customerId }), 'Customer'),
+      byAccount(filter.sendingAccountId, fromAccount),
+      byAccount(filter.receivingAccountId, toAccount),
+      byText(filter.sendingUmaAddress, (address) =>
+        ofCustomer(caller, { customer: { umaAddress: address.toLowerCase() } }),
+      ),
+      byText(filter.receivingUmaAddress, (address) => ({ destinationUmaAddress: address.toLowerCase() })),
+    ],
+    ...anyOf('status', filter.status),
+    ...created(filter.createdAfter, filter.createdBefore),
+  };
+}
+
+/** Returns the condition for the transactions that the caller may see and that match a filter. */
+export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
+  if (!filter) return visibleTransactions(caller);
+  return {
+    AND: [
+      visibleTransactions(caller),
+      byId(filter.customerId, (customerId) => ofCustomer(caller, { customerId }), 'Customer'),
+      byIdentifier(filter.senderAccountIdentifier, fromAccount, (address) => ({
+        OR: [
+          { sourceUmaAddress: address },
+          ofCustomer(caller, { type: 'OUTGOING' as const, customer: { umaAddress: address } }),
+        ],
+      })),
+      byIdentifier(filter.receiverAccountIdentifier, toAccount, (address) => ({
+        OR: [
+          { destinationUmaAddress: address },
+          ofCustomer(caller, { type: 'INCOMING' as const, customer: { umaAddress: address } }),
+        ],
+      })),
+      byText(filter.platformCustomerId, (platformCustomerId) =>
+        ofCustomer(caller, { customer: { platformCustomerId } }),
+      ),
+      byText(filter.reference, (reference) => ({ reference })),
+      byAccount(filter.accountId, (name) => ({ OR: [fromAccount(name), toAccount(name)] })),
+      byText(filter.currency, (currency) => ({ OR: [{ sentCurrency: currency }, { receivedCurrency: currency }] })),
+      filter.amount ? ofAmount(filter.amount) : {},
+      filter.executed == null ? {} : filter.executed ? begun : notBegun,
+    ],
+    ...anyOf('status', filter.status),
+    ...anyOf('type', filter.type),
+    ...anyOf('failureReason', filter.failureReason),
+    ...created(filter.createdAfter, filter.createdBefore),
+    ...updated(filter.updatedAfter, filter.updatedBefore),
+  };
+}
+
+/**
+ * Returns the condition for the customers that the caller may see and that match a filter. Deleted customers need
+ * `isIncludingDeleted`.
+ */
+export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
+  return {
+    AND: [
+      visibleCustomers(caller),
+      byText(filter?.platformCustomerId, (platformCustomerId) => ({ platformCustomerId })),
+      byText(filter?.umaAddress, (address) => ({ umaAddress: address.toLowerCase() })),
+      byText(filter?.name, (name) => ({ name: { startsWith: name, mode: 'insensitive' as const } })),
+    ],
+    ...anyOf('kycStatus', filter?.kycStatus),
+    ...(!filter?.isIncludingDeleted && { isDeleted: false }),
+    ...(filter?.customerType && { customerType: filter.customerType }),
+    ...created(filter?.createdAfter, filter?.createdBefore),
+    ...updated(filter?.updatedAfter, filter?.updatedBefore),
+  };
+}
+
+/** Returns the condition for the accounts that the caller may see and that match a filter. */
+export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
+  if (!filter) return { AND: [visibleAccounts(caller), { isDeleted: false }] };
+  return {
+    AND: [
+      visibleAccounts(caller),
+      filter.isIncludingDeleted ? {} : { isDeleted: false },
+      byId(filter.customerId, (customerId) => ({ customerId }), 'Customer'),
+      byText(filter.currency, (currency) => ({ currency })),
+      filter.platformOwned == null ? {} : { customerId: filter.platformOwned ? null : { not: null } },
+    ],
+    ...(filter.kind && { kind: filter.kind }),
+    ...anyOf('status', filter.status),
+    ...anyOf('accountType', filter.accountType),
+    ...anyOf('beneficiaryVerificationStatus', filter.beneficiaryVerificationStatus),
+  };
+}
+
+/**
+ * The payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED where it
+ * never was. The index transaction_begun has the same condition, in these words.
+ */
+const begun: Prisma.TransactionWhereInput = {
+  OR: [{ quoteId: null }, { AND: [{ status: { not: 'PENDING' } }, { status: { not: 'EXPIRED' } }] }],
+};
+const notBegun: Prisma.TransactionWhereInput = {
+  quoteId: { not: null },
+  status: { in: ['PENDING', 'EXPIRED'] },
+};
+
+/** Returns the condition for payments with an amount, on either side, in a range of a currency. */
+function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereInput | object {
+  const range = { ...(min != null && { gte: min }), ...(max != null && { lte: max }) };
+  return byText(currency, (code) => ({
+    OR: [
+      { sentCurrency: code, sentAmount: range },
+      { receivedCurrency: code, receivedAmount: range },
+    ],
+  }));
+}
+
+/**
+ * Returns a condition on the customer of a payment. No row meets it where the caller may not see the customers of
+ * payments.
+ */
+function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
+  return seesAny('customer', caller) ? where : matchesNothing;
+}
+
+/** Returns a condition on an account. No row meets it where the id is malformed or not of the account's kind. */
+function byAccount<Where>(
+  id: Given<string>,
+  where: (name: AccountName) => Where,
+): Where | typeof matchesNothing | object {
+  if (id === null || id === undefined) return {};
+  const name = accountNameIn(id);
+  return name === undefined ? matchesNothing : where(name);
+}
+
+const fromAccount = ({ id, kind }: AccountName) => ({ sourceAccountId: id, sourceAccount: { kind } });
+const toAccount = ({ id, kind }: AccountName) => ({ destinationAccountId: id, destinationAccount: { kind } });
+
+function byIdentifier<A, B>(
+  identifier: Given<string>,
+  byName: (name: AccountName) => A,
+  byUma: (address: string) => B,
+): A | B | object {
+  if (identifier?.startsWith('$')) return byText(identifier, (address) => byUma(address.toLowerCase()));
+  return byAccount(identifier, byName);
+}

@@ -1,0 +1,115 @@
+import { purposesOfPayment } from '../../core/account-fields.ts';
+import { checkAll } from '../../core/check-all.ts';
+import { isDay, isPlainText } from '../../core/checks.ts';
+import type { FieldPath } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { RequiredField } from '../../rails/rail.ts';
+
+/** A fact about a party to a UMA payment, with its name (decision 48). */
+export interface InformationField {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Facts, by name. */
+export type Information = Readonly<Record<string, string>>;
+
+const maxFields = 30;
+
+/** What the value of a fact must be: words for the refusal, and a test. */
+interface Form {
+  readonly words: string;
+  readonly fits: (value: string) => boolean;
+}
+
+const anyText: Form = { words: 'text', fits: () => true };
+const country: Form = { words: 'a two-letter country code such as US', fits: (value) => /^[A-Z]{2}$/.test(value) };
+
+/** The facts that a sender may give, and what a fact of these names must be, whoever it is about (decision 48). */
+const forms: ReadonlyMap<string, Form> = new Map([
+  ['FULL_NAME', anyText],
+  ['BIRTH_DATE', { words: 'a day of the calendar, YYYY-MM-DD', fits: isDay }],
+  ['NATIONALITY', country],
+  ['PHONE_NUMBER', { words: 'a telephone number', fits: (value) => /^\+?[0-9][0-9 ().-]{2,30}$/.test(value) }],
+  ['EMAIL', { words: 'an e-mail address', fits: (value) => /^[^\s@]+@[^\s@]+$/.test(value) }],
+  ['POSTAL_ADDRESS', anyText],
+  ['TAX_ID', anyText],
+  ['REGISTRATION_NUMBER', anyText],
+  ['USER_TYPE', { words: 'INDIVIDUAL or BUSINESS', fits: (value) => /^(INDIVIDUAL|BUSINESS)$/.test(value) }],
+  ['COUNTRY_OF_RESIDENCE', country],
+  ['ACCOUNT_IDENTIFIER', anyText],
+  ['FI_LEGAL_ENTITY_NAME', anyText],
+  ['FI_ADDRESS', anyText],
+  [
+    'PURPOSE_OF_PAYMENT',
+    {
+      words: `one of ${purposesOfPayment.join(', ')}`,
+      fits: (value) => purposesOfPayment.some((purpose) => purpose === value),
+    },
+  ],
+  ['ULTIMATE_INSTITUTION_COUNTRY', country],
+  ['IDENTIFIER', anyText],
+]);
+
+/**
+ * Checks facts, all of them, and returns them as a map. Names must have capitals and be given once, values must not be empty and must
+ * have the form that their name asks for.
+ * @throws Refusal INVALID_INPUT with the path of the fact
+ */
+export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath): Information {
+  const fields = given ?? [];
+  if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, path);
+  checkAll(
+    ...fields.map((field, position) => () => {
+      const isRepeated = fields.findIndex(({ name }) => name === field.name) < position;
+      const reason = factFault(field, isRepeated);
+      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, [...path, position]);
+    }),
+  );
+  return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+}
+
+/** Returns why a fact is refused; undefined for one that is sound. */
+function factFault({ name, value }: InformationField, isRepeated: boolean): string | undefined {
+  if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name has capitals and underscores, such as FULL_NAME';
+  if (isRepeated) return `${name} is given twice`;
+  if (value.trim() === '' || value.length > 500 || !isPlainText(value)) {
+    return `${name} must have 1 to 500 characters, none of them a control character or half a character`;
+  }
+  const form = forms.get(name);
+  return form && !form.fits(value) ? `${name} must be ${form.words}` : undefined;
+}
+
+/**
+ * Refuses facts of a sender that do not apply to the destination of its payment: all but the purpose where it is no UMA
+ * address, and that too where the money stays here (specification 4.1). To a UMA address, a fact must be known by name,
+ * or the receiver must ask for it.
+ * @param requested the fields that the receiver at a UMA address asks for; undefined for an account
+ * @throws Refusal INVALID_INPUT with the path of the fact
+ */
+export function checkApplicable(
+  given: readonly InformationField[] | null | undefined,
+  path: FieldPath,
+  destination: { readonly requested: readonly RequiredField[] | undefined; readonly isInternal: boolean },
+): void {
+  const { requested, isInternal } = destination;
+  const faultOf = (name: string): string | undefined => {
+    if (requested) {
+      const isKnown = forms.has(name) || requested.some((field) => field.name === name);
+      return isKnown ? undefined : `${name} is no fact that a sender gives: ${[...forms.keys()].join(', ')}`;
+    }
+    if (name !== 'PURPOSE_OF_PAYMENT') return `${name} is for a payment to a UMA address`;
+    return isInternal ? `${name} is for a payment to a UMA address or an external account` : undefined;
+  };
+  checkAll(
+    ...(given ?? []).map(({ name }, position) => () => {
+      const reason = faultOf(name);
+      if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, [...path, position]);
+    }),
+  );
+}
+
+/** Returns the names of the mandatory fields that are not given. */
+export function missingFields(required: readonly RequiredField[], given: Information): string[] {
+  return required.filter(({ name, mandatory }) => mandatory && !Object.hasOwn(given, name)).map(({ name }) => name);
+}

@@ -1,0 +1,254 @@
+import type { Transaction } from '../../infra/database/rows.ts';
+import type { RateLock } from '../../rails/rate-lock.ts';
+import type { Journal, Leg } from '../ledger/plan.ts';
+
+/**
+ * The amounts and accounts of one outgoing payment, in smallest units. For a same-currency transfer both amounts are
+ * equal and there are no fees.
+ */
+export interface Flow {
+  readonly transactionId: string;
+  readonly sourceAccountId: string;
+  readonly sendingCurrency: string;
+  readonly sent: bigint;
+  readonly fees: bigint;
+  /** The part of the fees that the platform earns, and the account of the platform for it. */
+  readonly platformFee: bigint;
+  readonly platformAccountId?: string | undefined;
+  readonly receivingCurrency: string;
+  readonly received: bigint;
+  /** The internal account that receives; undefined when the money leaves. */
+  readonly destinationAccountId?: string | undefined;
+  /** What the rail takes in the sending currency, where it converts the money itself (decision 83). */
+  readonly lockedSent?: bigint | undefined;
+}
+
+/**
+ * Returns the amounts and accounts of an outgoing payment, without the platform's part of the fees.
+ * @param sourceAccountId the internal account that it is paid from
+ * @param lock what the rail has locked for it
+ */
+export function flowOf(
+  transaction: Transaction,
+  sourceAccountId: string | undefined,
+  lock: RateLock | undefined,
+): Flow {
+  const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
+  if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === undefined) {
+    throw new Error(`outgoing transaction ${id} lacks one of its sides`);
+  }
+  return {
+    transactionId: id,
+    sourceAccountId,
+    sendingCurrency: sentCurrency,
+    sent: sentAmount,
+    fees: transaction.fees ?? 0n,
+    platformFee: 0n,
+    receivingCurrency: transaction.receivedCurrency,
+    received: receivedAmount,
+    lockedSent: lock?.sent,
+  };
+}
+
+/** Debits the source: fees are earned, the rest is converted, and the amount to deliver waits in CLEARING. */
+export function debit(flow: Flow): Journal {
+  return {
+    kind: 'debit',
+    transactionId: flow.transactionId,
+    legs: nonZero([
+      { account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: -flow.sent },
+      ...conversion(flow, 1n),
+    ]),
+  };
+}
+
+/**
+ * Delivers the money out of CLEARING, and pays the platform its part of the fees. What the rail converts leaves in the
+ * sending currency; for an account here it comes back in the receiving currency.
+ */
+export function delivery(flow: Flow): Journal {
+  const { receivingCurrency: currency, received, destinationAccountId } = flow;
+  const waiting = waitingMoney(flow);
+  const leavesFirst = destinationAccountId === undefined || flow.lockedSent !== undefined;
+  return {
+    kind: 'delivery',
+    transactionId: flow.transactionId,
+    legs: nonZero([
+      { system: 'CLEARING', currency: waiting.currency, amount: -waiting.amount },
+      ...(leavesFirst ? [{ system: 'OUTSIDE', ...waiting } as const] : []),
+      ...(destinationAccountId !== undefined && flow.lockedSent !== undefined
+        ? [{ system: 'OUTSIDE', currency, amount: -received } as const]
+        : []),
+      ...(destinationAccountId === undefined ? [] : [{ account: destinationAccountId, currency, amount: received }]),
+      ...platformShare(flow),
+    ]),
+  };
+}
+
+/**
+ * Refunds a payment that was not delivered by reversing the debit, leg by leg. The credit is exempt from the bound of
+ * the account.
+ */
+export function refund(flow: Flow): Journal {
+  return {
+    kind: 'refund',
+    transactionId: flow.transactionId,
+    legs: nonZero([
+      { account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },
+      ...conversion(flow, -1n),
+    ]),
+  };
+}
+
+/**
+ * Credits money from outside to an internal account. `times`: that many deposits of the same amount at once. They share
+ * a journal, because a payment has at most one journal of this kind: a second one would be money credited twice, which
+ * the auditor finds.
+ */
+export function deposit(
+  accountId: string,
+  currency: string,
+  amount: bigint,
+  transactionId?: string,
+  times: 1 | 2 = 1,
+): Journal {
+  const legs: Leg[] = [
+    { system: 'OUTSIDE', currency, amount: -amount },
+    { account: accountId, currency, amount },
+  ];
+  return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
+}
+
+/**
+ * Takes money from an account for an account of another owner here. It leaves by this payment, and arrives by the deposit
+ * of the receiver's own payment.
+ */
+export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
+  return {
+    kind: 'transfer',
+    transactionId,
+    legs: [
+      { account: accountId, currency, amount: -amount },
+      { system: 'OUTSIDE', currency, amount },
+    ],
+  };
+}
+
+/** Moves money that the rail neither delivered nor gave back from CLEARING to SUSPENSE, where it can be seen. */
+export function suspension(flow: Flow): Journal {
+  const { currency, amount } = waitingMoney(flow);
+  return {
+    kind: 'suspension',
+    transactionId: flow.transactionId,
+    legs: [
+      { system: 'CLEARING', currency, amount: -amount },
+      { system: 'SUSPENSE', currency, amount },
+    ],
+  };
+}
+
+/** Reverses a suspension, so that a refund can follow: the rail has given the money back after all. */
+export function resumption(flow: Flow): Journal {
+  return reversed(suspension(flow), 'resumption');
+}
+
+/** Reverses a delivery that the bank returned, so that a refund can follow. */
+export function bankReturn(flow: Flow): Journal {
+  return reversed(delivery(flow), 'return');
+}
+
+/** Corrects the balance of an account by an approved adjustment: positive is a credit (decision 81). */
+export function adjustment(accountId: string, currency: string, amount: bigint): Journal {
+  return {
+    kind: 'adjustment',
+    legs: [
+      { account: accountId, currency, amount },
+      { system: 'ADJUSTMENTS', currency, amount: -amount },
+    ],
+  };
+}
+
+/** Amounts that the provider of a rail was to move on the platform's account there, or has moved. In smallest units. */
+export interface Moves {
+  /** What leaves the account. */
+  readonly out?: { readonly currency: string; readonly amount: bigint };
+  /** What comes in. */
+  readonly in?: { readonly currency: string; readonly amount: bigint };
+}
+
+/**
+ * Books what the provider has moved beyond what was promised, or less, on DIFFERENCES: a debit is the operator's loss
+ * (decision 95). Undefined where it has moved what was promised.
+ */
+export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
+  const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {
+    const [was, is] = [promised[side], moved[side]];
+    if (!was || !is || was.amount === is.amount) return [];
+    const left = side === 'out' ? is.amount - was.amount : was.amount - is.amount;
+    return [
+      { system: 'OUTSIDE', currency: was.currency, amount: left },
+      { system: 'DIFFERENCES', currency: was.currency, amount: -left },
+    ];
+  });
+  return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
+}
+
+/** Passes money from outside on to an external account: in, and out again. */
+export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
+  const come = { system: 'OUTSIDE', currency, amount: -amount } as const;
+  const arrival: Journal = { kind: 'arrival', transactionId, legs: [come, { system: 'CLEARING', currency, amount }] };
+  const { legs } = reversed(arrival, 'delivery');
+  return [arrival, { kind: 'delivery', transactionId, legs: legs.toReversed() }];
+}
+
+function reversed(journal: Journal, kind: Journal['kind']): Journal {
+  return { ...journal, kind, legs: journal.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
+}
+
+/** Returns what waits in CLEARING until the rail has moved it: the money as the rail takes it. */
+function waitingMoney(flow: Flow): { readonly currency: string; readonly amount: bigint } {
+  return flow.lockedSent === undefined
+    ? { currency: flow.receivingCurrency, amount: flow.received }
+    : { currency: flow.sendingCurrency, amount: flow.lockedSent };
+}
+
+function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
+  const { sendingCurrency, receivingCurrency, lockedSent } = flow;
+  if (lockedSent !== undefined) {
+    // The rail converts, and keeps its fees: what is left here is the platform's part of the fees.
+    return [
+      { system: 'FEES', currency: sendingCurrency, amount: direction * (flow.sent - lockedSent) },
+      { system: 'CLEARING', currency: sendingCurrency, amount: direction * lockedSent },
+    ];
+  }
+  const net = flow.sent - flow.fees;
+  return [
+    { system: 'FEES', currency: sendingCurrency, amount: direction * flow.fees },
+    { system: 'LIQUIDITY', currency: sendingCurrency, amount: direction * net },
+    { system: 'LIQUIDITY', currency: receivingCurrency, amount: direction * -flow.received },
+    { system: 'CLEARING', currency: receivingCurrency, amount: direction * flow.received },
+  ];
+}
+
+function platformShare(flow: Flow): Leg[] {
+  if (flow.platformFee === 0n || flow.platformAccountId === undefined) return [];
+  return [
+    { system: 'FEES', currency: flow.sendingCurrency, amount: -flow.platformFee },
+    // Exempt: the payment has been delivered, and a full account of the platform must not undo that.
+    { account: flow.platformAccountId, currency: flow.sendingCurrency, amount: flow.platformFee, exempt: true },
+  ];
+}
+
+/** Removes empty legs, and adds up legs on the same system account and currency. */
+function nonZero(legs: readonly Leg[]): Leg[] {
+  const merged: Leg[] = [];
+  for (const leg of legs) {
+    const same = merged.findIndex(
+      (other) => 'system' in leg && 'system' in other && other.system === leg.system && other.currency === leg.currency,
+    );
+    const other = merged[same];
+    if (other) merged[same] = { ...other, amount: other.amount + leg.amount };
+    else merged.push(leg);
+  }
+  return merged.filter((leg) => leg.amount !== 0n);
+}

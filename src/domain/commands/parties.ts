@@ -1,0 +1,193 @@
+import { type Currency, currencyOf } from '../../core/currencies.ts';
+import { type AccountName, accountNameIn, uuidOf } from '../../core/ids.ts';
+import type { FieldPath } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Account, Customer } from '../../infra/database/rows.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import type { RailAccount } from '../../rails/rail-account.ts';
+import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
+
+/** The accounts of a command, and new ids for the rows that it will insert. */
+export interface TransferParties {
+  readonly source: Account | undefined;
+  readonly destination: Account | undefined;
+  /** Ids from the clock of the database, in ascending order. */
+  readonly ids: readonly string[];
+}
+
+/** The platform's own fees on a quote. */
+export interface PlatformFeeTerms {
+  /** Smallest units of the sending currency. */
+  readonly fixedFee: bigint;
+  /** A fraction of the sending amount; see variableFeeRateFault. */
+  readonly variableFeeRate: string;
+}
+
+/**
+ * The parties of a quote: the accounts, and the customer that it names, or who owns the source, or else the
+ * destination.
+ */
+export interface Parties extends TransferParties {
+  readonly customer: Customer | undefined;
+  /** The platform's own fees in the sending currency. */
+  readonly platformFee: PlatformFeeTerms;
+}
+
+// Postgres keeps one plan of each statement for all calls. It would plan each call anew for a generate_series whose
+// length is a parameter.
+
+/** Returns the SQL source of the account that a parameter names, where the caller may see it. */
+const namedAccount = (parameter: string) =>
+  `public.account a where ${visibleRow('account', 'a')} and a.id = ${parameter}`;
+
+/** The accounts $4 and $5, as `source` and `destination`, and as many new ids as an array of $6 elements has. */
+const transferPartiesSql = `
+  (select account_snapshot(a) from ${namedAccount('$4')}) as source,
+  (select account_snapshot(a) from ${namedAccount('$5')}) as destination,
+  array(select uuid_v7() from unnest(array_fill(0, array[$6::int]))) as ids`;
+
+interface TransferPartiesRow {
+  readonly source: Account | null;
+  readonly destination: Account | null;
+  readonly ids: string[];
+}
+
+const transferPartiesStatement = forCaller(
+  statement<TransferPartiesRow>('transfer_parties', `select ${transferPartiesSql}`, {
+    source: 'Account',
+    destination: 'Account',
+  }),
+);
+
+const partiesStatement = forCaller(
+  statement<
+    TransferPartiesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }
+  >(
+    'parties',
+    `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${transferPartiesSql},
+     (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(
+        $7, (select a.customer_id from ${namedAccount('$4')}), (select a.customer_id from ${namedAccount('$5')}))) as customer
+   from (select 1) as one left join platform_fee fee on fee.platform_id = $1 and fee.sending_currency = coalesce(
+     $8, (select a.currency from ${namedAccount('$4')}))`,
+    { source: 'Account', destination: 'Account', customer: 'Customer' },
+  ),
+);
+
+/** Reads the accounts of a command in one statement. An account that the caller may not see, or that is not of its kind, is undefined. */
+export async function readTransferParties(
+  on: Queryable,
+  caller: Scope,
+  names: {
+    source?: AccountName | undefined;
+    destination?: AccountName | undefined;
+    /** The number of new ids. */
+    ids: number;
+  },
+): Promise<TransferParties> {
+  const { source, destination, ids } = names;
+  const [row] = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
+  if (!row) throw new Error('the statement for parties returned no row');
+  return transferPartiesOf(row, names);
+}
+
+/** Reads the parties of a command in one statement. A party that the caller may not see, or is not of its kind, is undefined. */
+export async function readParties(
+  on: Queryable,
+  caller: Scope,
+  names: {
+    source?: AccountName | undefined;
+    destination?: AccountName | undefined;
+    customer?: string | undefined;
+    /** The sending currency, where there is no source account. */
+    currency?: string | undefined;
+    /** The number of new ids. */
+    ids: number;
+  },
+): Promise<Parties> {
+  const { source, destination, customer = null, currency = null, ids } = names;
+  const accounts = [source?.id ?? null, destination?.id ?? null] as const;
+  const [row] = await partiesStatement(on, caller, ...accounts, ids, customer, currency);
+  if (!row) throw new Error('the statement for parties returned no row');
+  return {
+    ...transferPartiesOf(row, names),
+    customer: row.customer ?? undefined,
+    platformFee: { fixedFee: BigInt(row.fixedFee ?? 0), variableFeeRate: row.variableFeeRate ?? '0' },
+  };
+}
+
+function transferPartiesOf(
+  { source, destination, ids }: TransferPartiesRow,
+  names: { readonly source?: AccountName | undefined; readonly destination?: AccountName | undefined },
+): TransferParties {
+  return {
+    source: source?.kind === names.source?.kind ? (source ?? undefined) : undefined,
+    destination: destination?.kind === names.destination?.kind ? (destination ?? undefined) : undefined,
+    // Two ids of the same microsecond come in any order.
+    ids: ids.sort(),
+  };
+}
+
+/** Returns one of the ids that were read with the parties. */
+export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
+  const id = parties.ids[position];
+  if (id === undefined) throw new Error(`no id at ${position}`);
+  return id;
+}
+
+/**
+ * Returns what the public id of an account names.
+ * @throws Refusal ACCOUNT_NOT_FOUND for a malformed id
+ */
+export function accountName(id: string, path: FieldPath): AccountName {
+  return accountNameIn(id) ?? accountNotFound(path);
+}
+
+/**
+ * Refuses an unknown account.
+ * @throws Refusal ACCOUNT_NOT_FOUND
+ */
+export function accountNotFound(path: FieldPath): never {
+  throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', path);
+}
+
+/**
+ * Returns the uuid in the public id of a customer.
+ * @throws Refusal USER_NOT_FOUND for a malformed id
+ */
+export function customerUuid(id: string, path: FieldPath): string {
+  return uuidOf(id, 'Customer') ?? customerNotFound(path);
+}
+
+/**
+ * Refuses an unknown customer.
+ * @throws Refusal USER_NOT_FOUND
+ */
+export function customerNotFound(path: FieldPath): never {
+  throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
+}
+
+/** An account that takes part in a payment, with the fields that its outcome needs. */
+export type Party = Pick<
+  Account,
+  'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier' | 'accountInfo'
+>;
+
+/** Converts an external account to the terms of the rail; undefined for an internal one. */
+export function toRailAccount(account: Party): RailAccount | undefined {
+  return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
+    ? {
+        type: account.accountType,
+        identifier: account.identifier,
+        // createExternalAccount wrote it in this form.
+        details: trustedJson<Readonly<Record<string, string>>>(account.accountInfo),
+      }
+    : undefined;
+}
+
+/** Returns the currency of an account. The tables accept only known ones. */
+export function currencyOfAccount(account: Account): Currency {
+  const currency = currencyOf(account.currency);
+  if (!currency) throw new Error(`account ${account.id} is in an unknown currency ${account.currency}`);
+  return currency;
+}

@@ -1,0 +1,211 @@
+import { currencyOf, formatMajor } from '../../core/currencies.ts';
+import { accountPublicId, publicId } from '../../core/ids.ts';
+import type { FieldPath } from '../../core/path.ts';
+import { Refusal, type RefusalCode, type RefusalDetails } from '../../core/refusal.ts';
+import type { Caller } from '../access/caller.ts';
+import { maySee, seesAny } from '../access/visible.ts';
+import type { PlanRefusal } from '../ledger/commit.ts';
+
+/** How a command presents a refusal of its plan by the database. */
+export interface RefusalOptions {
+  /** The path of the cause in the input, where `paths` has none for the code. */
+  readonly path?: FieldPath;
+  /**
+   * The path of the cause in the input; a function of the id that the refusal is about, where several paths are
+   * possible.
+   */
+  readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
+  /**
+   * The code and reason of the operation for a status that does not allow it; CONFLICT and a general reason when left
+   * out.
+   */
+  readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
+}
+
+/** Converts the refusal of a plan by the database to one that the caller may see. */
+export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
+  // A frozen customer is named where one who may not move money is.
+  const pathOf =
+    options.paths?.[refusal.code] ??
+    (refusal.code === 'CUSTOMER_FROZEN' ? options.paths?.USER_NOT_READY : undefined) ??
+    options.path;
+  const path = typeof pathOf === 'function' ? pathOf(refusal.id ?? '') : pathOf;
+  const { code, message, facts } = limitedRefusal(refusal, caller) ?? fullRefusal(refusal, options);
+  return new Refusal(code, message, { path, ...facts }, replayed);
+}
+
+/** What a quote is told that was made from a lookup after its ten minutes. */
+export const lookupExpired = 'the lookup has expired; look the receiver up again';
+
+interface RefusalParts {
+  readonly code: RefusalCode;
+  readonly message: string;
+  readonly facts?: RefusalDetails;
+}
+
+function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): RefusalParts {
+  const { code } = refusal;
+  switch (code) {
+    case 'QUOTE_NOT_FOUND':
+      return { code, message: 'no such quote' };
+    case 'TRANSACTION_NOT_FOUND':
+      return { code, message: 'no such transaction' };
+    case 'LOOKUP_REQUEST_NOT_FOUND':
+      return { code, message: lookupExpired };
+    case 'QUOTE_EXPIRED':
+      return quoteExpired(refusal.expiresAt);
+    case 'CONFLICT':
+      return conflictParts(refusal, conflict);
+    case 'UMA_ADDRESS_EXISTS':
+      return { code, message: 'this UMA address is taken', facts: existingCustomer(refusal.id) };
+    case 'CUSTOMER_DELETED':
+      return { code, message: 'the customer is deleted', facts: existingCustomer(refusal.id) };
+    case 'CUSTOMER_IN_USE':
+      return { code, message: inUse(refusal), facts: useOf(refusal) };
+    case 'ACCOUNT_EXISTS': {
+      const existingId = publicId('ExternalAccount', refusal.id);
+      return { code: 'CONFLICT', message: `this account already exists: it is ${existingId}`, facts: { existingId } };
+    }
+    case 'USER_NOT_READY': {
+      const message = refusal.isDeleted
+        ? 'the customer is deleted and cannot move money'
+        : `the customer cannot move money: KYC is ${refusal.kycStatus}`;
+      return { code, message, facts: { customerId: publicId('Customer', refusal.id) } };
+    }
+    case 'CUSTOMER_FROZEN':
+      return { code, message: 'the customer is frozen', facts: { customerId: publicId('Customer', refusal.id) } };
+    case 'ACCOUNT_FROZEN':
+      return {
+        code,
+        message: 'the account is frozen',
+        facts: { accountId: accountPublicId(refusal.kind, refusal.id) },
+      };
+    case 'INVALID_BANK_ACCOUNT': {
+      const message = `the external account is ${refusal.status}; only an ACTIVE one can take part`;
+      return { code, message, facts: { status: refusal.status } };
+    }
+    case 'INSUFFICIENT_BALANCE': {
+      const { spendable, needed, currency } = refusal;
+      const message = `the account holds ${inMajor(spendable, currency)}, and ${inMajor(needed, currency)} is needed`;
+      return { code, message, facts: { spendable, needed, currency } };
+    }
+    case 'AMOUNT_OUT_OF_RANGE': {
+      const { id, limit, currency } = refusal;
+      const facts = { accountId: publicId('InternalAccount', id), limit, currency };
+      return { code, message: fullAccount(refusal), facts };
+    }
+  }
+}
+
+function conflictParts(
+  { type, id, status, dueAt }: Extract<PlanRefusal, { code: 'CONFLICT' }>,
+  { code = 'CONFLICT', reason = 'this is not possible any more' }: RefusalOptions['conflict'] = {},
+): RefusalParts {
+  const message = dueAt
+    ? `the time to decide was over at ${new Date(dueAt).toISOString()}`
+    : `${reason}: it is ${status}`;
+  return { code, message, facts: { status, ...(type && { existingId: publicId(type, id) }) } };
+}
+
+/** What a caller learns of a customer whom it may not see. */
+const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer who takes part cannot move money' };
+
+/**
+ * Returns the refusal without details, for a caller who may not see what it is about; undefined for one who may see
+ * everything.
+ */
+function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | undefined {
+  const { code } = refusal;
+  switch (code) {
+    case 'USER_NOT_READY':
+      if (maySee('customer', caller, refusal)) return undefined;
+      return stranger;
+    // That somebody else is frozen is not for an app to know.
+    case 'CUSTOMER_FROZEN':
+      return maySee('customer', caller, refusal) ? undefined : stranger;
+    case 'ACCOUNT_FROZEN':
+      return maySee('account', caller, refusal) ? undefined : stranger;
+    case 'CUSTOMER_IN_USE':
+      // What a customer holds is for callers who may read it (decision 62).
+      if (caller.permissions.includes('VIEW')) return undefined;
+      return { code, message: 'the customer has money here, or payments under way' };
+    case 'INVALID_BANK_ACCOUNT':
+      // An app can pay to an account of another customer, by a quote that its platform created.
+      if (maySee('account', caller, refusal)) return undefined;
+      return { code, message: 'an external account that takes part is not ACTIVE' };
+    case 'INSUFFICIENT_BALANCE':
+      // The app of a customer pays from accounts of its customer: it sees all of them, or none. A balance is there before
+      // the command, so who may not view does not learn it from a refusal (decision 62).
+      if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;
+      return { code, message: 'the account does not hold enough' };
+    case 'AMOUNT_OUT_OF_RANGE': {
+      if (seesAny('account', caller)) return undefined;
+      const { limit, currency } = refusal;
+      return {
+        code,
+        message: `the account that receives may hold at most ${inMajor(limit, currency)}`,
+        facts: { limit, currency },
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+type CustomerInUse = Extract<PlanRefusal, { code: 'CUSTOMER_IN_USE' }>;
+
+/** What keeps a customer from being deleted: the facts of the refusal CUSTOMER_IN_USE. */
+export interface CustomerUse {
+  /** What its accounts hold; amounts in smallest units. */
+  readonly balances: readonly { readonly accountId: string; readonly amount: string; readonly currency: string }[];
+  readonly paymentsUnderWay: number;
+  /** The first 20 of these payments. */
+  readonly transactionIds: readonly string[];
+}
+
+function useOf({ balances, payments, transactions }: CustomerInUse): CustomerUse & RefusalDetails {
+  return {
+    balances: balances.map(({ account, amount, currency }) => ({
+      accountId: publicId('InternalAccount', account),
+      amount,
+      currency,
+    })),
+    paymentsUnderWay: payments,
+    transactionIds: transactions.map((id) => publicId('Transaction', id)),
+  };
+}
+
+/** Says in words what keeps a customer from being deleted. */
+function inUse({ balances, payments }: CustomerInUse): string {
+  const held = balances.map(({ amount, currency }) => inMajor(amount, currency));
+  const reasons = [
+    ...(held.length > 0 ? [`it still holds ${held.join(', ')}`] : []),
+    ...(payments > 0 ? [`${payments} of its payments ${payments === 1 ? 'is' : 'are'} under way`] : []),
+  ];
+  return `the customer cannot be deleted: ${reasons.join(', and ')}`;
+}
+
+/** Explains why an account cannot take an amount. Its balance is not revealed, because the payer need not own it. */
+export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
+  return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would bring it beyond`;
+}
+
+/** Formats smallest units (digits) of a stored currency in major units, for people: "125.50 USD". */
+export function inMajor(digits: string, currency: string): string {
+  const known = currencyOf(currency);
+  return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;
+}
+
+function quoteExpired(time: string): RefusalParts {
+  const expiresAt = new Date(time).toISOString();
+  return {
+    code: 'QUOTE_EXPIRED',
+    message: `the quote expired at ${expiresAt}; create a new one`,
+    facts: { expiresAt },
+  };
+}
+
+/** Returns the fact that names a customer, for callers who see it. */
+function existingCustomer(id: string | null): RefusalDetails {
+  return id === null ? {} : { existingId: publicId('Customer', id) };
+}

@@ -1,0 +1,73 @@
+import { isIdempotencyKey, keyedOperation } from '../../core/idempotency.ts';
+import type { RefusalCode } from '../../core/refusal.ts';
+import type { AccountKind } from '../../infra/database/generated/client/client.ts';
+import { statement } from '../../infra/database/statement.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Operation } from '../access/operations.ts';
+import type { StoredResult } from '../access/run-idempotent.ts';
+import type { PlanRefusal } from '../ledger/commit.ts';
+import type { ResultType } from '../ledger/plan.ts';
+import type { Payments } from './command.ts';
+
+/** The outcome of the first call with an idempotency key: the answer to "did it happen?". */
+export interface Receipt {
+  readonly operation: Operation;
+  readonly idempotencyKey: string;
+  /** NONE: nothing was done or refused under the key. */
+  readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
+  /** When the key was first used; null where it was not. */
+  readonly createdAt: Date | null;
+  /** The code of the refusal, where there was one. */
+  readonly code: RefusalCode | null;
+  /** The record that it created or changed, by its type and uuid; null where that is no record with an id. */
+  readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
+}
+
+/** The fields of the row at that time that its public id depends on. */
+interface ResultRow {
+  readonly id: string;
+  readonly kind?: AccountKind;
+}
+
+const receiptStatement = statement<{
+  createdAt: Date;
+  refusal: { code: PlanRefusal['code'] } | null;
+  result: { type?: NonNullable<Receipt['result']>['type']; row?: ResultRow } | null;
+}>(
+  'receipt',
+  'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3',
+);
+
+/** Reads the receipt of a key. A first call that is still running has none yet. */
+export async function readReceipt(
+  payments: Payments,
+  caller: Caller,
+  operation: Operation,
+  idempotencyKey: string,
+): Promise<Receipt> {
+  // A malformed key is never stored, and Postgres would reject some of them as a parameter.
+  const [row] = isIdempotencyKey(idempotencyKey)
+    ? await receiptStatement(
+        payments.database.pool,
+        caller.platformId,
+        keyedOperation(caller, operation),
+        idempotencyKey,
+      )
+    : [];
+  if (!row) return { operation, idempotencyKey, outcome: 'NONE', createdAt: null, code: null, result: null };
+  return {
+    operation,
+    idempotencyKey,
+    outcome: row.refusal ? 'REFUSED' : 'SUCCEEDED',
+    createdAt: row.createdAt,
+    code: row.refusal && presentedCode(operation, row.refusal.code),
+    result: row.result?.type && row.result.row ? { type: row.result.type, row: row.result.row } : null,
+  };
+}
+
+/** Returns the code that the caller got, from the one that the database gave. */
+function presentedCode(operation: Operation, code: PlanRefusal['code']): RefusalCode {
+  if (code === 'ACCOUNT_EXISTS') return 'CONFLICT';
+  const decides = operation === 'approveTransaction' || operation === 'rejectTransaction';
+  return decides && code === 'CONFLICT' ? 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' : code;
+}

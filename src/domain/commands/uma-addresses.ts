@@ -1,0 +1,50 @@
+import type { FieldPath } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { normalDomain } from './uma-domains.ts';
+
+/**
+ * Checks a UMA address and returns its stored form: `$local@domain`, in lower case, the domain in ASCII. The handle has at
+ * most 64 characters with its `$`.
+ * @throws Refusal INVALID_UMA_ADDRESS
+ */
+export function checkUmaAddress(address: string, path: FieldPath): string {
+  const [, name = '', written = ''] = /^\$([a-z0-9._+-]{1,63})@([^@]+)$/i.exec(address) ?? [];
+  if (!name) {
+    throw new Refusal(
+      'INVALID_UMA_ADDRESS',
+      'a UMA address has the form $name@domain, with a-z 0-9 - _ . + in the name',
+      { path, value: address },
+    );
+  }
+  const domain = normalDomain(written);
+  if (domain === undefined) {
+    throw new Refusal(
+      'INVALID_UMA_ADDRESS',
+      'a UMA address ends in a domain name such as pay.example.com: no bare host, no address of a machine, no port',
+      { path, value: address },
+    );
+  }
+  return `$${name.toLowerCase()}@${domain}`;
+}
+
+/** The path of the address of a customer in the inputs of createCustomer and updateCustomer. */
+const addressPath: FieldPath = ['umaAddress'];
+
+/**
+ * Checks the UMA address that a customer gets and returns its stored form. Its domain is the platform's own: with an address
+ * anywhere else the customer would get what is meant for others (decision 61).
+ * @param current the address that the customer has, and may have again
+ * @throws Refusal INVALID_UMA_ADDRESS
+ */
+export function checkCustomerAddress(umaDomain: string, address: string, current?: string): string {
+  const umaAddress = checkUmaAddress(address, addressPath);
+  if (umaAddress.endsWith(`@${umaDomain}`) || umaAddress === current) return umaAddress;
+  throw new Refusal(
+    'INVALID_UMA_ADDRESS',
+    `the customers of this platform have addresses in its domain, ${umaDomain}`,
+    {
+      path: addressPath,
+      value: address,
+    },
+  );
+}

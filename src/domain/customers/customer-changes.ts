@@ -1,0 +1,134 @@
+import { checkAll } from '../../core/check-all.ts';
+import { publicId } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Customer } from '../../infra/database/rows.ts';
+import { statement } from '../../infra/database/statement.ts';
+import type { Caller } from '../access/caller.ts';
+import { forCaller, visibleRow } from '../access/visible.ts';
+import { type CommandResult, type Payments, runCommand } from '../commands/command.ts';
+import { checkMetadata, type Metadata } from '../commands/metadata.ts';
+import { customerNotFound, customerUuid } from '../commands/parties.ts';
+import { checkCustomerAddress } from '../commands/uma-addresses.ts';
+import { type CustomerDetails, checkedIdentity, detailColumns, nextCheck } from './customers.ts';
+
+/** The input of updateCustomer. */
+export interface UpdateCustomer {
+  readonly customerId: string;
+  readonly umaAddress?: string | null | undefined;
+  /** The details to change; fields that are left out stay. */
+  readonly details?: CustomerDetails | null | undefined;
+  /** Replaces all that was noted. */
+  readonly metadata?: Metadata | null | undefined;
+}
+
+const at = pathsIn<UpdateCustomer>();
+
+/**
+ * Changes the details of a customer, but not its type. Where the rail checks identities, a new name is checked like
+ * that of a new customer.
+ * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
+ *   IDEMPOTENCY_MISMATCH
+ */
+export function updateCustomer(
+  payments: Payments,
+  caller: Caller,
+  input: UpdateCustomer,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Customer>> {
+  return runCommand(payments, caller, {
+    operation: 'updateCustomer',
+    nullClears: true,
+    type: 'Customer',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      const { customer, umaDomain } = await readCustomer(payments, caller, input.customerId);
+      const details = input.details ?? undefined;
+      if (details && details.customerType !== customer.customerType) {
+        throw new Refusal(
+          'INVALID_INPUT',
+          `the customer is a ${customer.customerType}: its type cannot change`,
+          at('details'),
+        );
+      }
+      const [columns, umaAddress, metadata] = checkAll(
+        () => (details ? detailColumns(details) : {}),
+        () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
+        () => checkMetadata(caller, input.metadata, at('metadata')),
+      );
+      const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
+      const { id: customerId, customerType } = customer;
+      const identity = { customerId, customerType, name: columns.name ?? null, attempts: 0 };
+      const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
+      const set = {
+        ...columns,
+        // A name that another request gives meanwhile has an identity check of its own, which this one has not made.
+        ...(columns.name === customer.name && { name: undefined }),
+        ...(umaAddress && { umaAddress }),
+        ...(checked && { kycStatus: checked.status }),
+        ...(metadata !== undefined && { metadata }),
+      };
+      if (Object.keys(set).length > 0) {
+        return {
+          ...(checked && { insert: { identity_check: [nextCheck(customerId, checked)] } }),
+          customers: [{ id: customerId, set }],
+          result: customerId,
+        };
+      }
+      // Nothing changes: no version, no event. For a deleted customer this is refused nevertheless.
+      if (customer.isDeleted)
+        throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', {
+          path: at('customerId'),
+          existingId: publicId('Customer', customer.id),
+        });
+      return { result: customer.id };
+    },
+    paths: { UMA_ADDRESS_EXISTS: at('umaAddress'), CUSTOMER_DELETED: at('customerId') },
+  });
+}
+
+/**
+ * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history stays, it moves no
+ * money any more, and its UMA address is free again. The client tokens of the customer, its quotes and its transactions
+ * end.
+ * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with what is left),
+ *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
+ */
+export function deleteCustomer(
+  payments: Payments,
+  caller: Caller,
+  customerId: string,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Customer>> {
+  return runCommand(payments, caller, {
+    operation: 'deleteCustomer',
+    type: 'Customer',
+    input: { customerId },
+    idempotencyKey,
+    plan: async () => {
+      const { id } = (await readCustomer(payments, caller, customerId)).customer;
+      return { customers: [{ id, set: { isDeleted: true } }], result: id };
+    },
+    path: at('customerId'),
+  });
+}
+
+const customerStatement = forCaller(
+  statement<{ customer: Customer; umaDomain: string }>(
+    'customer_to_change',
+    `select to_jsonb(c) as customer, p.uma_domain from customer c join platform p on p.id = c.platform_id
+     where ${visibleRow('customer', 'c')} and c.id = $4`,
+    { customer: 'Customer' },
+  ),
+);
+
+/**
+ * Reads a customer, with the UMA domain of its platform.
+ * @throws Refusal USER_NOT_FOUND
+ */
+export async function readCustomer(payments: Payments, caller: Caller, customerId: string) {
+  const uuid = customerUuid(customerId, at('customerId'));
+  const [found] = await customerStatement(payments.database.pool, caller, uuid);
+  return found ?? customerNotFound(at('customerId'));
+}

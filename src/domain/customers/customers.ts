@@ -1,0 +1,245 @@
+import { checkAll } from '../../core/check-all.ts';
+import { checkRequiredText, checkText } from '../../core/checks.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Customer } from '../../infra/database/rows.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import type { IdentityAnswer, IdentityCheck, IdentityRequest } from '../../rails/identity-request.ts';
+import type { Caller } from '../access/caller.ts';
+import { newInternalAccounts } from '../accounts/internal-accounts.ts';
+import { type CommandResult, connectedRail, type Payments, runCommand } from '../commands/command.ts';
+import { checkMetadata, type Metadata } from '../commands/metadata.ts';
+import { type Address, checkAddress, checkCountry, checkDay } from '../commands/people.ts';
+import { checkCustomerAddress } from '../commands/uma-addresses.ts';
+import { wholeMs } from '../orders/orders.ts';
+import { neededOf } from '../orders/rail-answer.ts';
+
+/** A person who owns or controls a company. */
+export interface BeneficialOwner {
+  readonly fullName: string;
+  readonly individualType: string;
+  readonly emailAddress?: string | null | undefined;
+  readonly phoneNumber?: string | null | undefined;
+  readonly taxId?: string | null | undefined;
+  readonly birthDate?: string | null | undefined;
+  readonly nationality?: string | null | undefined;
+  readonly address?: Address | null | undefined;
+  readonly percentageOwnership?: number | null | undefined;
+  readonly title?: string | null | undefined;
+}
+
+/** The details of a customer, by its type. */
+export type CustomerDetails =
+  | {
+      readonly customerType: 'INDIVIDUAL';
+      readonly fullName?: string | null | undefined;
+      /** YYYY-MM-DD. */
+      readonly birthDate?: string | null | undefined;
+      readonly nationality?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    }
+  | {
+      readonly customerType: 'BUSINESS';
+      /** Required for a new customer. */
+      readonly legalName?: string | null | undefined;
+      readonly registrationNumber?: string | null | undefined;
+      readonly taxId?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+      readonly beneficialOwners?: readonly BeneficialOwner[] | null | undefined;
+    };
+
+/** The input of createCustomer. */
+export interface CreateCustomer {
+  readonly platformCustomerId: string;
+  readonly umaAddress?: string | null | undefined;
+  readonly details: CustomerDetails;
+  readonly metadata?: Metadata | null | undefined;
+}
+
+const at = pathsIn<CreateCustomer>();
+
+const profileStatement = statement<{ umaDomain: string; currencies: string[]; ids: string[] }>(
+  'platform_profile',
+  `select uma_domain, currencies, array(select uuid_v7() from generate_series(0, cardinality(currencies))) as ids
+   from platform where id = $1`,
+);
+
+/**
+ * Reads what new customers of a platform get: its UMA domain and currencies, with an id for the customer and each
+ * account.
+ */
+export async function readProfile(on: Queryable, platformId: string) {
+  const [profile] = await profileStatement(on, platformId);
+  if (!profile) throw new Error(`no platform ${platformId}`);
+  return profile;
+}
+
+/**
+ * Creates a customer with one internal account per currency of the platform (specification 2.8).
+ * @throws Refusal INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS, IDEMPOTENCY_MISMATCH
+ */
+export function createCustomer(
+  payments: Payments,
+  caller: Caller,
+  input: CreateCustomer,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Customer>> {
+  return runCommand(payments, caller, {
+    operation: 'createCustomer',
+    type: 'Customer',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      const profile = await readProfile(payments.database.pool, caller.platformId);
+      const [id, ...accountIds] = profile.ids;
+      if (id === undefined) throw new Error('the profile has no ids');
+      const [, details, umaAddress, metadata = null] = checkAll(
+        () => checkRequiredText(input.platformCustomerId, at('platformCustomerId')),
+        () => detailColumns(withName(input.details)),
+        () =>
+          input.umaAddress
+            ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
+            : `$${id.slice(-12)}@${profile.umaDomain}`,
+        () => checkMetadata(caller, input.metadata, at('metadata')),
+      );
+      const owner = { platformId: caller.platformId, customerId: id };
+      const { customerType } = input.details;
+      const identity = { customerId: id, customerType, name: details.name ?? null, attempts: 0 };
+      const checked = await checkedIdentity(payments, caller, identity);
+      return {
+        insert: {
+          customer: [
+            {
+              platformId: caller.platformId,
+              id,
+              platformCustomerId: input.platformCustomerId,
+              customerType,
+              umaAddress,
+              kycStatus: checked?.status ?? 'PENDING_REVIEW',
+              isDeleted: false,
+              beneficialOwners: [],
+              metadata,
+              ...details,
+            },
+          ],
+          account: await neededOf(
+            payments,
+            newInternalAccounts(payments, caller, owner, profile.currencies, accountIds),
+          ),
+          ...(checked && checked.checkInMs !== undefined && { identity_check: [nextCheck(id, checked)] }),
+        },
+        result: id,
+      };
+    },
+    paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
+  });
+}
+
+/** Returns the details of a new customer. A business must have a name, so one without a name gets an empty one, which is refused. */
+function withName(details: CustomerDetails): CustomerDetails {
+  return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
+}
+
+/**
+ * Checks the details of a customer, all of them, and returns their columns. Only given details have a column, so this serves new and
+ * changed customers. A null makes the column empty.
+ * @throws Refusal INVALID_INPUT
+ */
+export function detailColumns(details: CustomerDetails): Partial<DetailColumns> {
+  checkDetails(details);
+  const address = details.address && { ...details.address };
+  if (details.customerType === 'INDIVIDUAL') {
+    const birthDate = details.birthDate && new Date(details.birthDate);
+    return definedColumns({ name: details.fullName, birthDate, nationality: details.nationality, address });
+  }
+  const owners = details.beneficialOwners === null ? [] : details.beneficialOwners;
+  return definedColumns({
+    name: details.legalName,
+    registrationNumber: details.registrationNumber,
+    taxId: details.taxId,
+    address,
+    beneficialOwners: owners?.map((owner) => ({ ...owner, address: owner.address ? { ...owner.address } : null })),
+  });
+}
+
+function checkDetails(details: CustomerDetails): void {
+  if (details.customerType === 'INDIVIDUAL') {
+    checkAll(
+      () => checkText(details.fullName, at('details', 'fullName'), 200),
+      () => checkDay(details.birthDate, at('details', 'birthDate')),
+      () => checkCountry(details.nationality, at('details', 'nationality')),
+      () => checkAddress(details.address, at('details', 'address')),
+    );
+    return;
+  }
+  const { legalName, beneficialOwners } = details;
+  checkAll(
+    () => legalName !== undefined && checkRequiredText(legalName ?? '', at('details', 'legalName')),
+    () => checkText(details.registrationNumber, at('details', 'registrationNumber'), 100),
+    () => checkText(details.taxId, at('details', 'taxId'), 100),
+    () => checkAddress(details.address, at('details', 'address')),
+    ...(beneficialOwners ?? []).map(
+      (owner, position) => () => checkOwner(owner, at('details', 'beneficialOwners', position)),
+    ),
+  );
+}
+
+type DetailColumns = Pick<
+  Customer,
+  'name' | 'birthDate' | 'nationality' | 'registrationNumber' | 'taxId' | 'address' | 'beneficialOwners'
+>;
+
+/** Returns the columns without those that are undefined. */
+function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): Partial<DetailColumns> {
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}
+
+function checkOwner(owner: BeneficialOwner, path: FieldPath): void {
+  checkAll(
+    () => checkRequiredText(owner.fullName, [...path, 'fullName']),
+    () => checkDay(owner.birthDate, [...path, 'birthDate']),
+    () => checkCountry(owner.nationality, [...path, 'nationality']),
+    () => checkAddress(owner.address, [...path, 'address']),
+    () => checkText(owner.title, [...path, 'title'], 100),
+    () => checkText(owner.taxId, [...path, 'taxId'], 100),
+    () => checkText(owner.emailAddress, [...path, 'emailAddress'], 320),
+    () => checkPhoneNumber(owner.phoneNumber, [...path, 'phoneNumber']),
+    () => checkShare(owner.percentageOwnership, [...path, 'percentageOwnership']),
+  );
+}
+
+function checkPhoneNumber(phoneNumber: string | null | undefined, path: FieldPath): void {
+  if (phoneNumber && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
+    throw new Refusal('INVALID_INPUT', 'a phone number has E.164 form, such as +14155550123', path);
+  }
+}
+
+function checkShare(share: number | null | undefined, path: FieldPath): void {
+  if (share !== null && share !== undefined && (share < 0 || share > 100)) {
+    throw new Refusal('INVALID_INPUT', 'a share must lie between 0 and 100 percent', path);
+  }
+}
+
+/**
+ * Returns the result of the identity check of a new customer, or of one with a new name, by its rail; undefined where the
+ * rail checks no identities.
+ * @throws Refusal SERVICE_UNAVAILABLE
+ */
+export async function checkedIdentity(
+  payments: Payments,
+  caller: Caller,
+  customer: IdentityRequest,
+): Promise<IdentityCheck | undefined> {
+  const rail = connectedRail(payments, caller);
+  return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
+}
+
+/** Returns the answer of a rail with when it checks again. */
+export function checkOf(answer: IdentityAnswer): IdentityCheck {
+  return typeof answer === 'string' ? { status: answer } : answer;
+}
+
+/** Returns when a customer is checked again, for a plan; null where the answer was final. */
+export function nextCheck(customerId: string, { checkInMs }: IdentityCheck) {
+  return { customerId, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) };
+}

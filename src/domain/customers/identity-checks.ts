@@ -1,0 +1,97 @@
+import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../infra/database/leases.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
+import type { Customer } from '../../infra/database/rows.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { inTransaction } from '../../infra/database/transaction.ts';
+import type { IdentityCheck } from '../../rails/identity-request.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
+import { commitPlanOn } from '../ledger/commit.ts';
+import { wholeMs } from '../orders/orders.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+import { checkOf } from './customers.ts';
+
+/** Identity checks that were not final: the rail is asked again, at the time that it named or when its webhook says so. */
+
+interface DueCheck extends Lease {
+  readonly customer: Customer;
+  readonly attempts: number;
+}
+
+const checks: LeasedTable = { table: 'identity_check', rows: 'identity_checks', key: ['customer_id', 'uuid'] };
+
+export const leaseIdentityChecks = leasing<DueCheck>(
+  checks,
+  {
+    reads: 'l.customer_id, l.attempts, to_jsonb(c) as customer',
+    joins: 'join customer c on c.platform_id = l.platform_id and c.id = l.customer_id',
+  },
+  { customer: 'Customer' },
+);
+
+const postpone = postponing(checks);
+
+/** Locks the customer, as commands do that change its name: they decide its check anew. */
+const lockStatement = statement<{ isDeleted: boolean }>(
+  'lock_checked_customer',
+  'select is_deleted from customer where platform_id = $1 and id = $2 for no key update',
+);
+
+const endStatement = statement<{ customerId: string }>(
+  'end_identity_check',
+  'delete from identity_check where platform_id = $1 and customer_id = $2 and due_at = $3::timestamptz returning customer_id',
+);
+
+const wakeStatement = statement<object>(
+  'wake_identity_check',
+  `insert into identity_check (platform_id, customer_id, due_at)
+   select platform_id, id, clock_ms() from customer where platform_id = $1 and id = $2 and not is_deleted
+   on conflict (platform_id, customer_id) do update set due_at = excluded.due_at`,
+);
+
+/**
+ * Checks the identities of up to `limit` customers that are due again with their rails, and commits what they say. One whose
+ * name has changed meanwhile, or that a webhook has made due, is checked anew.
+ * @returns how many there were
+ */
+export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {
+  return workOnDue(payments, limit, {
+    ...{ lease: leaseIdentityChecks, postpone, failure: 'an identity could not be checked' },
+    about: ({ customer }) => ({ customer: customer.id }),
+    work: (due) => check(payments, due),
+  });
+}
+
+async function check(payments: Payments, due: DueCheck): Promise<void> {
+  const { platformId, customer, attempts } = due;
+  const rail = connectedRail(payments, due);
+  if (!rail?.checkIdentity) throw new Error(`the rail of the platform ${platformId} checks no identities`);
+  const { id: customerId, customerType, name } = customer;
+  const answer = checkOf(await railAnswer(rail.checkIdentity({ customerId, customerType, name, attempts })));
+  await retryLostRaces(() =>
+    inTransaction(payments.database, async ({ client }) => {
+      const [locked] = await lockStatement(client, platformId, customerId);
+      if (!(await isOurs(client, due, locked?.isDeleted ? undefined : answer.checkInMs))) return;
+      if (locked?.isDeleted !== false || answer.status === customer.kycStatus) return;
+      await commitStatus(client, due, answer);
+    }),
+  );
+}
+
+/** Ends the lease: with the time of the next check, or without one. Returns false where somebody else has it meanwhile. */
+async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | undefined): Promise<boolean> {
+  const { platformId, customer, leasedUntil } = due;
+  if (checkInMs === undefined) return (await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;
+  const [dueAt] = await postpone(client, [{ lease: due, dueInMs: wholeMs(checkInMs) }]);
+  return dueAt !== undefined;
+}
+
+async function commitStatus(client: Queryable, { platformId, customer }: DueCheck, { status }: IdentityCheck) {
+  const plan = { customers: [{ id: customer.id, set: { kycStatus: status } }] };
+  const outcome = await commitPlanOn(client, platformId, plan);
+  if (outcome.kind !== 'done') throw new Error(`the identity of customer ${customer.id} could not be written`);
+}
+
+/** Makes the check of a customer due now, also of one whose last answer was final: its provider has news of it. */
+export async function wakeIdentityCheck(on: Queryable, platformId: string, customerId: string): Promise<void> {
+  await wakeStatement(on, platformId, customerId);
+}

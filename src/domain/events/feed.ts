@@ -1,0 +1,236 @@
+import type { Logger } from 'pino';
+import type { Database } from '../../infra/database/database.ts';
+import type { Event } from '../../infra/database/generated/client/client.ts';
+import { ReferredRows } from '../../infra/database/referred-rows.ts';
+import { Channel } from './channel.ts';
+import { EventsUndone, type FeedPosition } from './cursor.ts';
+import { dispatch, type Hub, newHub, position } from './hub.ts';
+import { FeedListener, type Head } from './listener.ts';
+import { FeedReads } from './reads.ts';
+import { RecentEvents, RecentMemory } from './recent.ts';
+import { Replays } from './replays.ts';
+import { PreviousEvents } from './row-events.ts';
+import type { EventFilter, Subscriber } from './subscribers.ts';
+
+/** How many events a subscriber may fall behind before it is dropped. */
+const maxBacklog = 1_000;
+/** How often the feed polls for new events: notifications are only hints. */
+const pollMs = 1_000;
+
+/**
+ * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first catches
+ * up from the database, and gets live events when it has reached the hub's position.
+ */
+export class Feed {
+  /** The events before those that followers of lists look at. */
+  readonly previous: PreviousEvents;
+  /** The rows that filters of followed lists refer to. */
+  readonly referred: ReferredRows;
+  readonly #log: Logger;
+  readonly #listener: FeedListener;
+  readonly #reads: FeedReads;
+  readonly #hubs = new Map<string, Hub>();
+  readonly #opening = new Map<string, Promise<Hub>>();
+  readonly #memory = new RecentMemory();
+  readonly #replays: Replays;
+  readonly #waiters = new Set<() => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(database: Database, log: Logger) {
+    this.#log = log;
+    this.#listener = new FeedListener(database, log, (heads) => this.#announced(heads));
+    this.#reads = new FeedReads(database);
+    this.#replays = new Replays(this.#reads);
+    this.previous = new PreviousEvents(database.pool);
+    this.referred = new ReferredRows(database);
+  }
+
+  /** Starts to listen for notifications, and to poll every second. */
+  async open(): Promise<void> {
+    await this.#listener.open();
+    this.#timer = setInterval(() => this.#poll(), pollMs).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    for (const hub of this.#hubs.values()) for (const subscriber of hub.subscribers) subscriber.channel.end();
+    await this.#listener.close();
+    await this.#reads.close();
+  }
+
+  /** The number of subscriptions that are open in this process. */
+  get subscriptions(): number {
+    let count = 0;
+    for (const hub of this.#hubs.values()) count += hub.subscribers.size;
+    return count;
+  }
+
+  /** Whether it listens for notifications; else it polls. */
+  get listening(): boolean {
+    return this.#listener.listening;
+  }
+
+  /** The number of events that are known and not dispatched here yet: the most of any platform. */
+  get lag(): number {
+    let most = 0n;
+    for (const { head, target } of this.#hubs.values()) if (target - head > most) most = target - head;
+    return Number(most);
+  }
+
+  /**
+   * Subscribes to the events after the sequence `after` that the filter wants, the stored ones and then the live ones,
+   * until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
+   * @param onDrop called when the reader is dropped: the reader itself may be stuck
+   */
+  async subscribe(
+    platformId: string,
+    after: bigint,
+    filter: EventFilter,
+    onDrop?: () => void,
+  ): Promise<Channel<Event>> {
+    const hub = this.#hubs.get(platformId) ?? (await this.#openHub(platformId));
+    const release = () => {
+      hub.subscribers.delete(subscriber);
+      hub.live.delete(subscriber);
+      if (hub.subscribers.size === 0) this.#closeHub(hub);
+    };
+    const channel = new Channel<Event>(maxBacklog, release, onDrop);
+    const subscriber: Subscriber = { filter, channel, position: after };
+    this.#hubs.set(platformId, hub);
+    hub.subscribers.add(subscriber);
+    this.#replays.catchUp(hub, subscriber).catch((error: unknown) => {
+      if (channel.ended) return;
+      this.#log.error({ err: error }, 'a subscriber could not catch up and was dropped');
+      channel.fail(error);
+      onDrop?.();
+    });
+    return channel;
+  }
+
+  /**
+   * Says whether memory shows that all events after a position of the feed are from after `time`. False where only the
+   * database knows.
+   */
+  isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
+    const hub = this.#hubs.get(platformId);
+    if (!hub) return false;
+    if (sequence === hub.head) return epoch === hub.epoch;
+    const [event, next] = [hub.recent.at(sequence), hub.recent.at(sequence + 1n)];
+    return event?.epoch === epoch && next !== undefined && next.occurredAt > time;
+  }
+
+  /** How many events of the feed this process has read from the database: live ones, and those that were replayed. */
+  get eventsRead(): Readonly<Record<'live' | 'replay', number>> {
+    return this.#reads.count;
+  }
+
+  /** Waits until any feed has a new event, or `ms` milliseconds have passed. */
+  async waitForChange(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#waiters.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#waiters.add(done);
+    });
+  }
+
+  /** Opens a platform's hub, once for all subscribers that come meanwhile. */
+  async #openHub(platformId: string): Promise<Hub> {
+    const opening =
+      this.#opening.get(platformId) ??
+      this.#reads
+        .head(platformId)
+        .then((head) => newHub(platformId, head, new RecentEvents(this.#memory)))
+        .finally(() => this.#opening.delete(platformId));
+    this.#opening.set(platformId, opening);
+    const opened = await opening;
+    // Another subscriber may have opened it, ended, and been followed by one with a newer hub.
+    return this.#hubs.get(platformId) ?? opened;
+  }
+
+  #closeHub(hub: Hub): void {
+    this.#hubs.delete(hub.platformId);
+    hub.recent.clear();
+  }
+
+  /** Reads the new events of a platform and dispatches them. One read at a time, so the order is the feed's. */
+  #read(platformId: string, hub: Hub): void {
+    hub.reading ??= this.#readToTarget(platformId, hub)
+      .catch((error: unknown) => this.#log.error({ err: error }, 'the feed could not be read; trying again'))
+      .finally(() => {
+        hub.reading = undefined;
+      });
+  }
+
+  async #readToTarget(platformId: string, hub: Hub): Promise<void> {
+    while (hub.head < hub.target && hub.subscribers.size > 0) {
+      const events = await this.#reads.live(platformId, hub.head, hub.target);
+      for (const event of events) {
+        if (event.epoch !== hub.epoch && !(await this.#continues(hub))) return;
+        dispatch(hub, event);
+      }
+      if (events.length === 0) return;
+    }
+  }
+
+  /**
+   * Says whether the feed goes on after what was dispatched here, in a new epoch. Where it does not, the database was restored to
+   * an earlier moment, and the hub is abandoned.
+   */
+  async #continues(hub: Hub): Promise<boolean> {
+    const continues = await this.#reads.has(hub.platformId, position(hub));
+    if (!continues) this.#abandon(hub);
+    return continues;
+  }
+
+  /** Ends all subscriptions of a hub whose events have been undone. */
+  #abandon(hub: Hub): void {
+    const { platformId, subscribers } = hub;
+    this.#log.warn(
+      { platform: platformId, sequence: hub.head.toString() },
+      'the feed has gone back: subscribers are ended',
+    );
+    hub.target = hub.head;
+    this.#closeHub(hub);
+    for (const { channel } of [...subscribers]) channel.fail(new EventsUndone());
+  }
+
+  #announced(heads: readonly Head[]): void {
+    for (const { platformId, sequence } of heads) this.#announce(platformId, sequence);
+    for (const wake of this.#waiters) wake();
+  }
+
+  #announce(platformId: string, sequence: bigint): void {
+    const hub = this.#hubs.get(platformId);
+    if (!hub) return;
+    if (sequence > hub.target) hub.target = sequence;
+    if (hub.head < hub.target) this.#read(platformId, hub);
+  }
+
+  #poll(): void {
+    if (this.#closed) return;
+    this.#listener.renew();
+    let isCounted = false;
+    for (const [platformId, hub] of this.#hubs) {
+      const before = hub.head;
+      this.#reads
+        .head(platformId)
+        .then(({ sequence, epoch }) => {
+          // The end of a feed goes back only with the whole database.
+          const isUndone = sequence < before || (sequence === before && before === hub.head && epoch !== hub.epoch);
+          if (isUndone) return this.#abandon(hub);
+          if (!isCounted && sequence > hub.target) {
+            isCounted = true;
+            this.#listener.missed();
+          }
+          return this.#announce(platformId, sequence);
+        })
+        .catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { Database } from '../../infra/database/database.ts';
+import type { Event } from '../../infra/database/generated/client/client.ts';
+import type { Feed } from './feed.ts';
+import { type FollowedNoun, latestEventsOf } from './row-events.ts';
+
+/** How many milliseconds to wait for a committed change that is not yet sequenced: that usually takes a few. */
+const waitMs = 2_000;
+
+/**
+ * Returns the latest events of rows of the same time, by the ids under which the feed has them, and waits until each has
+ * reached its version. One that does not in time (no sequencer runs) is missing.
+ */
+export async function latestEvents(
+  database: Pick<Database, 'pool'>,
+  feed: Feed,
+  platformId: string,
+  noun: FollowedNoun,
+  versions: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, Event>> {
+  const hasReached = ([id, version]: [string, number], found: ReadonlyMap<string, Event>) =>
+    (found.get(id)?.version ?? 0) >= version;
+  const found = await readUntil(
+    feed,
+    (events) => [...versions].every((wanted) => hasReached(wanted, events)),
+    () => latestEventsOf(database.pool, platformId, noun, [...versions.keys()]),
+  );
+  return new Map([...found].filter(([id]) => hasReached([id, versions.get(id) ?? 0], found)));
+}
+
+/** Reads events, again after each change of the feed, until `isComplete` accepts them or time is up. */
+async function readUntil<Found>(
+  feed: Feed,
+  isComplete: (found: Found) => boolean,
+  read: () => Promise<Found>,
+): Promise<Found> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const found = await read();
+    const leftMs = deadline - Date.now();
+    if (isComplete(found) || leftMs <= 0) return found;
+    await feed.waitForChange(Math.min(leftMs, 50));
+  }
+}

@@ -1,0 +1,43 @@
+import type { Event } from '../../infra/database/generated/client/client.ts';
+import type { FeedPosition } from './cursor.ts';
+import type { RecentEvents } from './recent.ts';
+import { type Subscriber, SubscriberIndex } from './subscribers.ts';
+
+/** One platform's feed in this process: read once, and dispatched to all subscribers. */
+export interface Hub {
+  readonly platformId: string;
+  readonly subscribers: Set<Subscriber>;
+  /** The subscribers that have caught up, indexed by subject: an event costs as much as it has readers. */
+  readonly live: SubscriberIndex;
+  readonly recent: RecentEvents;
+  /** The read of the newest events, once for all. */
+  filling?: Promise<void>;
+  /** The last sequence that was dispatched here. */
+  head: bigint;
+  /** The epoch of the event with that sequence. */
+  epoch: number | null;
+  /** The last sequence known to exist. */
+  target: bigint;
+  reading: Promise<void> | undefined;
+}
+
+/** Returns a hub that goes on after a position of the feed. */
+export function newHub(platformId: string, { sequence, epoch }: FeedPosition, recent: RecentEvents): Hub {
+  return {
+    ...{ platformId, recent },
+    ...{ head: sequence, epoch, target: sequence, reading: undefined },
+    subscribers: new Set<Subscriber>(),
+    live: new SubscriberIndex(),
+  };
+}
+
+/** Returns the position of the last event that was dispatched. */
+export const position = ({ head: sequence, epoch }: Hub): FeedPosition => ({ sequence, epoch });
+
+/** Gives the next event of the feed to the subscribers that have caught up; the others read it themselves. */
+export function dispatch(hub: Hub, event: Event): void {
+  hub.epoch = event.epoch;
+  hub.recent.add(event);
+  hub.live.dispatch(event);
+  hub.head = event.sequence;
+}

@@ -1,0 +1,103 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
+import type { Database } from '../../infra/database/database.ts';
+
+/** How many milliseconds a new listener may take to connect; then it is tried again. */
+const listenTimeoutMs = 5_000;
+/** After so many polls that find events without a notification, the listener's connection counts as lost. */
+const maxMissedPolls = 3;
+
+/** The newest number of a platform's feed. */
+export interface Head {
+  readonly platformId: string;
+  readonly sequence: bigint;
+}
+
+/** Listens for the notifications of sequencers, on a connection of its own that it renews. */
+export class FeedListener {
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #onAnnounced: (heads: readonly Head[]) => void;
+  #client: pg.Client | undefined;
+  /** The current attempt to listen. */
+  #connecting: Promise<void> | undefined;
+  /** The polls since the last notification that found something new. */
+  #missedPolls = 0;
+  #closed = false;
+
+  /** @param onAnnounced called with the platforms whose feeds have new events, once or more for each step of a sequencer */
+  constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
+    this.#database = database;
+    this.#log = log;
+    this.#onAnnounced = onAnnounced;
+  }
+
+  /** Whether it listens; else the feed polls. */
+  get listening(): boolean {
+    return this.#client !== undefined;
+  }
+
+  open(): Promise<void> {
+    this.#connecting ??= this.#listen().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  /** Counts a poll that has found events without a notification. */
+  missed(): void {
+    this.#missedPolls += 1;
+  }
+
+  /** Gives up a connection that brings no notifications, and connects again where there is none. */
+  renew(): void {
+    if (this.#closed) return;
+    if (this.#missedPolls >= maxMissedPolls) {
+      this.#missedPolls = 0;
+      // Not `end`: that would send a message and wait for a peer that does not answer.
+      this.#client?.connection.stream.destroy();
+      this.#client = undefined;
+    }
+    if (this.#client || this.#connecting) return;
+    this.open().catch((error: unknown) => this.#log.warn({ err: error }, 'the feed cannot listen and polls instead'));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#connecting?.catch(() => undefined);
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  async #listen(): Promise<void> {
+    const client = new DatabaseClient({
+      ...this.#database.connectionFor('feed'),
+      connectionTimeoutMillis: listenTimeoutMs,
+      query_timeout: listenTimeoutMs,
+    });
+    client.on('end', () => {
+      if (this.#client === client) this.#client = undefined;
+    });
+    client.on('notification', ({ payload = '' }) => {
+      this.#missedPolls = 0;
+      this.#onAnnounced(headsIn(payload));
+    });
+    try {
+      await client.connect();
+      await client.query('listen feed');
+      if (this.#closed) throw new Error('the feed was closed while it connected');
+      this.#client = client;
+    } catch (error) {
+      client.end().catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+/** Reads a notification: platforms with their newest numbers. */
+function headsIn(payload: string): Head[] {
+  return payload.split(',').map((head) => {
+    const [platformId = '', sequence = '0'] = head.split(':');
+    return { platformId, sequence: BigInt(sequence) };
+  });
+}

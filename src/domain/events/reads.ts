@@ -1,0 +1,152 @@
+import type pg from 'pg';
+import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
+import type { Database } from '../../infra/database/database.ts';
+import type { Event } from '../../infra/database/generated/client/client.ts';
+import { columnsOf } from '../../infra/database/rows.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { type FeedPosition, feedStart } from './cursor.ts';
+import { newestEvents } from './recent.ts';
+import type { EventFilter, Subject } from './subscribers.ts';
+
+/** The most events that one read returns. */
+export const pageSize = 500;
+/**
+ * The most numbers of the feed that one page of a replay covers. A replay of rare types reads past all others: without this
+ * limit one statement could read millions of rows.
+ */
+const pageSpan = 10_000;
+
+/** How many pages of replays are read at once, in this process. */
+export const replayConnections = 3;
+/** Live reads are short, and one at a time for each platform. */
+const liveConnections = 2;
+
+const columns = columnsOf('Event', 'e');
+
+const eventsAfter = `select ${columns} from event e where platform_id = $1 and sequence > $2 and sequence <= $3 order by sequence limit ${pageSize}`;
+const liveEvents = statement<Event>('live_events', eventsAfter);
+const allEvents = statement<Event>('events_after', eventsAfter);
+
+const lastEvents = statement<Event>(
+  'last_events',
+  `select ${columns} from event e where platform_id = $1 and sequence > $2::bigint - ${newestEvents} and sequence <= $2 order by sequence`,
+);
+
+const eventsOfTypes = statement<Event>(
+  'events_of_types_after',
+  `select ${columns} from event e
+   where platform_id = $1 and sequence > $2 and sequence <= $3 and type = any($4::event_type[]) order by sequence limit ${pageSize}`,
+);
+
+const eventsOf = (of: Subject['of']) =>
+  statement<Event>(
+    `events_of_${of}_after`,
+    // For each id by itself: that many rows of the index are read, however many the others have.
+    `select ${columns} from unnest($4::uuid[]) s(id) cross join lateral (
+       select * from event e
+       where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = s.id
+         and ($5::event_type[] is null or type = any($5)) order by sequence limit ${pageSize}
+     ) e order by e.sequence limit ${pageSize}`,
+  );
+const eventsOfSubject = {
+  customer: eventsOf('customer'),
+  transaction: eventsOf('transaction'),
+  account: eventsOf('account'),
+};
+
+const headStatement = statement<FeedPosition>(
+  'feed_head',
+  'select sequence, epoch from feed_head where platform_id = $1',
+);
+
+/** Returns the end of a platform's feed: the position of its last event. */
+export async function feedHead({ pool }: Pick<Database, 'pool'>, platformId: string): Promise<FeedPosition> {
+  const [row] = await asPlatform(platformId, () => headStatement(pool, platformId));
+  return row ?? feedStart;
+}
+
+const hasPositionStatement = statement<{ found: boolean }>(
+  'has_position',
+  `select exists (select from event
+     where platform_id = $1 and sequence = $2 and epoch is not distinct from $3::int) as found`,
+);
+
+/** Says whether a position is in a platform's feed. It is not where a restore of the database has undone its event. */
+export async function hasPosition(
+  on: Queryable,
+  platformId: string,
+  { sequence, epoch }: FeedPosition,
+): Promise<boolean> {
+  if (sequence === feedStart.sequence) return epoch === feedStart.epoch;
+  const [row] = await asPlatform(platformId, () => hasPositionStatement(on, platformId, sequence.toString(), epoch));
+  return row?.found ?? false;
+}
+
+/** Some events of a replay. */
+export interface Page {
+  readonly events: readonly Event[];
+  /** The sequence up to which no wanted event is missing. */
+  readonly upTo: bigint;
+}
+
+/**
+ * The feed's reads, on connections of their own: a live read never waits for a replay or a request, and requests never wait
+ * for replays.
+ */
+export class FeedReads {
+  /** How many events were read from the database since the start, by what for. */
+  readonly count = { live: 0, replay: 0 };
+  readonly #live: pg.Pool;
+  readonly #replays: pg.Pool;
+
+  constructor(database: Pick<Database, 'openPool'>) {
+    this.#live = database.openPool('feed-live', liveConnections);
+    this.#replays = database.openPool('feed-replay', replayConnections);
+  }
+
+  /** Returns the end of a platform's feed. */
+  head(platformId: string): Promise<FeedPosition> {
+    return feedHead({ pool: this.#live }, platformId);
+  }
+
+  /** Says whether a position is in a platform's feed. */
+  has(platformId: string, position: FeedPosition): Promise<boolean> {
+    return hasPosition(this.#live, platformId, position);
+  }
+
+  /** Reads the next live events, at most `pageSize`. */
+  async live(platformId: string, after: bigint, upTo: bigint): Promise<Event[]> {
+    const events = await asPlatform(platformId, () =>
+      liveEvents(this.#live, platformId, after.toString(), upTo.toString()),
+    );
+    this.count.live += events.length;
+    return events;
+  }
+
+  /** Reads the newest events up to a position of the feed, without a gap. */
+  async newest(platformId: string, upTo: bigint): Promise<Event[]> {
+    const events = await asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo.toString()));
+    this.count.replay += events.length;
+    return events;
+  }
+
+  /** Reads a page of a replay: the next events of the filter's subject and types, which are all that it wants or more. */
+  async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
+    // A subject's events have an index, which knows where they are. Types have none.
+    const spanEnd = after + BigInt(pageSpan);
+    const to = !subject && types && spanEnd < end ? spanEnd : end;
+    const range = [platformId, after.toString(), to.toString()];
+    const events = await asPlatform(platformId, () => {
+      if (subject) return eventsOfSubject[subject.of](this.#replays, ...range, subject.ids, types ?? null);
+      return types ? eventsOfTypes(this.#replays, ...range, types) : allEvents(this.#replays, ...range);
+    });
+    this.count.replay += events.length;
+    const last = events.at(-1);
+    // A short page was the last one of its range.
+    return { events, upTo: last && events.length === pageSize ? last.sequence : to };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#live.end(), this.#replays.end()]);
+  }
+}

@@ -1,0 +1,88 @@
+import type { Event } from '../../infra/database/generated/client/client.ts';
+
+/** The most events of one platform that stay in memory. */
+export const newestEvents = 2_000;
+/** The most bytes that the events of all platforms together may have, as JSON. As objects they take two to four times as many. */
+const maxBytes = 32 * 1024 * 1024;
+
+/** The memory that all platforms' recent events share. */
+export class RecentMemory {
+  readonly limit: number;
+  used = 0;
+
+  constructor(limit = maxBytes) {
+    this.limit = limit;
+  }
+}
+
+/**
+ * The newest events of a platform's feed in memory, without a gap, for readers that were away for a short time: when many
+ * reconnect at once, they read nothing from the database. `clear` gives its memory back.
+ */
+export class RecentEvents {
+  readonly #memory: RecentMemory;
+  #events: Event[] = [];
+  #sizes: number[] = [];
+  /** The place of the oldest event in the arrays, where the older ones have not been cut off yet. */
+  #start = 0;
+
+  constructor(memory: RecentMemory) {
+    this.#memory = memory;
+  }
+
+  /** Adds the next event of the feed. One that does not follow the last one replaces all before it. */
+  add(event: Event): void {
+    const last = this.#events.at(-1);
+    if (last && event.sequence !== last.sequence + 1n) this.clear();
+    const size = JSON.stringify(event.snapshot).length;
+    while (this.#count > 0 && (this.#count >= newestEvents || this.#memory.used + size > this.#memory.limit))
+      this.#drop();
+    if (this.#memory.used + size > this.#memory.limit) return;
+    this.#events.push(event);
+    this.#sizes.push(size);
+    this.#memory.used += size;
+  }
+
+  /** Adds older events, read from the database, before those in memory. */
+  fill(older: readonly Event[]): void {
+    const events = this.#events.slice(this.#start);
+    const [first] = events;
+    this.clear();
+    for (const event of older) if (!first || event.sequence < first.sequence) this.add(event);
+    for (const event of events) this.add(event);
+  }
+
+  /** Returns the event with this sequence; undefined where it is not in memory. */
+  at(sequence: bigint): Event | undefined {
+    const first = this.#events[this.#start];
+    return first && sequence >= first.sequence
+      ? this.#events[this.#start + Number(sequence - first.sequence)]
+      : undefined;
+  }
+
+  /** Returns up to `limit` events after a sequence; undefined where the first of them is not in memory. */
+  after(sequence: bigint, limit: number): readonly Event[] | undefined {
+    const first = this.at(sequence + 1n);
+    if (!first) return undefined;
+    const from = this.#start + Number(first.sequence - (this.#events[this.#start]?.sequence ?? 0n));
+    return this.#events.slice(from, from + limit);
+  }
+
+  clear(): void {
+    while (this.#count > 0) this.#drop();
+  }
+
+  get #count(): number {
+    return this.#events.length - this.#start;
+  }
+
+  #drop(): void {
+    this.#memory.used -= this.#sizes[this.#start] ?? 0;
+    this.#start += 1;
+    // Cutting the arrays copies them: seldom, so that each event is copied about once.
+    if (this.#start < newestEvents && this.#count > 0) return;
+    this.#events = this.#events.slice(this.#start);
+    this.#sizes = this.#sizes.slice(this.#start);
+    this.#start = 0;
+  }
+}

@@ -1,0 +1,76 @@
+import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
+import { Slots } from '../../core/slots.ts';
+import type { Hub } from './hub.ts';
+import { type FeedReads, type Page, pageSize, replayConnections } from './reads.ts';
+import { newestEvents } from './recent.ts';
+import { offer, type Subscriber } from './subscribers.ts';
+
+/** How many events a replay delivers before it lets the process do other work. */
+const portion = 25;
+/** How many milliseconds a reader may take for a page before the next replay gets its turn. */
+const turnMs = 100;
+
+/** Replays the feed to subscribers that are behind it, a page each in turn, so that live events and requests never wait for them. */
+export class Replays {
+  readonly #reads: FeedReads;
+  readonly #turns = new Slots(replayConnections);
+
+  constructor(reads: FeedReads) {
+    this.#reads = reads;
+  }
+
+  /** Brings a subscriber to the hub's position, and makes it a live one. */
+  async catchUp(hub: Hub, subscriber: Subscriber): Promise<void> {
+    const { channel } = subscriber;
+    while (subscriber.position < hub.head && !channel.ended) {
+      await this.#turns.run(async () => {
+        if (!channel.ended) await deliver(await this.#nextPage(hub, subscriber), subscriber);
+      });
+      await channel.drained();
+    }
+    // No `await` since its position was compared with the hub's: the next event that the hub dispatches is its next one.
+    if (!channel.ended) hub.live.add(subscriber);
+  }
+
+  /** Reads the next page, in memory where it is there. */
+  async #nextPage(hub: Hub, { position, filter }: Subscriber): Promise<Page> {
+    const { platformId, head } = hub;
+    if (this.#turns.isFull && head - position <= newestEvents) await this.#fill(hub);
+    const events = hub.recent.after(position, pageSize);
+    const last = events?.at(-1);
+    return events && last ? { events, upTo: last.sequence } : this.#reads.page(platformId, position, head, filter);
+  }
+
+  /**
+   * Reads the newest events into memory, once for all that queue: those that were away for a short time read no page of
+   * their own.
+   */
+  async #fill(hub: Hub): Promise<void> {
+    hub.filling ??= this.#reads.newest(hub.platformId, hub.head).then(
+      (events) => hub.recent.fill(events),
+      () => {
+        // Each reads its own page then.
+        delete hub.filling;
+      },
+    );
+    await hub.filling;
+  }
+}
+
+/** Offers a page to a subscriber, in portions. A reader that takes them slowly is not waited for. */
+async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<void> {
+  const { channel } = subscriber;
+  const patience = delay(turnMs, undefined, { ref: false });
+  let offered = 0;
+  for (const event of events) {
+    if (channel.ended) return;
+    if (!offer(subscriber, event)) continue;
+    offered += 1;
+    if (offered % portion > 0) continue;
+    await Promise.race([channel.drained(), patience]);
+    // Reading from a queue gives way to nothing else: neither to live events nor to requests.
+    await nextRound();
+  }
+  await Promise.race([channel.drained(), patience]);
+  if (upTo > subscriber.position) subscriber.position = upTo;
+}

@@ -1,0 +1,128 @@
+import DataLoader from 'dataloader';
+import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
+import type { Event, EventType } from '../../infra/database/generated/client/client.ts';
+import { columnsOf } from '../../infra/database/rows.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import type { Subject } from './subscribers.ts';
+
+/** The events of one row: each of its versions has exactly one. */
+
+/** The nouns whose every change is in the feed. */
+export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
+
+/** How the events of a noun's rows are found: by an id that the feed has an index on, and by their types. */
+export const eventsOfNoun = {
+  Transaction: { of: 'transaction', types: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] },
+  // A quote has one transaction.
+  Quote: { of: 'transaction', types: ['QUOTE_STATUS'] },
+  Account: { of: 'account', types: ['ACCOUNT_STATUS', 'EXTERNAL_ACCOUNT_STATUS', 'ACCOUNT_CHANGE'] },
+  Customer: { of: 'customer', types: ['KYC_STATUS', 'CUSTOMER_CHANGE'] },
+} as const satisfies Record<FollowedNoun, { readonly of: Subject['of']; readonly types: readonly EventType[] }>;
+
+const nounsByType = new Map<EventType, FollowedNoun>(
+  Object.entries(eventsOfNoun).flatMap(([noun, { types }]) => types.map((type) => [type, noun as FollowedNoun])),
+);
+
+/** Returns the noun of the row that changed; undefined for an event of none of them. */
+export function nounOf({ type }: Pick<Event, 'type'>): FollowedNoun | undefined {
+  return nounsByType.get(type);
+}
+
+/** Returns the id by which the feed has the events of the row that changed. */
+export function subjectIdOf(event: Event): string {
+  const noun = nounOf(event);
+  const id = noun && event[`${eventsOfNoun[noun].of}Id`];
+  if (!id) throw new Error(`an event ${event.type} names what changed`);
+  return id;
+}
+
+type Found = Event & { readonly subjectId: string; readonly before: bigint };
+
+/** The types stand in the text: only then does Postgres use the index of a customer's own events. */
+const latestStatement = (noun: FollowedNoun) => {
+  const { of, types } = eventsOfNoun[noun];
+  return statement<Found>(
+    `latest_events_of_${noun.toLowerCase()}`,
+    `select w.id as subject_id, w.before, ${columnsOf('Event', 'e')} from unnest($2::uuid[], $3::bigint[]) w(id, before)
+     cross join lateral (
+       select * from event e where e.platform_id = $1 and e.${of}_id = w.id and e.sequence < w.before
+         and e.type in (${types.map((type) => `'${type}'`).join(', ')}) order by e.sequence desc limit 1
+     ) e`,
+  );
+};
+const latestOf: Readonly<Record<FollowedNoun, ReturnType<typeof latestStatement>>> = {
+  Transaction: latestStatement('Transaction'),
+  Quote: latestStatement('Quote'),
+  Account: latestStatement('Account'),
+  Customer: latestStatement('Customer'),
+};
+
+const endOfFeed = 2n ** 62n;
+
+/**
+ * Reads the latest event of each row, in one statement, so that all of them are of the same time.
+ * @param ids the ids that `subjectIdOf` returns, each once
+ */
+export async function latestEventsOf(
+  pool: Queryable,
+  platformId: string,
+  noun: FollowedNoun,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Event>> {
+  const found = await asPlatform(platformId, () =>
+    latestOf[noun](pool, platformId, ids, Array(ids.length).fill(String(endOfFeed))),
+  );
+  return new Map(found.map((event) => [event.subjectId, event]));
+}
+
+/** The most events whose previous ones are read in one statement. */
+const maxBatch = 200;
+
+/**
+ * Finds the event before each event of the same row. Events that are looked at together are read in one statement, and
+ * each once for all followers.
+ */
+export class PreviousEvents {
+  readonly #known = new WeakMap<Event, Promise<Event | undefined>>();
+  readonly #loader: DataLoader<Event, Event | undefined>;
+
+  constructor(pool: Queryable) {
+    this.#loader = new DataLoader((events) => readPrevious(pool, events), { cache: false, maxBatchSize: maxBatch });
+  }
+
+  /** Returns the event of the version before; undefined where the event is the row's first. */
+  of(event: Event): Promise<Event | undefined> {
+    const known = this.#known.get(event);
+    if (known) return known;
+    const previous = event.version === 1 ? Promise.resolve(undefined) : this.#loader.load(event);
+    this.#known.set(event, previous);
+    // Read again for the next one who asks.
+    previous.catch(() => this.#known.delete(event));
+    return previous;
+  }
+}
+
+async function readPrevious(pool: Queryable, events: readonly Event[]): Promise<(Event | undefined)[]> {
+  const keyOf = ({ platformId, type, sequence }: Event) => `${platformId} ${nounsByType.get(type)} ${sequence}`;
+  const previous = new Map<string, Event>();
+  const groups = Map.groupBy(events, ({ platformId, type }) => `${platformId} ${nounsByType.get(type)}`);
+  for (const [first, ...rest] of groups.values()) {
+    const noun = first && nounOf(first);
+    if (!noun) continue;
+    const group = [first, ...rest];
+    const found = await asPlatform(first.platformId, () =>
+      latestOf[noun](
+        pool,
+        first.platformId,
+        group.map(subjectIdOf),
+        group.map(({ sequence }) => String(sequence)),
+      ),
+    );
+    const bySequence = new Map(found.map((event) => [event.before, event]));
+    for (const event of group) {
+      const before = bySequence.get(event.sequence);
+      if (before) previous.set(keyOf(event), before);
+    }
+  }
+  return events.map((event) => previous.get(keyOf(event)));
+}

@@ -1,0 +1,95 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
+import type { Database } from '../../infra/database/database.ts';
+
+/** The advisory lock of the current step ("feed" in ASCII). */
+export const stepLock = 0x66656564;
+/** The most changes that one step sequences. */
+const batchSize = 2_000;
+/** How many milliseconds a new connection may take. */
+const connectMs = 5_000;
+
+/** What the log and `doctor` say until an operator has marked the restore. */
+export const unmarkedRestore =
+  'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored`';
+
+/**
+ * One statement in a transaction of its own, sent as one message: a process that is paused or cut off meanwhile holds no
+ * lock, since Postgres finishes the statement without it. The end of the transaction releases the lock, also behind a
+ * connection pooler.
+ */
+const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
+
+/**
+ * Gives every committed change its sequence in its platform's feed, with `sequence_outbox` in the database. All processes
+ * do so, without a leader: each step takes the lock.
+ */
+export class Sequencer {
+  readonly #database: Database;
+  readonly #log: Logger | undefined;
+  #client: pg.Client | undefined;
+
+  /** @param log is warned where the server is not the one that it was */
+  constructor(database: Database, log?: Logger) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /**
+   * Sequences waiting changes, up to `batchSize`.
+   * @returns their number; undefined while another process runs a step
+   */
+  async step(): Promise<number | undefined> {
+    const client = await this.#connect();
+    try {
+      const { rows } = await client.query<{ count: number | null }>(step);
+      return rows[0]?.count ?? undefined;
+    } catch (error) {
+      // After any error the next step uses a new connection: this one may wait for a result that never comes.
+      this.#forget(client);
+      client.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    if (!client) return;
+    this.#forget(client);
+    await client.end().catch(() => undefined);
+  }
+
+  /** Returns the sequencer's own connection: one of the pool might have to wait for its other users. */
+  async #connect(): Promise<pg.Client> {
+    if (this.#client) return this.#client;
+    const client = new DatabaseClient({
+      ...this.#database.connectionFor('sequencer'),
+      connectionTimeoutMillis: connectMs,
+      query_timeout: this.#database.answerTimeoutMs,
+    });
+    client.on('error', () => this.#forget(client));
+    client.on('end', () => this.#forget(client));
+    await client.connect();
+    await this.#followServer(client).catch((error: unknown) => {
+      client.end().catch(() => undefined);
+      throw error;
+    });
+    this.#client = client;
+    return client;
+  }
+
+  /**
+   * Begins an epoch of the feed where the server is not the one that it was. Only then anything is numbered on the connection: a
+   * restore and a failover break all connections.
+   */
+  async #followServer(client: pg.Client): Promise<void> {
+    const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');
+    if (rows[0]?.waits) this.#log?.warn(unmarkedRestore);
+  }
+
+  /** Forgets this connection, unless a newer one has replaced it. */
+  #forget(client: pg.Client): void {
+    if (this.#client === client) this.#client = undefined;
+  }
+}

@@ -1,0 +1,221 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
+import { connectionConfig, type Database } from '../../infra/database/database.ts';
+import { sqlState } from '../../infra/database/faults.ts';
+import { transactionOn } from '../../infra/database/transaction.ts';
+import { type Checkpoint, findCheckpoint, storeAudit } from './checkpoint.ts';
+import { ledgerRules } from './ledger-rules.ts';
+import { type Chunk, RowsSince, rowsSince } from './rows-since.ts';
+import { allRows, type Rule } from './rule.ts';
+
+/** A broken rule of the ledger. */
+export interface Breach {
+  /** The rule, in words. */
+  readonly rule: string;
+  /** The rows that break it, at most 20 of them. */
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The number of rules that an audit checks. */
+export const auditRules = ledgerRules.length;
+
+/** Called with a line about what an audit does now. */
+type Progress = (line: string) => void;
+
+/**
+ * Checks all rows of the ledger against its rules, in one consistent snapshot of the database, and stores nothing.
+ * @returns the broken rules with their rows; none for a sound ledger
+ */
+export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Breach[]> {
+  return onSnapshot(url, (client) => checkAllRows(client, () => undefined));
+}
+
+/** How an audit is to run. */
+export interface AuditOptions {
+  /** Whether it checks all rows. Otherwise it goes on from the checkpoint of the last sound one, where it can. */
+  readonly full?: boolean | undefined;
+  /** The address of a standby on which it reads. */
+  readonly replica?: string | undefined;
+  /** The most milliseconds that the standby may take to replay what was committed when the audit began: a minute. For tests only. */
+  readonly replayMs?: number;
+  readonly onProgress?: Progress;
+}
+
+/** A finished audit. */
+export interface Audit {
+  readonly breaches: readonly Breach[];
+  /** The moment from which it went on; null where it checked all rows. */
+  readonly coversFrom: Date | null;
+  /** The moment that it covers: every commit that was answered before. */
+  readonly coversUntil: Date;
+  /** Why it checked all rows although it was not to; null where it did as it was told. */
+  readonly whyAll: string | null;
+  /** Why it could not be stored; undefined where it is. */
+  readonly storeError: unknown;
+  /** Whether the next audit can go on from it. */
+  readonly isCheckpoint: boolean;
+}
+
+/** Says that an audit could not read on a standby, and why, in words for an operator. */
+export class ReplicaUnfit extends Error {}
+
+/** How often an audit begins on a standby, which may cancel it. */
+const attempts = 3;
+
+/**
+ * Checks the ledger and stores the result on the primary. A sound audit becomes the checkpoint from which the next one goes on:
+ * it checks what came since or may still change (decision 94).
+ * @throws ReplicaUnfit
+ */
+export async function runAudit(database: Database, options: AuditOptions = {}): Promise<Audit> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await auditOnce(database, options);
+    } catch (error) {
+      if (options.replica === undefined || !isReplayConflict(error)) throw error;
+      if (attempt === attempts) {
+        throw new ReplicaUnfit(
+          `The replica has cancelled the audit ${attempts} times, to replay what the primary has removed or locked. Set hot_standby_feedback = on there, and max_standby_streaming_delay longer than an audit takes.`,
+        );
+      }
+      options.onProgress?.('the replica has cancelled the audit to replay the log; it begins again');
+    }
+  }
+}
+
+async function auditOnce(database: Database, options: AuditOptions): Promise<Audit> {
+  const { full, replica, replayMs = 60_000, onProgress = () => undefined } = options;
+  const moment = await momentOf(database);
+  const reads = async (client: pg.Client): Promise<Audit> => {
+    const checkpoint = await findCheckpoint(client, moment.history);
+    const coversFrom = full || checkpoint.refusal ? null : checkpoint.coversUntil;
+    const breaches = await (coversFrom ? checkRowsSince(client, onProgress) : checkAllRows(client, onProgress));
+    const covers = { coversFrom, coversUntil: moment.at };
+    const stored = await store(database, client, { breaches, checkpoint, ...covers, onReplica: replica !== undefined });
+    return { breaches, ...covers, whyAll: full ? null : checkpoint.refusal, ...stored };
+  };
+  if (replica === undefined) return onSnapshot(database.url, reads);
+  return onSnapshot(replica, reads, (client) => replay(client, moment, replayMs));
+}
+
+interface Reading extends Pick<Audit, 'breaches' | 'coversFrom' | 'coversUntil'> {
+  readonly checkpoint: Checkpoint;
+  readonly onReplica: boolean;
+}
+
+async function store(
+  database: Database,
+  client: pg.Client,
+  { breaches, checkpoint, ...reading }: Reading,
+): Promise<Pick<Audit, 'storeError' | 'isCheckpoint'>> {
+  const finished = { ...reading, rules: auditRules, broken: breaches.map(({ rule }) => rule) };
+  try {
+    return { isCheckpoint: await storeAudit(database, client, finished, checkpoint), storeError: undefined };
+  } catch (error) {
+    if (isReplayConflict(error)) throw error;
+    // What was found is worth more than the note about it, which a full disk refuses.
+    return { isCheckpoint: false, storeError: error };
+  }
+}
+
+/** A moment of the primary: where its log ends, of which history, and the time. */
+interface Moment {
+  readonly lsn: string;
+  readonly history: string | null;
+  readonly at: Date;
+}
+
+async function momentOf({ pool }: Database): Promise<Moment> {
+  const { rows } = await pool.query<Moment>('select clock_ms() as at, lsn::text, history from read_position()');
+  const [moment] = rows;
+  if (!moment) throw new Error('the position of the primary returned no row');
+  return moment;
+}
+
+/** Waits until a standby has replayed what the primary had committed at a moment. */
+async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: number): Promise<void> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    const { rows } = await client.query<{ done: boolean; follows: boolean }>(
+      `select has_replayed($1::pg_lsn, $2) as done, has_replayed('0/0', $2) as follows`,
+      [lsn, history],
+    );
+    if (rows[0]?.done) return;
+    if (!rows[0]?.follows && performance.now() > until) {
+      throw new ReplicaUnfit(
+        'This server is no standby of the primary, or follows another history than the primary has.',
+      );
+    }
+    if (performance.now() > until) {
+      throw new ReplicaUnfit(
+        `The replica has not replayed in ${withinMs / 1_000} s what was committed when the audit began.`,
+      );
+    }
+    await delay(100);
+  }
+}
+
+/** Says whether a standby has cancelled a statement or a connection, to replay the log. */
+function isReplayConflict(error: unknown): boolean {
+  return sqlState(error) === '40001' && error instanceof Error && error.message.includes('conflict with recovery');
+}
+
+/**
+ * Runs `work` in one consistent snapshot. It uses a connection of its own, because it may take longer than any other statement is
+ * allowed to.
+ * @param first runs on the connection before the snapshot is taken
+ */
+async function onSnapshot<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  first: (client: pg.Client) => Promise<void> = async () => undefined,
+): Promise<T> {
+  const client = new DatabaseClient(connectionConfig({ url, role: 'gateway_work', use: 'audit' }));
+  await client.connect();
+  try {
+    await first(client);
+    const within = async () => {
+      await client.query('set local statement_timeout = 0');
+      await client.query('set local idle_in_transaction_session_timeout = 0');
+      // Grouping all rows spills to disk with the usual work_mem of a server.
+      await client.query("set local work_mem = '128MB'");
+      return work(client);
+    };
+    return await transactionOn(client, within, { begin: 'begin isolation level repeatable read read only' });
+  } finally {
+    await client.end();
+  }
+}
+
+const offendersOf = (query: string) => `select * from (${query}) offenders limit 20`;
+
+async function checkAllRows(client: pg.Client, onProgress: Progress): Promise<Breach[]> {
+  const breaches: Breach[] = [];
+  for (const [index, { rule, offenders }] of ledgerRules.entries()) {
+    onProgress(`${index + 1} of ${auditRules}: ${rule}`);
+    const { rows } = await client.query<Record<string, unknown>>(offendersOf(offenders(allRows)));
+    if (rows.length > 0) breaches.push({ rule, rows });
+  }
+  return breaches;
+}
+
+/** Checks what came after the checkpoint, or may still change. */
+async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<Breach[]> {
+  const since = await RowsSince.find(client);
+  const found = new Map<string, Breach['rows']>();
+  const check = async ({ rule, offenders }: Rule, chunk?: Chunk) => {
+    const rows = await since.run(offendersOf(offenders(rowsSince)), chunk);
+    const all = [...(found.get(rule) ?? []), ...rows].slice(0, 20);
+    if (all.length > 0) found.set(rule, all);
+  };
+  for (const rule of ledgerRules.filter(({ ofPayments }) => !ofPayments)) {
+    onProgress(`since the checkpoint: ${rule.rule}`);
+    await check(rule);
+  }
+  const ofPayments = ledgerRules.filter((rule) => rule.ofPayments);
+  for await (const chunk of since.payments((done, all) => onProgress(`payments: ${done} of ${all}`))) {
+    for (const rule of ofPayments) await check(rule, chunk);
+  }
+  return ledgerRules.flatMap(({ rule }) => (found.has(rule) ? [{ rule, rows: found.get(rule) ?? [] }] : []));
+}

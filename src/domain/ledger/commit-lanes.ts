@@ -1,0 +1,186 @@
+import type pg from 'pg';
+import { wasRolledBack } from '../../infra/database/faults.ts';
+import { plansWaiting } from '../../infra/instruments/instruments.ts';
+import type { Plan, PlatformPlan } from './plan.ts';
+
+/**
+ * The error for a plan that was not carried out, because others hold its account or too many plans came before it. It
+ * may be tried again.
+ */
+export class LockTimeout extends Error {}
+
+/** A plan that waits in its lane, with the callbacks for its outcome. */
+interface Waiting<Outcome> extends PlatformPlan {
+  /** The account whose balance it moves, or the first of several. */
+  readonly account: string | undefined;
+  /** The latest time at which it may begin, by `performance.now()`. */
+  readonly deadline: number;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A queue of plans, whose transactions run one after another. */
+interface Lane<Outcome> {
+  busy: boolean;
+  /** Set when its transaction takes so long that plans on other accounts should use another lane. */
+  slow: boolean;
+  inFlight: readonly Waiting<Outcome>[];
+  waiting: Waiting<Outcome>[];
+}
+
+/**
+ * The two ways to carry out plans: several in one transaction, or one in a transaction of its own, which may throw
+ * `LockTimeout`.
+ */
+interface Commit<Outcome> {
+  together(plans: readonly PlatformPlan[]): Promise<readonly Outcome[]>;
+  alone(plan: PlatformPlan): Promise<Outcome>;
+}
+
+/** The most plans in one transaction: the first of them waits for the last. */
+const maxPlans = 16;
+/** One lane for so many connections of the pool; the other connections are for reading. */
+const connectionsPerLane = 3;
+/** A transaction that takes longer than this, in milliseconds, probably waits for another process's locks. */
+const slowMs = 50;
+
+/**
+ * Groups plans that arrive while others are being committed, and commits them in one statement and one durable
+ * transaction. The fixed cost of a transaction is paid once, and payments of one busy account do not wait for a commit
+ * each.
+ * - A plan that finds all lanes empty goes at once, alone.
+ * - The next lane is used only when the one before has a full transaction waiting, or is slow: few full transactions
+ *   cost less than many small ones.
+ * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.
+ * - A plan that has waited as long as a request waits for a connection is not begun any more: its caller is about to
+ *   get an unknown outcome.
+ */
+export class CommitLanes<Outcome> {
+  readonly #lanes: readonly Lane<Outcome>[];
+  readonly #maxWaitMs: number;
+  readonly #commit: Commit<Outcome>;
+
+  constructor({ options }: pg.Pool, commit: Commit<Outcome>) {
+    const lanes = Math.max(1, Math.floor(options.max / connectionsPerLane));
+    this.#lanes = Array.from({ length: lanes }, () => ({ busy: false, slow: false, inFlight: [], waiting: [] }));
+    this.#maxWaitMs = options.connectionTimeoutMillis ?? Number.POSITIVE_INFINITY;
+    this.#commit = commit;
+  }
+
+  /**
+   * Queues a plan and returns its outcome.
+   * @throws LockTimeout and what the commit throws
+   */
+  add(platformId: string, plan: Plan): Promise<Outcome> {
+    plansWaiting.inc();
+    const outcome = new Promise<Outcome>((resolve, reject) => {
+      const deadline = performance.now() + this.#maxWaitMs;
+      this.#enter({ platformId, plan, account: accountOf(plan), deadline, resolve, reject });
+    });
+    return outcome.finally(() => plansWaiting.dec());
+  }
+
+  #enter(waiting: Waiting<Outcome>): void {
+    const lane = this.#laneOf(waiting.account);
+    lane.waiting.push(waiting);
+    if (lane.busy) return;
+    lane.busy = true;
+    // Plans that arrive in the same tick share a transaction.
+    queueMicrotask(() => this.#drive(lane));
+  }
+
+  async #drive(lane: Lane<Outcome>): Promise<void> {
+    while (lane.waiting.length > 0) {
+      const now = performance.now();
+      lane.slow = false;
+      rejectWaiting(lane, ({ deadline }) => deadline < now, new LockTimeout('too many plans came before it'));
+      lane.inFlight = lane.waiting.splice(0, maxPlans);
+      if (lane.inFlight.length === 0) break;
+      const timer = setTimeout(() => this.#moveWaiting(lane), slowMs);
+      await this.#commitAll(lane, lane.inFlight);
+      clearTimeout(timer);
+    }
+    lane.busy = false;
+    lane.slow = false;
+    lane.inFlight = [];
+    // Plans that found every lane slow can come here now.
+    for (const other of this.#lanes) if (other.slow) this.#moveWaiting(other);
+  }
+
+  /** Moves plans to other lanes that wait behind a slow transaction and are on none of its accounts. */
+  #moveWaiting(lane: Lane<Outcome>): void {
+    lane.slow = true;
+    const busy = new Set(lane.inFlight.map(({ account }) => account));
+    const stays = ({ account }: Waiting<Outcome>) => account !== undefined && busy.has(account);
+    const others = lane.waiting.filter((waiting) => !stays(waiting));
+    lane.waiting = lane.waiting.filter(stays);
+    for (const waiting of others) this.#enter(waiting);
+  }
+
+  async #commitAll(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
+    if (plans.length > 1) {
+      try {
+        const outcomes = await this.#commit.together(plans);
+        for (const [position, outcome] of outcomes.entries()) plans[position]?.resolve(outcome);
+        return;
+      } catch (error) {
+        if (!wasRolledBack(error)) {
+          for (const { reject } of plans) reject(error);
+          return;
+        }
+      }
+    }
+    // Each alone now: a failure of one does not concern the others, except those on its account.
+    const accounts = Map.groupBy(plans, (waiting) => waiting.account ?? waiting);
+    await Promise.all(Array.from(accounts.values(), (ofAccount) => this.#commitEach(lane, ofAccount)));
+  }
+
+  /**
+   * Commits the plans of one account one after another. When one of them times out, so do those on the account that
+   * wait in the lane.
+   */
+  async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
+    let lockTimeout: LockTimeout | undefined;
+    for (const waiting of plans) {
+      const { platformId, plan, account, resolve, reject } = waiting;
+      try {
+        if (lockTimeout) throw lockTimeout;
+        resolve(await this.#commit.alone({ platformId, plan }));
+      } catch (error) {
+        reject(error);
+        if (!(error instanceof LockTimeout) || lockTimeout) continue;
+        lockTimeout = error;
+        if (account !== undefined) rejectWaiting(lane, (other) => other.account === account, lockTimeout);
+      }
+    }
+  }
+
+  #laneOf(account: string | undefined): Lane<Outcome> {
+    const lanes = this.#lanes;
+    const isOnAccount = (waiting: Waiting<Outcome>) => waiting.account === account;
+    return (
+      (account !== undefined &&
+        lanes.find(({ inFlight, waiting }) => inFlight.some(isOnAccount) || waiting.some(isOnAccount))) ||
+      lanes.find(({ slow, waiting }) => waiting.length < maxPlans && !slow) ||
+      lanes.reduce((least, lane) => (lane.waiting.length < least.waiting.length ? lane : least))
+    );
+  }
+}
+
+/** Removes the plans that match from the lane and rejects them. */
+function rejectWaiting<Outcome>(
+  lane: Lane<Outcome>,
+  which: (waiting: Waiting<Outcome>) => boolean,
+  reason: LockTimeout,
+): void {
+  const rejected = lane.waiting.filter(which);
+  if (rejected.length === 0) return;
+  lane.waiting = lane.waiting.filter((waiting) => !which(waiting));
+  for (const { reject } of rejected) reject(reason);
+}
+
+/** Returns the account whose balance a plan moves, or the first of several. */
+function accountOf({ journals = [] }: Plan): string | undefined {
+  for (const { legs } of journals) for (const leg of legs) if ('account' in leg) return leg.account;
+  return undefined;
+}

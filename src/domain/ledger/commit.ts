@@ -1,0 +1,283 @@
+import type { Claim } from '../../core/idempotency.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { sqlState } from '../../infra/database/faults.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
+import { columnName, rowFromSnapshot, type SnapshotRows } from '../../infra/database/rows.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { runCommitting } from '../../infra/database/transaction.ts';
+import { beginStatement } from '../../infra/instruments/spans.ts';
+import { divideIntoBatches } from './batches.ts';
+import { CommitLanes, LockTimeout } from './commit-lanes.ts';
+import type { Alternative, Plan, PlanGroup, PlatformPlan, ResultType } from './plan.ts';
+
+/** The outcome of a plan. `replayed`: it is the outcome of the first call with the idempotency key. */
+export type Outcome =
+  | { readonly kind: 'done'; readonly replayed: boolean; readonly row: SnapshotRows[ResultType] | undefined }
+  | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
+  | { readonly kind: 'mismatch' };
+
+/** The refusal of a plan by the database, with the facts that it saw under the lock. */
+export type PlanRefusal =
+  | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
+  /** The lookup has expired. */
+  | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
+  | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
+  /** `type`: of the record with this id; missing for an order to the rail, which no API shows. */
+  | {
+      readonly code: 'CONFLICT';
+      readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
+      readonly id: string;
+      readonly status: string;
+      /** When the time to decide was over: the decision came afterwards. */
+      readonly dueAt?: string;
+    }
+  /** `id`: of the customer who has it; null where that is another platform's. */
+  | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
+  | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
+  /** The customer cannot be deleted: what its accounts hold, how many payments are under way, and the first of them. */
+  | {
+      readonly code: 'CUSTOMER_IN_USE';
+      readonly id: string;
+      readonly balances: readonly { readonly account: string; readonly currency: string; readonly amount: string }[];
+      readonly payments: number;
+      readonly transactions: readonly string[];
+    }
+  | { readonly code: 'ACCOUNT_EXISTS'; readonly id: string }
+  | { readonly code: 'USER_NOT_READY'; readonly id: string; readonly kycStatus: string; readonly isDeleted: boolean }
+  | { readonly code: 'CUSTOMER_FROZEN'; readonly id: string }
+  | {
+      readonly code: 'ACCOUNT_FROZEN';
+      readonly kind: 'INTERNAL' | 'EXTERNAL';
+      readonly id: string;
+      /** Its owner; null where it is the platform's own. */
+      readonly customerId: string | null;
+    }
+  | {
+      readonly code: 'INVALID_BANK_ACCOUNT';
+      readonly id: string;
+      /** Its owner; null where it is the platform's own. */
+      readonly customerId: string | null;
+      readonly status: string;
+    }
+  | {
+      readonly code: 'INSUFFICIENT_BALANCE';
+      readonly id: string;
+      /** Smallest units of the currency, as is `needed`. */
+      readonly spendable: string;
+      readonly needed: string;
+      readonly currency: string;
+    }
+  /** The balance of the account would pass its bound; `coming` counts the payments to it that are under way. */
+  | {
+      readonly code: 'AMOUNT_OUT_OF_RANGE';
+      readonly id: string;
+      readonly limit: string;
+      readonly balance: string;
+      readonly coming: string;
+      readonly currency: string;
+    };
+
+/** An outcome as the database returns and stores it. It has no result when the plan names none. */
+interface StoredOutcome {
+  readonly refusal?: PlanRefusal | null;
+  readonly result?: { readonly type: ResultType; readonly row: Record<string, unknown> } | null;
+}
+
+type Answer = { readonly outcome: 'mismatch' } | ({ readonly outcome: 'now' | 'first' } & StoredOutcome);
+
+const commitText = 'select unnest(commit_batches($1::jsonb)) as answer';
+const commitStatement = statement<{ answer: Answer }>('commit_batches', commitText);
+
+const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
+  'first_outcome',
+  `select request_hash = decode($4, 'hex') as same, refusal, result
+   from idempotency_record where platform_id = $1 and operation = $2 and key = $3`,
+);
+
+const lanes = new WeakMap<Database, CommitLanes<Outcome>>();
+
+/**
+ * Commits a plan in one round trip and one durable transaction, which simultaneous plans may share (commit-lanes.ts).
+ * Each plan is done or refused on its own. A plan that loses a race with another is retried.
+ * @throws LockTimeout when its account stays locked for two seconds, or when too many plans wait before it: nothing
+ *   happened
+ * @throws OutcomeUnknown when the database did not answer; after any other error nothing happened
+ * @throws SQLSTATE 55P03 when another call with its idempotency key is still running after two seconds
+ */
+export function commitPlan(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
+  let databaseLanes = lanes.get(database);
+  if (!databaseLanes) {
+    databaseLanes = new CommitLanes(database.pool, {
+      together: (plans) => commitPlans(database, plans),
+      alone: (one) => commitAlone(database, one),
+    });
+    lanes.set(database, databaseLanes);
+  }
+  return watched(databaseLanes.add(platformId, plan));
+}
+
+/**
+ * Shows a commit to whoever watches the statements of its caller. Plans of several requests may share the statement, so each
+ * request notes its own: the wait for the others is in its time.
+ */
+function watched<T>(committing: Promise<T>): Promise<T> {
+  const end = beginStatement('commit_batches', commitText);
+  if (end)
+    committing.then(
+      () => end(undefined, 1),
+      (error) => end(error),
+    );
+  return committing;
+}
+
+async function commitPlans(database: Database, plans: readonly PlatformPlan[]): Promise<Outcome[]> {
+  const outcomes = await runCommitting(database, prepareCommit(plans.map((plan) => [plan])));
+  database.commits.emit('committed');
+  return outcomes;
+}
+
+async function commitAlone(database: Database, { platformId, plan }: PlatformPlan): Promise<Outcome> {
+  try {
+    const commit = prepareCommit([[{ platformId, plan }]]);
+    const [outcome] = await retryLostRaces(() => runCommitting(database, commit));
+    database.commits.emit('committed');
+    return requireOutcome(outcome);
+  } catch (error) {
+    if (sqlState(error) !== '55P03' || !waitedForRows(error)) throw error;
+    throw new LockTimeout('its account is held up', { cause: error });
+  }
+}
+
+/**
+ * Tells whether Postgres waited for a row that the plan needs, and not for its idempotency key. The context of its
+ * error names the function that waited.
+ */
+function waitedForRows(error: unknown): boolean {
+  const where = error instanceof Error && 'where' in error ? String(error.where) : '';
+  return /\b(lock_plans|apply_plans)\(/.test(where) && !/\block_claims\(/.test(where);
+}
+
+/** Commits a plan on one connection, alone or as part of a larger transaction, without a retry. */
+export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {
+  const [outcome] = await commitGroupsOn(on, [[{ platformId, plan }]]);
+  return requireOutcome(outcome);
+}
+
+/**
+ * Commits groups on one connection, in one statement. Each group is done or refused as a whole, as if they came one
+ * after another.
+ * @returns the outcome of each
+ */
+export async function commitGroupsOn(on: Queryable, groups: readonly PlanGroup[]): Promise<Outcome[]> {
+  return prepareCommit(groups)(on);
+}
+
+/**
+ * Serializes groups for the database and returns the function that sends them. So a group that cannot be serialized
+ * fails before anything is sent.
+ * @throws Error when the alternative of a plan changes what its plan does not name
+ */
+function prepareCommit(groups: readonly PlanGroup[]): (on: Queryable) => Promise<Outcome[]> {
+  const batches = divideIntoBatches(groups);
+  const text = serialize(batches.map((batch) => batch.map((position) => groups[position] ?? [])));
+  return async (on) => {
+    const answers = await commitStatement(on, text);
+    const outcomes: Outcome[] = [];
+    for (const [at, position] of batches.flat().entries()) {
+      const row = answers[at];
+      if (row) outcomes[position] = toOutcome(row.answer);
+    }
+    return outcomes;
+  };
+}
+
+function requireOutcome(outcome: Outcome | undefined): Outcome {
+  if (!outcome) throw new Error('commit_batches answered nothing');
+  return outcome;
+}
+
+/**
+ * Commits groups of plans of background work, all in one durable transaction where that is possible. Each group is done
+ * or refused as a whole, on its own. A group that fails is reported to `onError` with its position. It does not stop
+ * the others, which are then committed one by one.
+ * @returns for each group the refusal by the database, or null; undefined for one that failed
+ */
+export async function commitGroups(
+  database: Database,
+  groups: readonly PlanGroup[],
+  onError: (error: unknown, position: number) => void,
+): Promise<(PlanRefusal | null | undefined)[]> {
+  try {
+    return await commitTogether(database, groups);
+  } catch (error) {
+    if (groups.length === 1) {
+      onError(error, 0);
+      return [undefined];
+    }
+  }
+  const refusals: (PlanRefusal | null | undefined)[] = [];
+  for (const [position, group] of groups.entries()) {
+    refusals.push(...(await commitGroups(database, [group], (error) => onError(error, position))));
+  }
+  return refusals;
+}
+
+async function commitTogether(database: Database, groups: readonly PlanGroup[]): Promise<(PlanRefusal | null)[]> {
+  if (groups.length === 0) return [];
+  const commit = prepareCommit(groups);
+  const outcomes = await watched(retryLostRaces(() => runCommitting(database, commit)));
+  database.commits.emit('committed');
+  return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
+}
+
+/**
+ * Returns the outcome of the first call with this key, or undefined when there was none. A command calls this before
+ * any other work, so that a repeat gets the first answer, whatever has changed since.
+ */
+export async function firstOutcome(database: Database, platformId: string, claim: Claim): Promise<Outcome | undefined> {
+  const [row] = await firstOutcomeStatement(database.pool, platformId, claim.operation, claim.key, claim.hash);
+  if (!row) return undefined;
+  return toOutcome(row.same ? { ...row, outcome: 'first' } : { outcome: 'mismatch' });
+}
+
+function toOutcome(answer: Answer): Outcome {
+  if (answer.outcome === 'mismatch') return { kind: 'mismatch' };
+  const replayed = answer.outcome === 'first';
+  if (answer.refusal) return { kind: 'refused', replayed, refusal: answer.refusal };
+  return {
+    kind: 'done',
+    replayed,
+    row: answer.result ? rowFromSnapshot(answer.result.type, answer.result.row) : undefined,
+  };
+}
+
+/** Serializes batches of groups of plans for the database. */
+function serialize(batches: readonly (readonly PlanGroup[])[]): string {
+  const plans = batches.map((groups) =>
+    groups.map((group) => group.map(({ platformId, plan }) => ({ platform: platformId, plan: inColumns(plan) }))),
+  );
+  // Amounts are strings of digits: Postgres reads them as bigint.
+  return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}
+
+/** Renames the fields of a plan for the functions of the database, which use the names of columns. */
+function inColumns({ claim, requireActive, result, insert, otherwise, ...lists }: Plan & Alternative): object {
+  return {
+    ...(claim && { claim }),
+    ...(requireActive && { require_active: requireActive }),
+    ...(result && { result }),
+    ...(insert && { insert: listsInColumns(insert) }),
+    ...listsInColumns(lists),
+    ...(otherwise && { otherwise: inColumns(otherwise) }),
+  };
+}
+
+function listsInColumns(lists: Readonly<Record<string, readonly object[] | undefined>>): object {
+  return Object.fromEntries(Object.entries(lists).map(([name, items]) => [name, items?.map(columns)]));
+}
+
+function columns(row: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row).map(([field, value]) => [columnName(field), field === 'set' ? columns(value) : value]),
+  );
+}

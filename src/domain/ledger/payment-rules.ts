@@ -1,0 +1,196 @@
+import { maxBalance } from '../../core/checks.ts';
+import type { Rule, Scope } from './rule.ts';
+
+/**
+ * The auditor's rules about payments: the journals of a payment must come to what its row and its status demand, on
+ * every account. So they find money that is booked to the wrong account, although every journal balances.
+ */
+
+/**
+ * Sums the postings of each payment. `deposited`: the amount of its deposits. `deposits`: the number of their journals.
+ * `share`: how much of the platform's part of the fees has been paid out of FEES.
+ */
+const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
+  select j.platform_id, j.transaction_id, p.account_id, p.system, p.currency, sum(p.amount) as amount,
+    coalesce(-sum(p.amount) filter (where j.kind = 'deposit' and p.system = 'OUTSIDE'), 0) as deposited,
+    count(distinct j.id) filter (where j.kind = 'deposit' and p.system = 'OUTSIDE') as deposits,
+    coalesce(-sum(p.amount) filter (where j.kind in ('delivery', 'return') and p.system = 'FEES'), 0) as share
+  from ${journalsOfPayments} j join posting p on p.platform_id = j.platform_id and p.journal_id = j.id
+  group by j.platform_id, j.transaction_id, p.account_id, p.system, p.currency
+)`;
+
+/**
+ * Reads each payment with the facts that decide its legs.
+ * - `funding_account_id`: the account that pays an outgoing payment. Where the source is external, this is the internal
+ *   account of its owner.
+ * - `debited`: the account must have been debited. A transfer is debited when it is created, a payment of a quote when
+ *   it is executed, and a payment that is pulled when the pull has settled: then it has a PAYOUT order. A payment that
+ *   failed before that has no refund.
+ * - `gone`: it has been debited and the money is not back.
+ * - `locked`: what the rail takes, in the sending currency, where it converts the money itself (decision 83).
+ * - `waiting`: what waits in CLEARING until the rail has moved it.
+ * - `arrives_here`: the payment itself credits an account here.
+ */
+const payment = ({ payments }: Scope) => `payment as materialized (
+  select t.*, t.debited and not (t.ended_badly and t.refund_settled_at is not null) as gone,
+    coalesce(t.locked, t.received_amount) as waiting,
+    case when t.locked is null then t.received_currency else t.sent_currency end as waiting_currency
+  from (
+    select t.platform_id, t.id, t.type, t.status, t.sent_amount, t.sent_currency, t.received_amount, t.received_currency,
+      coalesce(t.fees, 0) as fees, t.refund_reference, t.refund_amount, t.refund_settled_at, t.destination_account_id, t.settled_at,
+      t.status in ('FAILED', 'REJECTED', 'REFUNDED') as ended_badly,
+      t.type = 'OUTGOING' and case
+        when t.status = 'PENDING' then t.quote_id is null
+        when t.status = 'PROCESSING' and s.kind = 'EXTERNAL' then exists (
+          select from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT')
+        when t.status in ('PROCESSING', 'COMPLETED', 'REFUNDED') then true
+        when t.status in ('FAILED', 'REJECTED') then t.refund_reference is not null
+        else false end as debited,
+      coalesce(q.source_kind::text, s.kind::text) as paid_from, coalesce(q.platform_fee, 0) as platform_fee,
+      (select (o.rate_lock ->> 'sent')::bigint from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id
+        and o.rate_lock is not null) as locked,
+      case when s.kind = 'INTERNAL' then s.id else (
+        select f.id from account f
+        where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
+          -- Each of the two is a condition of the index.
+          and case when s.id is null then t.customer_id else s.customer_id end = f.customer_id
+        union all select f.id from account f
+        where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
+          and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null) end as funding_account_id,
+      s.kind as source_account_kind,
+      d.kind = 'INTERNAL' and (t.type = 'INCOMING' or d.customer_id is not distinct from t.customer_id) as arrives_here,
+      pa.id as platform_account_id,
+      coalesce(b.deposited, 0) as deposited, coalesce(b.deposits, 0) as deposits, coalesce(b.share, 0) as share
+    from ${payments} t
+    left join quote q on q.platform_id = t.platform_id and q.id = t.quote_id
+    left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
+    left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
+    left join account pa on pa.platform_id = t.platform_id and pa.kind = 'INTERNAL' and pa.customer_id is null
+      and pa.currency = t.sent_currency and q.platform_fee > 0
+    left join (
+      select platform_id, transaction_id, sum(deposited) as deposited, sum(deposits) as deposits, sum(share) as share
+      from booked group by platform_id, transaction_id
+    ) b on b.platform_id = t.platform_id and b.transaction_id = t.id
+  ) t
+)`;
+
+/** Computes what the legs of each payment must come to, on accounts and on system accounts. */
+const expected = `expected as (
+  select p.platform_id, p.id, e.account_id, e.system, e.currency, e.amount
+  from payment p cross join lateral (values
+    (p.funding_account_id, null::system_account, p.sent_currency, p.deposited - case when p.gone then p.sent_amount else 0 end),
+    (p.platform_account_id, null, p.sent_currency, p.share),
+    (null, 'OUTSIDE', p.sent_currency, -p.deposited),
+    (null, 'FEES', p.sent_currency, case when not p.gone then 0 when p.locked is null then p.fees else p.sent_amount - p.locked end - p.share),
+    (null, 'LIQUIDITY', p.sent_currency, case when p.gone and p.locked is null then p.sent_amount - p.fees else 0 end),
+    (null, 'LIQUIDITY', p.received_currency, case when p.gone and p.locked is null then -p.received_amount else 0 end),
+    (null, 'CLEARING', p.waiting_currency,
+      case when p.debited and p.status in ('PENDING', 'PROCESSING') then p.waiting else 0 end),
+    (null, 'SUSPENSE', p.waiting_currency, case when p.gone and p.ended_badly then p.waiting else 0 end),
+    (case when p.arrives_here then p.destination_account_id end, case when p.arrives_here then null else 'OUTSIDE'::system_account end,
+      case when p.arrives_here then p.received_currency else p.waiting_currency end,
+      case when p.status <> 'COMPLETED' then 0 when p.arrives_here then p.received_amount else p.waiting end),
+    -- What the rail converts for an account here goes out in one currency, and comes back in the other.
+    (null, 'OUTSIDE', p.sent_currency, case when p.status = 'COMPLETED' and p.arrives_here then coalesce(p.locked, 0) else 0 end),
+    (null, 'OUTSIDE', p.received_currency,
+      case when p.status = 'COMPLETED' and p.arrives_here and p.locked is not null then -p.received_amount else 0 end)
+  ) as e(account_id, system, currency, amount)
+  where p.type = 'OUTGOING' and e.amount <> 0
+  union all
+  select p.platform_id, p.id, e.account_id, e.system, p.received_currency, e.amount
+  from payment p cross join lateral (values
+    (p.destination_account_id, null::system_account, p.received_amount),
+    (null, 'OUTSIDE', -p.received_amount)
+  ) as e(account_id, system, amount)
+  where p.type = 'INCOMING' and p.status = 'COMPLETED' and p.arrives_here
+  union all
+  -- What the provider has moved beyond what was promised, or less, where a person has settled it (decision 95).
+  select p.platform_id, p.id, null, e.system, d.currency, e.sign * d.left_beyond
+  from rail_case c
+  join payment p on p.platform_id = c.platform_id and p.id = c.transaction_id
+  join rail_order o on o.platform_id = c.platform_id and o.id = c.order_id
+  cross join lateral (values
+    (c.moved_out - p.waiting, p.waiting_currency),
+    (case when o.kind = 'COLLECTION' and p.type = 'OUTGOING' then p.sent_amount else p.received_amount end - c.moved_in,
+      case when o.kind = 'COLLECTION' and p.type = 'OUTGOING' then p.sent_currency else p.received_currency end)
+  ) as d(left_beyond, currency)
+  cross join lateral (values ('OUTSIDE'::system_account, 1), ('DIFFERENCES', -1)) as e(system, sign)
+  where d.left_beyond <> 0
+)`;
+
+/** The auditor's rules about payments. */
+export const paymentRules: readonly Rule[] = [
+  {
+    rule: "the legs of a payment come to what its row and its status require, on every account (a row's `booked` beside its `required`)",
+    ofPayments: true,
+    offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}, ${expected}
+      select platform_id, transaction_id, account_id, system, currency, sum(booked) as booked, sum(required) as required from (
+        select platform_id, transaction_id, account_id, system, currency, amount as booked, 0::numeric as required from booked
+        union all select platform_id, id, account_id, system, currency, 0, amount from expected
+      ) legs
+      group by platform_id, transaction_id, account_id, system, currency having sum(booked) <> sum(required)`,
+  },
+  {
+    rule: 'a payment takes one deposit at most, of what it is for, or of anything where it was not executed',
+    ofPayments: true,
+    offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
+      select platform_id, id as transaction_id, status, paid_from, deposits, deposited, sent_amount from payment
+      where deposits > 1 or type = 'OUTGOING' and not case
+        when paid_from = 'REALTIME_FUNDING' and debited then deposited in (sent_amount, 2 * sent_amount)
+        when paid_from = 'REALTIME_FUNDING' and status in ('FAILED', 'EXPIRED') then deposited >= 0
+        when source_account_kind = 'EXTERNAL' and debited then deposited = sent_amount
+        else deposited = 0 end`,
+  },
+  {
+    rule: "the platform's part of the fees is paid whole when its payment is delivered, where its account can take it",
+    ofPayments: true,
+    offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
+      select platform_id, id as transaction_id, status, platform_fee, share from payment p
+      where share <> 0 and (share <> platform_fee or status not in ('COMPLETED', 'REFUNDED'))
+        or share <> platform_fee and status = 'COMPLETED' and platform_account_id is not null and not exists (
+          select from posting l where l.platform_id = p.platform_id and l.account_id = p.platform_account_id
+            and l.balance_after > ${maxBalance} - p.platform_fee)`,
+  },
+  {
+    rule: 'a refund is of all that was sent, for a payment that went out and did not arrive, and is in the books once it is paid',
+    ofPayments: true,
+    offenders: ({
+      payments,
+    }) => `select platform_id, id as transaction_id, type, status, sent_amount, refund_reference, refund_amount, refund_settled_at
+      from ${payments} t
+      where refund_reference is not null
+          and (type <> 'OUTGOING' or status not in ('FAILED', 'REJECTED', 'REFUNDED') or refund_amount is distinct from sent_amount)
+        or status in ('FAILED', 'REJECTED', 'REFUNDED') and (refund_settled_at is not null) is distinct from exists (
+          select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'refund')`,
+  },
+  {
+    rule: 'a transfer between accounts here is one journal, is COMPLETED at once, and arrives with the same amount',
+    ofPayments: true,
+    offenders: ({
+      payments,
+    }) => `select t.platform_id, t.id as transaction_id, t.type, t.status, t.sent_amount, j.journals, j.transfers,
+        i.id as arrived_as, i.status as arrived_status, i.received_amount as arrived_amount
+      from ${payments} t
+      left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
+      left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
+      left join arrival a on a.sender_platform_id = t.platform_id and a.sender_transaction_id = t.id
+      left join transaction i on i.platform_id = a.platform_id and i.id = a.transaction_id
+      cross join lateral (
+        select count(*) as journals, count(*) filter (where j.kind = 'transfer') as transfers
+        from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id) j
+      where (j.transfers > 0 or (t.type = 'OUTGOING' and t.quote_id is null and d.kind = 'INTERNAL'))
+        and not coalesce(t.type = 'OUTGOING' and t.status = 'COMPLETED' and t.quote_id is null and j.journals = 1 and j.transfers = 1
+          and s.kind = 'INTERNAL' and d.kind = 'INTERNAL' and s.currency = d.currency and s.id <> d.id
+          and i.type = 'INCOMING' and i.status = 'COMPLETED' and i.destination_account_id = t.destination_account_id
+          and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency), false)`,
+  },
+  {
+    rule: 'what belongs to no payment comes in from outside to an account here, or is an adjustment',
+    offenders: ({
+      journals,
+      postings,
+    }) => `select j.platform_id, j.id as journal_id, j.kind, p.leg, p.account_id, p.system, p.currency, p.amount
+      from ${journals} j join ${postings} p on p.platform_id = j.platform_id and p.journal_id = j.id
+      where j.transaction_id is null and j.kind <> 'adjustment' and not case when p.account_id is null then p.system = 'OUTSIDE' and p.amount < 0 else p.amount > 0 end`,
+  },
+];

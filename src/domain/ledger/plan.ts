@@ -1,0 +1,225 @@
+import type { Claim } from '../../core/idempotency.ts';
+import type {
+  Account,
+  Arrival,
+  Customer,
+  ExternalAccountStatus,
+  Quote,
+  QuoteStatus,
+  RailOrder,
+  SystemAccount,
+  Transaction,
+  TransactionStatus,
+} from '../../infra/database/generated/client/client.ts';
+
+/**
+ * Everything that one command wants done, as data. `commitPlan` sends it to the database, which locks, checks and
+ * applies it in one transaction, or refuses it as a whole. Commands differ only in their plans.
+ */
+export interface Plan {
+  readonly claim?: Claim | undefined;
+  /**
+   * What must be able to take part: customers who are allowed to move money and not frozen, external accounts that are
+   * ACTIVE and not frozen, accounts that are not frozen, and lookups that have not expired.
+   */
+  readonly requireActive?: {
+    readonly customers?: readonly string[];
+    readonly accounts?: readonly string[];
+    readonly unfrozen?: readonly string[];
+    readonly lookups?: readonly string[];
+  };
+  /**
+   * Internal accounts that this plan will credit later, with the amounts. Refused now where a balance would then pass
+   * its bound.
+   */
+  readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
+  readonly insert?: {
+    readonly customer?: readonly NewRow<Customer>[];
+    readonly account?: readonly NewRow<Account>[];
+    readonly transaction?: readonly NewRow<Transaction>[];
+    readonly quote?: readonly NewRow<Quote>[];
+    readonly arrival?: readonly Arrival[];
+    readonly rail_order?: readonly NewOrder[];
+    /** External accounts that the rail checks again, each after so many milliseconds. */
+    readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
+    /**
+     * Customers whose identity the rail checks again, each after so many milliseconds, instead of an earlier time; null where
+     * its answer was final.
+     */
+    readonly identity_check?: readonly { readonly customerId: string; readonly dueInMs: number | null }[];
+  };
+  readonly quotes?: readonly QuoteMove[];
+  readonly transactions?: readonly TransactionMove[];
+  /** Customers that change. One that is deleted must hold nothing, and have no payment under way. */
+  readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
+  /** External accounts that change. */
+  readonly accounts?: readonly AccountMove[];
+  /** When the rail checks an external account again, in milliseconds from now; null when its last answer was final. */
+  readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
+  readonly journals?: readonly Journal[];
+  /** The correction of a balance that its one journal carries out: an approved proposal (decision 81). */
+  readonly adjustments?: readonly Approval[];
+  /** The case that its one journal of a difference settles, with the order that it concludes (decision 95). */
+  readonly cases?: readonly SettledCase[];
+  /** When the rail is asked about an order again, in milliseconds from now; null when the order has its outcome. */
+  readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
+  /** The row to return to the caller, as it is after the plan. */
+  readonly result?: { readonly type: ResultType; readonly id: string };
+  /** The plan to carry out instead of one that is refused because a quote has expired. */
+  readonly otherwise?: Alternative;
+}
+
+/**
+ * The plan that replaces one that comes too late for its quote. The database decides this under the lock of the quote.
+ * It changes nothing that its plan does not name. It may come too late itself, and have an alternative again.
+ */
+export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
+  /** Quotes that must be EXPIRED and not paid yet. They are locked but not changed. */
+  readonly expired?: readonly { readonly id: string }[];
+  readonly otherwise?: Alternative;
+}
+
+/** A plan, and the platform that it belongs to. */
+export interface PlatformPlan {
+  readonly platformId: string;
+  readonly plan: Plan;
+}
+
+/** Plans of one platform or several that are carried out all or none. */
+export type PlanGroup = readonly PlatformPlan[];
+
+/** The types of rows that a plan can return. */
+export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
+
+type Nullable<T> = { [K in keyof T]-?: null extends T[K] ? K : never }[keyof T];
+type Stamped = 'version' | 'createdAt' | 'updatedAt';
+
+/** A row to insert. Nullable columns may be left out, and the database sets version and times. */
+export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude<Nullable<T>, Stamped>>>;
+
+/** An order for the rail to insert. */
+export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
+  Partial<Pick<RailOrder, 'scenario' | 'rateLock'>> & {
+    /** When the rail is asked first, in milliseconds from now; at once when left out. */
+    readonly dueInMs?: number;
+  };
+
+/** A change of the status of a quote. */
+export interface QuoteMove {
+  readonly id: string;
+  readonly from: readonly QuoteStatus[];
+  readonly to: QuoteStatus;
+  /** The reason, in words for the timeline. */
+  readonly reason?: string | undefined;
+  /** Only before or only after the expiry of the quote, by the clock of the database once the quote is locked. */
+  readonly expiry?: 'before' | 'after';
+  /** Whether the same plan inserts the quote. */
+  readonly isNew?: boolean;
+}
+
+/** A change of the status of a transaction. */
+export interface TransactionMove {
+  readonly id: string;
+  readonly from: readonly TransactionStatus[];
+  readonly to: TransactionStatus;
+  readonly reason?: string | undefined;
+  readonly set?: Partial<
+    Pick<
+      Transaction,
+      | 'failureReason'
+      | 'refundReference'
+      | 'refundAmount'
+      | 'counterpartyInformation'
+      | 'destinationAccountId'
+      | 'requestedInformation'
+    >
+  >;
+  /** Whether the refund that `set` starts waits in suspense: it has no time of settlement yet. */
+  readonly refundWaits?: boolean | undefined;
+  /** Whether it pays a refund that waits in suspense; refused where none waits. `to` is the present status. */
+  readonly paysRefund?: boolean | undefined;
+  /** When settlement is expected, in milliseconds from now. */
+  readonly expectedInMs?: number | undefined;
+  /** How long its platform has to approve or reject it, in milliseconds from now. */
+  readonly approvalInMs?: number | undefined;
+  /** Only before that time is over, by the clock of the database once the transaction is locked. */
+  readonly approval?: 'before';
+  readonly isNew?: boolean;
+}
+
+/** A change of an external account. A deleted one does not change. */
+export interface AccountMove {
+  readonly id: string;
+  readonly from: readonly ExternalAccountStatus[];
+  /** The new status; it stays when left out. */
+  readonly to?: ExternalAccountStatus;
+  /** The version that the account must still have. */
+  readonly version?: number;
+  /** The reason for its status; stays when left out. */
+  readonly reason?: string;
+  /** A new default deposit account replaces the one before. */
+  readonly set?: Partial<
+    Pick<
+      Account,
+      | 'beneficiaryVerificationStatus'
+      | 'beneficiaryVerifiedName'
+      | 'defaultUmaDepositAccount'
+      | 'platformAccountId'
+      | 'metadata'
+      | 'isDeleted'
+    >
+  >;
+}
+
+/** The approval of a proposed adjustment, by another person than its proposer. */
+export interface Approval {
+  readonly id: string;
+  readonly by: string;
+  readonly reason?: string | undefined;
+}
+
+/** The end of a case: a person settles the payment although the provider has moved another amount. */
+export interface SettledCase {
+  readonly orderId: string;
+  readonly by: string;
+  readonly reason: string;
+  /** What the provider took from the platform's account there, and what it brought in; null where it was to do no such thing. */
+  readonly movedOut: bigint | null;
+  readonly movedIn: bigint | null;
+}
+
+/** The kinds of movements (decision 58). */
+export type JournalKind =
+  | 'debit'
+  | 'delivery'
+  | 'refund'
+  | 'return'
+  | 'suspension'
+  | 'resumption'
+  | 'transfer'
+  | 'deposit'
+  | 'arrival'
+  | 'adjustment'
+  | 'difference';
+
+/** A movement of money. Its legs sum to zero in each currency. */
+export interface Journal {
+  readonly kind: JournalKind;
+  readonly transactionId?: string | undefined;
+  readonly legs: readonly Leg[];
+}
+
+/**
+ * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts:
+ * OUTSIDE is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a
+ * conversion, FEES is what the service earned, SUSPENSE is money that neither arrived nor came back, ADJUSTMENTS is the
+ * other side of corrections by operators, DIFFERENCES is what providers have moved beyond what was promised, or less.
+ */
+export type Leg = { readonly currency: string; readonly amount: bigint } & (
+  | {
+      readonly account: string;
+      /** Exempt from the bound for new money: the money is given back, or earned (check_balances.sql). */
+      readonly exempt?: true;
+    }
+  | { readonly system: SystemAccount }
+);

@@ -1,0 +1,276 @@
+import type { Logger } from 'pino';
+import type { Prisma, RailOrderKind } from '../../infra/database/generated/client/client.ts';
+import { type Lease, type LeasedTable, postponing, untilNext } from '../../infra/database/leases.ts';
+import type { Transaction } from '../../infra/database/rows.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import type { Rail, RailRequest } from '../../rails/rail.ts';
+import type { RateLock } from '../../rails/rate-lock.ts';
+import type { Party } from '../commands/parties.ts';
+import { lockOf } from '../commands/rate-locks.ts';
+
+/** A due order with all data that its outcome may need, as it was read with the lease. */
+export interface DueOrder extends Lease {
+  readonly id: string;
+  readonly kind: RailOrderKind;
+  readonly attempts: number;
+  readonly ageMs: number;
+  readonly scenario: Prisma.JsonValue;
+  readonly transaction: Transaction;
+  readonly source: Party | undefined;
+  readonly destination: Party | undefined;
+  /**
+   * The internal account that an outgoing payment is paid from. Where the source is external, this is the internal
+   * account of its owner in that currency.
+   */
+  readonly fundingAccountId: string | undefined;
+  readonly platformFee: bigint;
+  /** What the rail has locked for the payment. */
+  readonly lock: RateLock | undefined;
+  /** The account of the platform for its part of the fees, and whether it holds enough to give that part back. */
+  readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
+  /** The information about the sender that was given with the quote, and its UMA address. */
+  readonly sender: { readonly information: Record<string, string>; readonly umaAddress: string | undefined };
+  /** The customer of this installation who receives an outgoing payment to a UMA address. */
+  readonly receiver: Receiver | undefined;
+  /** The receiving transaction here: the one for such a customer, once it is announced, or the transaction itself. */
+  readonly incoming: Incoming | undefined;
+  /** An id for the receiving transaction, if one is created. */
+  readonly newId: string;
+  /** Whether the receiving platform has answered the approval question with "later" (decision 33). */
+  readonly approvalDeferred: boolean;
+}
+
+/** A receiver who is a customer of this installation. */
+export interface Receiver {
+  readonly platformId: string;
+  readonly customerId: string;
+  /** Whether it may receive money now. */
+  readonly isReceiverActive: boolean;
+  /** Its default UMA deposit account in the currency, or else its internal account in it. */
+  readonly depositAccountId: string | undefined;
+}
+
+/**
+ * An INCOMING transaction under way, its destination, and the time that its platform still has to decide on it, in
+ * milliseconds.
+ */
+export interface Incoming {
+  readonly transaction: Transaction;
+  readonly destination: Party | undefined;
+  readonly approvalLeftMs: number;
+}
+
+/**
+ * The length of a lease, in milliseconds. When it ends without a renewal, another process takes the order. A running
+ * process renews its leases, however long a rail takes to answer.
+ */
+const leaseMs = 2_000;
+const renewMs = 600;
+
+/** What a row has with null where it is absent. */
+interface Nullable {
+  readonly source: Party | null;
+  readonly destination: Party | null;
+  readonly fundingAccountId: string | null;
+  readonly platformFee: bigint | null;
+  readonly incoming: Transaction | null;
+}
+
+/** A row of the function `lease_rail_orders`: flat. */
+interface LeasedRow
+  extends Omit<DueOrder, keyof Nullable | 'lock' | 'platformAccount' | 'sender' | 'receiver'>,
+    Nullable {
+  readonly platformAccountId: string | null;
+  readonly canReturnFee: boolean | null;
+  readonly senderInformation: Record<string, string> | null;
+  readonly senderUmaAddress: string | null;
+  readonly receiverPlatformId: string | null;
+  readonly receiverCustomerId: string | null;
+  readonly receiverIsActive: boolean | null;
+  readonly depositAccountId: string | null;
+  readonly incomingDestination: Party | null;
+  readonly approvalLeftMs: number | null;
+  readonly rateLock: Prisma.JsonValue;
+}
+
+const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
+
+/** Leases as the builder does, in a function that is planned once: what an order needs is in some twenty rows. */
+const leaseOrdersStatement = statement<LeasedRow>(
+  'lease_orders',
+  'select * from lease_rail_orders($1::int, $2::bigint)',
+  {
+    transaction: 'Transaction',
+    incoming: 'Transaction',
+  },
+);
+
+/** Leases up to `limit` due orders: no other process takes them until the lease ends. */
+export async function leaseOrders(on: Queryable, limit: number, ms = leaseMs): Promise<DueOrder[]> {
+  return (await leaseOrdersStatement(on, limit, ms)).map(dueOrder);
+}
+
+/**
+ * Gives orders back without an outcome. One whose lease has changed was woken in the meantime and stays due, or has its
+ * outcome.
+ */
+export const postponeOrders = postponing(orders);
+
+/**
+ * Renews the leases of orders until `end` is called, which resolves after the last renewal. A lease that has changed
+ * belongs to another process, or its order was woken: it is not renewed.
+ */
+export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
+  let renewing: Promise<void> | undefined;
+  const renew = async () => {
+    const ends = await postponeOrders(
+      on,
+      orders.map((lease) => ({ lease, dueInMs: leaseMs })),
+    );
+    for (const [at, order] of orders.entries()) order.leasedUntil = ends[at] ?? order.leasedUntil;
+  };
+  const timer = setInterval(() => {
+    renewing ??= renew()
+      .catch((error: unknown) => log.warn({ err: error }, 'leases of orders could not be renewed; trying again'))
+      .finally(() => {
+        renewing = undefined;
+      });
+  }, renewMs);
+  return {
+    async end() {
+      clearInterval(timer);
+      await renewing;
+    },
+  };
+}
+
+/**
+ * Returns the delay before the rail is asked about a new order, in milliseconds. None for a UMA address: the workers
+ * must first find out whether its receiver is a customer here.
+ */
+export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
+  return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
+}
+
+/** Returns how long a rail expects an order to take from now, in milliseconds. */
+export function expectedMs(rail: Rail, railRequest: RailRequest): number {
+  return rail.expectedMs?.(railRequest) ?? 0;
+}
+
+/**
+ * Converts a delay that a rail asked for to whole milliseconds, with a bound and a default: an order without a due time
+ * would never be asked about again.
+ */
+export function wholeMs(ms: number): number {
+  return Number.isFinite(ms) ? Math.min(maxWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
+}
+
+/** The longest time between two questions about an order, in milliseconds: a day. */
+const maxWaitMs = 86_400_000;
+
+/** Tells whether the order pulls the money for its payment from an external account. */
+export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
+  return order.kind === 'COLLECTION' && order.transaction.type === 'OUTGOING';
+}
+
+function dueOrder(row: LeasedRow): DueOrder {
+  const { platformAccountId, receiverPlatformId, receiverCustomerId } = row;
+  return {
+    ...row,
+    source: row.source ?? undefined,
+    destination: row.destination ?? undefined,
+    fundingAccountId: row.fundingAccountId ?? undefined,
+    platformFee: row.platformFee ?? 0n,
+    lock: lockOf(row.rateLock),
+    platformAccount:
+      platformAccountId === null ? undefined : { id: platformAccountId, canReturnFee: row.canReturnFee ?? false },
+    sender: { information: row.senderInformation ?? {}, umaAddress: row.senderUmaAddress ?? undefined },
+    receiver:
+      receiverPlatformId === null || receiverCustomerId === null
+        ? undefined
+        : {
+            platformId: receiverPlatformId,
+            customerId: receiverCustomerId,
+            isReceiverActive: row.receiverIsActive ?? false,
+            depositAccountId: row.depositAccountId ?? undefined,
+          },
+    incoming: incomingOf(row),
+  };
+}
+
+/**
+ * The longest time that a platform can have to decide (the setting PAYMENT_APPROVAL_MS), in milliseconds. Where more is
+ * left, the clock has been set back.
+ */
+const maxApprovalMs = 60_000;
+
+function incomingOf(row: LeasedRow): Incoming | undefined {
+  const { transaction, incoming } = row;
+  const leftMs = row.approvalLeftMs ?? 0;
+  const approvalLeftMs = leftMs > maxApprovalMs ? 0 : leftMs;
+  if (incoming) return { transaction: incoming, destination: row.incomingDestination ?? undefined, approvalLeftMs };
+  return transaction.type === 'INCOMING'
+    ? { transaction, destination: row.destination ?? undefined, approvalLeftMs }
+    : undefined;
+}
+
+/** Returns the milliseconds until the next order is due, or undefined when none waits. */
+export const nextOrderDue = untilNext(orders);
+
+const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
+
+/**
+ * Makes the order due now that waits for a decision on this incoming transaction. Without this, it is due when the time
+ * for the decision is over.
+ */
+export async function wakeOrders(on: Queryable, platformId: string, transactionId: string): Promise<void> {
+  await wakeStatement(on, platformId, transactionId);
+}
+
+const lockOrderStatement = statement<object>(
+  'lock_order',
+  'select from rail_order where platform_id = $1 and id = $2 and due_at > clock_timestamp() for update',
+);
+
+/** What the lock waited for is read by this statement, and not by the one that locks. */
+const wakeOrderStatement = statement<object>(
+  'wake_order',
+  `update rail_order o set due_at = clock_ms() from transaction t
+   where o.platform_id = $1 and o.id = $2 and o.due_at > clock_timestamp()
+     and t.platform_id = o.platform_id and t.id = o.transaction_id and ($3 or t.status <> 'COMPLETED')`,
+);
+
+/**
+ * Makes an order due now that waits for its rail. One that has its outcome, or that nobody knows, stays as it is. So does one
+ * that has settled and is asked about once more, unless `alsoSettled` says that it may have come back: the question about it
+ * is asked once, and too early it would be answered before the money can have come back.
+ * @param on a transaction
+ */
+export async function wakeOrder(
+  on: Queryable,
+  { platformId, orderId, alsoSettled }: { platformId: string; orderId: string; alsoSettled: boolean },
+): Promise<void> {
+  const locked = await lockOrderStatement(on, platformId, orderId);
+  if (locked.length > 0) await wakeOrderStatement(on, platformId, orderId, alsoSettled);
+}
+
+const deferStatement = statement<object>(
+  'defer_approval',
+  `update rail_order set approval_deferred = true
+   where due_at is not null
+     and exists (select from transaction t where t.platform_id = $1 and t.id = $2 and t.approval_due_at > clock_timestamp())
+     and (platform_id, id) in (
+     select o.platform_id, o.id from rail_order o where o.platform_id = $1 and o.transaction_id = $2
+     union all
+     select o.platform_id, o.id from arrival a
+     join rail_order o on o.platform_id = a.sender_platform_id and o.transaction_id = a.sender_transaction_id
+     where a.platform_id = $1 and a.transaction_id = $2)`,
+);
+
+/**
+ * Records that the platform decides later on this incoming transaction. The order that waits for the decision then
+ * rejects it when the time is over. An answer after that time counts as none.
+ */
+export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
+  await deferStatement(on, platformId, transactionId);
+}

@@ -1,0 +1,49 @@
+import type { RailOrder } from '../../rails/rail.ts';
+import type { RailStep } from '../../rails/rail-step.ts';
+import { toRailAccount } from '../commands/parties.ts';
+import { type DueOrder, isPull } from './orders.ts';
+
+/** Converts an order to the terms of the rail. `settled`: the rail has answered `settled` before. */
+export function railRequest(order: DueOrder, settled: boolean): RailOrder {
+  return {
+    id: order.id,
+    step: stepOf(order),
+    kind: order.kind,
+    ...moneyOf(order),
+    account: externalAccount(order),
+    // What the rail has locked for a receiver elsewhere goes there, also where the address is a customer's here by now.
+    umaAddress: order.receiver && !order.lock ? undefined : counterpartyAddress(order),
+    lock: order.lock,
+    settled,
+    ageMs: order.ageMs,
+    attempts: order.attempts - 1,
+    scenario: order.scenario,
+  };
+}
+
+function stepOf(order: DueOrder): RailStep {
+  if (order.transaction.status === 'CREATED') return 'PAY_REQUEST';
+  return isPull(order) ? 'PULL' : 'SETTLEMENT';
+}
+
+/** Returns the money for the rail to move: the amount that arrives, or for a pull the amount that is sent. */
+function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency: string } {
+  const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = order.transaction;
+  return isPull(order) && sentAmount !== null && sentCurrency !== null
+    ? { amount: sentAmount, currency: sentCurrency }
+    : { amount: receivedAmount ?? 0n, currency: receivedCurrency };
+}
+
+/**
+ * Returns the external account that the rail pays or pulls from. Where a UMA payment is passed on, this is the deposit
+ * account of the receiver.
+ */
+function externalAccount(order: DueOrder) {
+  const account =
+    order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);
+  return account && toRailAccount(account);
+}
+
+function counterpartyAddress({ kind, transaction }: DueOrder): string | undefined {
+  return (kind === 'PAYOUT' ? transaction.destinationUmaAddress : transaction.sourceUmaAddress) ?? undefined;
+}

@@ -1,0 +1,75 @@
+import { pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { FailureReason } from '../../infra/database/generated/client/client.ts';
+import type { RailStep } from '../../rails/rail-step.ts';
+import type { Scenario } from '../../rails/simulation.ts';
+import { type Payments, simulationOf } from '../commands/command.ts';
+
+/** A scenario as an API passes it on: null means left out. */
+export type GivenScenario = { readonly [K in keyof Scenario]?: Scenario[K] | null };
+
+/** The path to a scenario: every input has it under this name. */
+const at = pathsIn<{ readonly sandboxScenario: Scenario }>();
+
+/** The reasons for which a payment that a deposit funds can fail (specification 2.6, 7.1). */
+const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'];
+
+/**
+ * Checks a scenario of a caller and returns it as it is stored with the order, or null. `deposit`: whether a deposit
+ * funds the payment. `approval`: whether a platform decides on it. `step`: the step that the payment has before its settlement, if any.
+ * @throws Refusal FORBIDDEN (its rail simulates nothing), INVALID_INPUT with the path of the field
+ */
+export function checkScenario(
+  payments: Payments,
+  tenant: Tenant,
+  scenario: GivenScenario | null | undefined,
+  {
+    deposit = false,
+    approval = false,
+    step,
+  }: { readonly deposit?: boolean; readonly approval?: boolean; readonly step?: RailStep | undefined } = {},
+): Scenario | null {
+  if (scenario === null || scenario === undefined) return null;
+  const simulation = simulationOf(payments, tenant);
+  const requested = Object.fromEntries(
+    Object.entries(scenario).filter(([, value]) => value !== null && value !== undefined),
+  ) as Scenario;
+  const fault = simulation.scenarioFault(requested);
+  if (fault) {
+    throw new Refusal('INVALID_INPUT', fault.reason, at('sandboxScenario', fault.field));
+  }
+  if (requested.deposit !== undefined && !deposit) {
+    throw new Refusal(
+      'INVALID_INPUT',
+      'there is no deposit here: it is for real-time funded quotes',
+      at('sandboxScenario', 'deposit'),
+    );
+  }
+  if (requested.approval !== undefined && !approval) {
+    throw new Refusal(
+      'INVALID_INPUT',
+      'no platform decides here: it is for incoming payments from UMA addresses',
+      at('sandboxScenario', 'approval'),
+    );
+  }
+  if (deposit && requested.failureReason && !depositFailures.includes(requested.failureReason)) {
+    throw new Refusal(
+      'INVALID_INPUT',
+      `a payment that a deposit funds fails with ${depositFailures.join(' or ')}`,
+      at('sandboxScenario', 'failureReason'),
+    );
+  }
+  checkStep(requested, step);
+  return requested;
+}
+
+/**
+ * Refuses a scenario for a step that its payment does not have. Every payment has its settlement, and some have one
+ * step before.
+ * @throws Refusal INVALID_INPUT
+ */
+export function checkStep(scenario: Scenario | null, step?: RailStep): void {
+  if (!scenario?.step || scenario.step === 'SETTLEMENT' || scenario.step === step) return;
+  throw new Refusal('INVALID_INPUT', `this payment has no step ${scenario.step}`, at('sandboxScenario', 'step'));
+}

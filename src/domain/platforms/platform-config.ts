@@ -1,0 +1,168 @@
+import { isDeepStrictEqual } from 'node:util';
+import { maxAmount } from '../../core/checks.ts';
+import { currencyOf } from '../../core/currencies.ts';
+import { pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { lockPlatform } from '../../core/tenant.ts';
+import { readClock } from '../../infra/database/clock.ts';
+import { sqlState } from '../../infra/database/faults.ts';
+import {
+  type Platform,
+  TransactionType,
+  type TrustedDocumentPolicy,
+} from '../../infra/database/generated/client/client.ts';
+import type { Transaction } from '../../infra/database/transaction.ts';
+import type { Caller } from '../access/caller.ts';
+import { runIdempotent } from '../access/run-idempotent.ts';
+import { visibleAccounts } from '../access/visible.ts';
+import { newInternalAccounts } from '../accounts/internal-accounts.ts';
+import type { Payments } from '../commands/command.ts';
+import { idAt, readParties } from '../commands/parties.ts';
+import { commitPlanOn } from '../ledger/commit.ts';
+import { requireMayTake, umaDomainIn } from './uma-domain.ts';
+
+/** The settings that a platform can change (decision 56). */
+export interface PlatformSettings {
+  /** The domain of the UMA addresses that new customers get: the platform's own (decision 61). */
+  readonly umaDomain?: string | null | undefined;
+  /** The currencies of the internal accounts of new customers; replaces the list. */
+  readonly currencies?: readonly string[] | null | undefined;
+  /** Whose tokens may send registered documents only (decision 74). */
+  readonly trustedDocuments?: TrustedDocumentPolicy | null | undefined;
+}
+
+const at = pathsIn<PlatformSettings>();
+
+/**
+ * The settings of every currency: the limits of payments (in its smallest unit), no required fields of counterparties, both
+ * directions enabled (decision 56).
+ */
+export const currencySettings = {
+  minAmount: 1n,
+  maxAmount,
+  requiredCounterpartyFields: [] as readonly { readonly name: string; readonly mandatory: boolean }[],
+  enabledTransactionTypes: [TransactionType.INCOMING, TransactionType.OUTGOING] as readonly TransactionType[],
+  providerRequiredCustomerFields: [] as readonly string[],
+  providerRequiredCounterpartyCustomerFields: [] as readonly string[],
+} as const;
+
+/** Whether customers count as verified by the platform itself: no setting offers that yet. */
+export const isRegulatedFinancialInstitution = false;
+
+/** Reads the row of the platform. */
+export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
+  return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
+}
+
+/** The platform after a change of its settings, and what was changed besides. */
+export interface ChangedPlatform<Besides> {
+  readonly platform: Platform;
+  /** What `besides` returned; undefined for a repeat. */
+  readonly besides: Besides | undefined;
+  readonly replayed: boolean;
+}
+
+/**
+ * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and the
+ * addresses of customers stay.
+ * @param besides changes more in the same transaction, with the platform's row locked
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or the operator has to
+ *   give it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and what `besides` throws
+ */
+export async function updatePlatform<Besides = undefined>(
+  payments: Payments,
+  caller: Caller,
+  settings: PlatformSettings,
+  idempotencyKey?: string | null,
+  besides?: (transaction: Transaction) => Promise<Besides>,
+): Promise<ChangedPlatform<Besides>> {
+  try {
+    return await runIdempotent<Omit<ChangedPlatform<Besides>, 'replayed'>>(payments.database, caller, {
+      operation: 'updatePlatform',
+      nullClears: true,
+      input: settings,
+      idempotencyKey,
+      prepare: async () => {
+        const data = checkSettings(settings);
+        return async (transaction) => {
+          const platform = await changeSettings(payments, transaction, caller, data, besides !== undefined);
+          return { result: {}, answer: { platform, besides: await besides?.(transaction) } };
+        };
+      },
+      repeat: async () => ({ platform: await readPlatform(payments, caller), besides: undefined }),
+    });
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error;
+    throw new Refusal('CONFLICT', 'this UMA domain is taken', at('umaDomain'));
+  }
+}
+
+/** Checks settings before they are stored. What is null or left out stays as it is. */
+function checkSettings({ umaDomain, currencies, trustedDocuments }: PlatformSettings): PlatformSettings {
+  if (currencies) checkCurrencies(currencies);
+  return {
+    umaDomain: typeof umaDomain === 'string' ? umaDomainIn(umaDomain, at('umaDomain')) : undefined,
+    ...{ currencies, trustedDocuments },
+  };
+}
+
+/** @param changesMore whether more changes in the same transaction, which counts as a change of the settings */
+async function changeSettings(
+  payments: Payments,
+  transaction: Transaction,
+  caller: Caller,
+  { umaDomain, currencies, trustedDocuments }: PlatformSettings,
+  changesMore: boolean,
+): Promise<Platform> {
+  const { client, prisma } = transaction;
+  await lockPlatform(client, caller);
+  const where = { id: caller.platformId };
+  const before = await prisma.platform.findFirstOrThrow({ where });
+  if (typeof umaDomain === 'string' && umaDomain !== before.umaDomain)
+    await requireMayTake(transaction, caller, umaDomain, at('umaDomain'));
+  const given = {
+    umaDomain: umaDomain ?? before.umaDomain,
+    currencies: [...(currencies ?? before.currencies)],
+    trustedDocuments: trustedDocuments ?? before.trustedDocuments,
+  };
+  if (!changesMore && isDeepStrictEqual({ ...before, ...given }, before)) return before;
+  const { now: updatedAt } = await readClock(client);
+  const platform = await prisma.platform.update({ where, data: { ...given, updatedAt } });
+  if (currencies) await openAccounts(payments, transaction, caller, currencies);
+  return platform;
+}
+
+function checkCurrencies(currencies: readonly string[]): void {
+  if (currencies.length === 0) {
+    throw new Refusal('INVALID_INPUT', 'name at least one currency', at('currencies'));
+  }
+  currencies.forEach((code, position) => {
+    const path = at('currencies', position);
+    if (!currencyOf(code)) {
+      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
+    }
+    if (currencies.indexOf(code) !== position) {
+      throw new Refusal('INVALID_INPUT', `${code} is given twice`, path);
+    }
+  });
+}
+
+/** Inserts internal accounts of the platform in the currencies in which it has none. */
+async function openAccounts(
+  payments: Payments,
+  { client, prisma }: Transaction,
+  caller: Caller,
+  currencies: readonly string[],
+): Promise<void> {
+  const { platformId } = caller;
+  const existing = await prisma.account.findMany({
+    select: { currency: true },
+    where: { AND: [visibleAccounts(caller), { customerId: null, kind: 'INTERNAL' }] },
+  });
+  const missing = currencies.filter((code) => !existing.some(({ currency }) => currency === code));
+  if (missing.length === 0) return;
+  const parties = await readParties(client, caller, { ids: missing.length });
+  const ids = missing.map((_code, position) => idAt(parties, position));
+  const account = await newInternalAccounts(payments, caller, { platformId, customerId: null }, missing, ids);
+  await commitPlanOn(client, platformId, { insert: { account } });
+}

@@ -1,0 +1,95 @@
+import { publicId } from '../../core/ids.ts';
+import type { FieldPath } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { readClock } from '../../infra/database/clock.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { sqlState } from '../../infra/database/faults.ts';
+import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import type { Caller } from '../access/caller.ts';
+import { type Operator, recordAct } from '../access/operator-acts.ts';
+import { isFictional, isOfService, normalDomain } from '../commands/uma-domains.ts';
+
+/** The most domains that a platform of the sandbox takes, so that none takes them all. */
+export const maxSandboxDomains = 20;
+
+/**
+ * Returns the stored form of a UMA domain.
+ * @param path where the domain stands in the input
+ * @throws Refusal INVALID_INPUT for anything else than the name of a domain
+ */
+export function umaDomainIn(written: string, path: FieldPath): string {
+  const domain = normalDomain(written);
+  if (domain !== undefined) return domain;
+  throw new Refusal(
+    'INVALID_INPUT',
+    'a UMA domain is a domain name such as pay.example.com: no bare host, no address of a machine',
+    { path, value: written },
+  );
+}
+
+/**
+ * Checks that a platform may take a UMA domain itself (decision 61): one that it has had, and in the sandbox one that belongs to
+ * nobody. The platform's row must be locked. Whether another platform has the domain is seen when it is stored.
+ * @throws Refusal INVALID_INPUT (no domain for this environment), CONFLICT (the operator has to give it; too many)
+ */
+export async function requireMayTake(
+  { prisma }: Transaction,
+  { platformId, environment }: Caller,
+  domain: string,
+  path: FieldPath,
+): Promise<void> {
+  const own = await prisma.umaDomain.findMany({ where: { platformId }, select: { domain: true } });
+  if (own.some((one) => one.domain === domain)) return;
+  const refuse = (code: 'INVALID_INPUT' | 'CONFLICT', message: string) => {
+    throw new Refusal(code, message, { path, ...(code === 'INVALID_INPUT' && { value: domain }) });
+  };
+  if (isOfService(domain)) refuse('CONFLICT', 'this UMA domain is taken');
+  if (environment === 'PRODUCTION') {
+    if (isFictional(domain)) refuse('INVALID_INPUT', 'this domain is for tests and examples, and belongs to nobody');
+    refuse('CONFLICT', 'the operator of the service gives a platform its domain: ask for this one there');
+  }
+  if (!isFictional(domain)) {
+    refuse(
+      'INVALID_INPUT',
+      'a sandbox has domains that are nobody’s: below .test, .example, example.com, example.net or example.org',
+    );
+  }
+  if (own.length >= maxSandboxDomains)
+    refuse('CONFLICT', `a platform of the sandbox takes at most ${maxSandboxDomains} UMA domains`);
+}
+
+/**
+ * Gives a platform a UMA domain, in which its new customers get their addresses. The operator has looked who owns the domain.
+ * @returns the domain as it is stored
+ * @throws Refusal INVALID_INPUT (no domain), CONFLICT (another platform's); Error for an unknown platform
+ */
+export async function giveUmaDomain(
+  database: Database,
+  name: string,
+  operator: Operator,
+  written: string,
+): Promise<string> {
+  const umaDomain = umaDomainIn(written, ['domain']);
+  const give = async (transaction: Transaction): Promise<string> => {
+    const { client, prisma } = transaction;
+    const before = await prisma.platform.findFirst({ where: { name } });
+    if (!before) throw new Error(`there is no platform named ${JSON.stringify(name)}`);
+    const where = { id: before.id };
+    const reserved = await prisma.umaDomain.count({ where: { domain: umaDomain, platformId: before.id } });
+    if (isOfService(umaDomain) && reserved === 0) throw taken();
+    const { now: updatedAt } = await readClock(client);
+    await prisma.platform.updateMany({ where, data: { umaDomain, updatedAt } });
+    await recordAct(transaction, operator, {
+      platformId: before.id,
+      subject: publicId('Platform', before.id),
+      before: { umaDomain: before.umaDomain },
+      after: { umaDomain },
+    });
+    return umaDomain;
+  };
+  return inTransaction(database, give).catch((error: unknown) => {
+    throw sqlState(error) === '23505' ? taken() : error;
+  });
+}
+
+const taken = () => new Refusal('CONFLICT', 'another platform has this UMA domain', ['domain']);

@@ -1,0 +1,105 @@
+import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
+import { type Currency, currencies, currencyOf } from '../../core/currencies.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Caller } from '../access/caller.ts';
+import { type Payments, railOf } from '../commands/command.ts';
+import { readParties } from '../commands/parties.ts';
+import { neededOf } from '../orders/rail-answer.ts';
+import { deliveryRails, type PaymentRail } from './delivery-rails.ts';
+import { priceQuote } from './pricing.ts';
+
+interface Money {
+  readonly amount: bigint;
+  readonly currency: Currency;
+}
+
+/** The terms of a conversion now, with the fees of the platform included (decision 55). */
+export interface ExchangeRate {
+  readonly source: Currency;
+  readonly destination: Currency;
+  readonly rate: string;
+  readonly sendingAmount: Money;
+  readonly receivingAmount: Money;
+  readonly fees: Money;
+  /** The part of the fees that does not depend on the amount. */
+  readonly fixedFees: Money;
+  /** The receiving currency's usual rail. */
+  readonly deliveryRail: PaymentRail;
+  readonly minSendingAmount: Money;
+  readonly maxSendingAmount: Money;
+  readonly updatedAt: Date;
+}
+
+const defaultAmount = 10_000n;
+
+/** The input of readExchangeRates. */
+export interface RatesQuery {
+  readonly source: string;
+  readonly destinations?: readonly string[] | null | undefined;
+  readonly sendingAmount?: GivenAmount | null | undefined;
+}
+
+const at = pathsIn<RatesQuery>();
+
+/**
+ * Returns indicative rates for an amount (smallest units of the source). A destination that the amount is too small or
+ * too large for is left out, unless it was requested by name; one that is requested twice is there once. An amount that
+ * no payment may move is refused.
+ * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
+ */
+export async function readExchangeRates(
+  payments: Payments,
+  caller: Caller,
+  query: RatesQuery,
+): Promise<ExchangeRate[]> {
+  const source = requireCurrency(query.source, at('source'));
+  const lockedAmount = smallestUnits(query.sendingAmount ?? defaultAmount, source, at('sendingAmount'));
+  const requested = query.destinations?.map((code) => requireCurrency(code, at('destinations')));
+  // One rate for each currency, or a short request would have a long answer.
+  const destinations = requested ? [...new Set(requested)] : currencies.filter((currency) => currency !== source);
+  const { platformFee } = await readParties(payments.database.pool, caller, {
+    currency: source.code,
+    ids: 0,
+  });
+  const rates = await Promise.all(
+    destinations.map(async (destination) => {
+      const terms = await neededOf(payments, railOf(payments, caller, 'rate').rate(source, destination));
+      if (!terms) return [];
+      const price = priceQuote({
+        sending: source,
+        receiving: destination,
+        lockedSide: 'SENDING',
+        lockedAmount,
+        rate: terms,
+        platformFee,
+      });
+      if ('code' in price) {
+        if (!query.destinations) return [];
+        throw new Refusal(price.code, price.reason, at('sendingAmount'));
+      }
+      return [
+        {
+          source,
+          destination,
+          rate: price.exchangeRate,
+          sendingAmount: { amount: price.totalSendingAmount, currency: source },
+          receivingAmount: { amount: price.totalReceivingAmount, currency: destination },
+          fees: { amount: price.feesIncluded, currency: source },
+          fixedFees: { amount: price.fixedFees, currency: source },
+          deliveryRail: deliveryRails[destination.code],
+          minSendingAmount: { amount: terms.minSendingAmount, currency: source },
+          maxSendingAmount: { amount: terms.maxSendingAmount, currency: source },
+          updatedAt: new Date(),
+        },
+      ];
+    }),
+  );
+  return rates.flat();
+}
+
+function requireCurrency(code: string, path: FieldPath): Currency {
+  const currency = currencyOf(code);
+  if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
+  return currency;
+}

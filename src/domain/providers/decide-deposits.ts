@@ -1,0 +1,100 @@
+import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
+import { readClock } from '../../infra/database/clock.ts';
+import type { Database } from '../../infra/database/database.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+
+/** Deposits that nobody could be credited with: a person says whose they are. Only the commands of operators do. */
+
+const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.RailDepositInclude;
+
+/** A deposit, with the name of its platform. */
+export type Deposit = Prisma.RailDepositGetPayload<{ include: typeof withPlatform }>;
+
+/** The outcome of a decision on a deposit. */
+export type DecidedDeposit = { readonly kind: 'done' } | RefusedByHand;
+
+/** Lists the deposits that wait for a person, of all platforms, the oldest first. */
+export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Deposit[]> {
+  return prisma.railDeposit.findMany({
+    where: { status: 'UNATTRIBUTED' },
+    include: withPlatform,
+    orderBy: [{ foundAt: 'asc' }, { id: 'asc' }],
+  });
+}
+
+/**
+ * Says for which account a deposit is: the workers credit it. Also one that its account could not take can be tried again so.
+ * @param id `Deposit:…`
+ * @param accountId an internal account of the same platform and currency: `InternalAccount:…`
+ */
+export function attributeDeposit(
+  database: Database,
+  id: string,
+  accountId: string,
+  operator: Operator,
+): Promise<DecidedDeposit> {
+  return decide(database, id, operator, async ({ client, prisma }, deposit) => {
+    const name = accountNameIn(accountId);
+    const { platformId, currency } = deposit;
+    const account =
+      name?.kind === 'INTERNAL'
+        ? await prisma.account.findFirst({
+            where: { platformId, id: name.id, kind: 'INTERNAL' },
+            include: { customer: { select: { isDeleted: true } } },
+          })
+        : null;
+    if (!account) return { refused: `the platform of the deposit has no internal account ${accountId}` };
+    if (account.currency !== currency) {
+      return { refused: `${accountId} is in ${account.currency}, and the deposit in ${currency}` };
+    }
+    if (account.customer?.isDeleted) return { refused: `the customer of ${accountId} is deleted` };
+    const { now: dueAt } = await readClock(client);
+    return { data: { status: 'RECEIVED', accountId: account.id, reason: null, dueAt }, after: { account: accountId } };
+  });
+}
+
+/** Closes a deposit that is for no account here, such as the operator's own money. It moves none. */
+export function closeDeposit(
+  database: Database,
+  id: string,
+  operator: Operator & { readonly reason: string },
+): Promise<DecidedDeposit> {
+  return decide(database, id, operator, async () => ({
+    data: { status: 'CLOSED', reason: operator.reason },
+    after: { status: 'CLOSED' },
+  }));
+}
+
+type Change =
+  | { readonly data: Prisma.RailDepositUncheckedUpdateManyInput; readonly after: Prisma.InputJsonObject }
+  | { readonly refused: string };
+
+/** Changes a deposit that waits for a person, and writes the act. */
+async function decide(
+  database: Database,
+  id: string,
+  operator: Operator,
+  change: (transaction: Transaction, deposit: { platformId: string; currency: string }) => Promise<Change>,
+): Promise<DecidedDeposit> {
+  const uuid = uuidOf(id, 'Deposit');
+  if (uuid === undefined) return refusedByHand(`${id} is no id of a deposit: Deposit:…`);
+  return inTransaction(database, async (transaction): Promise<DecidedDeposit> => {
+    const { prisma } = transaction;
+    const deposit = await prisma.railDeposit.findFirst({ where: { id: uuid } });
+    if (!deposit) return refusedByHand(`there is no ${id}`);
+    const made = await change(transaction, deposit);
+    if ('refused' in made) return refusedByHand(made.refused);
+    const { platformId } = deposit;
+    const { count } = await prisma.railDeposit.updateMany({
+      where: { platformId, id: uuid, status: 'UNATTRIBUTED' },
+      data: made.data,
+    });
+    if (count === 0) return refusedByHand(`${id} waits for nobody: it is ${deposit.status}`);
+    const before = { status: deposit.status, reason: deposit.reason };
+    const subject = publicId('Deposit', uuid);
+    await recordAct(transaction, operator, { platformId, subject, before, after: made.after });
+    return { kind: 'done' };
+  });
+}

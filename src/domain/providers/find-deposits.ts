@@ -1,0 +1,132 @@
+import { maxAmount } from '../../core/checks.ts';
+import { type Lease, type LeasedTable, leasing, postponing } from '../../infra/database/leases.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import type { RailDeposit } from '../../rails/rail-deposits.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
+import { depositId } from '../orders/order-ids.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+
+/** How often a provider is asked for deposits that no webhook has reported, in milliseconds: the lease of a question, too. */
+const askMs = 60_000;
+/** How much before the last known deposit a question begins, in milliseconds: the provider may show one later than another. */
+const overlapMs = 120_000;
+/** The longest time for which a deposit under way is looked for, in milliseconds: 31 days. */
+const longestUnderWayMs = 31 * 86_400_000;
+
+interface DueConnection extends Lease {
+  readonly depositsFrom: Date;
+}
+
+const questions: LeasedTable = { table: 'rail_connection', rows: 'deposit_questions', dueAt: 'deposits_due_at' };
+export const leaseDepositQuestions = leasing<DueConnection>(questions, { counter: null, reads: 'l.deposits_from' });
+/** A question that a webhook has made due meanwhile stays due. */
+const postpone = postponing(questions);
+
+const askedStatement = statement<object>(
+  'deposits_asked',
+  'update rail_connection set deposits_from = greatest(deposits_from, $2) where platform_id = $1',
+);
+
+/** A deposit is for the customer's account in its currency. Of a customer who is gone it is for nobody. */
+const storeStatement = statement<object>(
+  'store_deposits',
+  `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, payer, memo, account_id, status,
+     reason, due_at)
+   select $1, d.id, d.reference, d.held_at, d.began_at, d.amount, d.currency, d.payer, left(d.memo, 1000), a.id,
+     case when a.id is null then 'UNATTRIBUTED' else 'RECEIVED' end::deposit_status,
+     case when d.customer_id is null then 'the provider does not say for whom it is'
+       when c.id is null then 'its customer is not known here' when c.is_deleted then 'its customer is deleted'
+       when a.id is null then 'its customer has no account in this currency' end,
+     case when a.id is not null then clock_ms() end
+   from jsonb_to_recordset($2) as d (id uuid, reference text, held_at text, began_at timestamptz, amount bigint, currency text,
+     payer text, memo text, customer_id uuid)
+   left join customer c on c.platform_id = $1 and c.id = d.customer_id
+   left join account a on a.platform_id = $1 and a.customer_id = c.id and a.kind = 'INTERNAL' and a.currency = d.currency
+     and not c.is_deleted
+   on conflict do nothing`,
+);
+
+/**
+ * Asks the providers that are due for money that has come in by itself, and stores each deposit that has settled, once. Those
+ * that no webhook has reported are found, too: each question begins where the one before has ended, and where the oldest
+ * deposit begins that is still under way.
+ * @returns how many providers were asked
+ */
+export async function findDeposits(payments: Payments, limit: number): Promise<number> {
+  const { pool } = payments.database;
+  const due = await leaseDepositQuestions(pool, limit, askMs);
+  await Promise.all(
+    due.map(async (connection) => {
+      const { platformId } = connection;
+      try {
+        await askedStatement(pool, platformId, await ask(payments, connection));
+      } catch (error) {
+        payments.log.error({ err: error, platformId }, 'a provider could not be asked for deposits; it is asked again');
+      }
+      await postpone(pool, [{ lease: connection, dueInMs: askMs }]);
+    }),
+  );
+  return due.length;
+}
+
+/** Asks one provider. Returns where the next question begins. */
+async function ask(payments: Payments, { platformId, environment, depositsFrom }: DueConnection): Promise<Date> {
+  const rail = connectedRail(payments, { platformId, environment });
+  if (!rail?.deposits) return depositsFrom;
+  const from = new Date(depositsFrom.getTime() - overlapMs);
+  let latest = depositsFrom.getTime();
+  let oldestUnderWay = Number.POSITIVE_INFINITY;
+  for (let cursor: string | undefined; ; ) {
+    const page = await railAnswer(rail.deposits({ from, cursor }));
+    const unsound = page.deposits.filter((deposit) => deposit.state === 'SETTLED' && !isSound(deposit));
+    for (const { reference, amount } of unsound) {
+      const about = { platformId, reference: reference.slice(0, longestName), amount: String(amount) };
+      payments.log.error(about, 'a deposit cannot be stored; its provider is asked again');
+    }
+    await storeDeposits(payments.database.pool, platformId, page.deposits);
+    latest = Math.max(latest, page.lookedUpTo?.getTime() ?? 0);
+    for (const deposit of page.deposits) {
+      latest = Math.max(latest, deposit.at.getTime());
+      const isOpen = deposit.state === 'UNDER_WAY' || unsound.includes(deposit);
+      if (isOpen) oldestUnderWay = Math.min(oldestUnderWay, deposit.at.getTime());
+    }
+    cursor = page.nextCursor;
+    if (cursor === undefined) return new Date(Math.min(latest, Math.max(oldestUnderWay, latest - longestUnderWayMs)));
+  }
+}
+
+/** The most characters of a provider's name for a deposit or an account. */
+const longestName = 200;
+
+/** Tells whether a deposit can be stored (rail_deposit_sound). One that cannot keeps no other from being stored. */
+function isSound({ amount, reference, heldAt }: RailDeposit): boolean {
+  const isName = (text: string) => text.length >= 1 && text.length <= longestName;
+  return amount >= 1n && amount <= maxAmount && isName(reference) && isName(heldAt);
+}
+
+async function storeDeposits(on: Queryable, platformId: string, deposits: readonly RailDeposit[]): Promise<void> {
+  const settled = deposits.filter((deposit) => deposit.state === 'SETTLED' && isSound(deposit));
+  if (settled.length === 0) return;
+  const rows = settled.map(({ reference, heldAt, at, amount, currency, customerId, payer, memo }) => ({
+    ...{
+      id: depositId(platformId, reference),
+      reference,
+      held_at: heldAt,
+      began_at: at,
+      amount: String(amount),
+      currency,
+    },
+    ...{ payer, memo, customer_id: customerId },
+  }));
+  await storeStatement(on, platformId, JSON.stringify(rows));
+}
+
+const wakeStatement = statement<object>(
+  'wake_deposit_question',
+  'update rail_connection set deposits_due_at = clock_ms() where platform_id = $1',
+);
+
+/** Makes the question for deposits of a platform due now. */
+export async function wakeDeposits(on: Queryable, platformId: string): Promise<void> {
+  await wakeStatement(on, platformId);
+}

@@ -1,0 +1,66 @@
+import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../infra/database/leases.ts';
+import { statement } from '../../infra/database/statement.ts';
+import { inTransaction } from '../../infra/database/transaction.ts';
+import { inSpan } from '../../infra/instruments/spans.ts';
+import type { OrderNews, RailNews } from '../../rails/rail-webhooks.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
+import { wakeIdentityCheck } from '../customers/identity-checks.ts';
+import { wakeOrder } from '../orders/orders.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+import { wakeDeposits } from './find-deposits.ts';
+
+/** How long the work pauses when no webhook waits, in milliseconds. One that this process has stored ends the pause. */
+export const webhookIdleMs = 1_000;
+
+interface StoredWebhook extends Lease {
+  readonly webhookId: string;
+  readonly body: Buffer;
+  readonly attempts: number;
+}
+
+const webhooks: LeasedTable = { table: 'rail_webhook', rows: 'rail_webhooks', key: ['webhook_id', 'text'] };
+
+export const leaseRailWebhooks = leasing<StoredWebhook>(webhooks, { reads: 'l.webhook_id, l.body, l.attempts' });
+
+const postpone = postponing(webhooks);
+
+const doneStatement = statement<object>(
+  'rail_webhook_done',
+  'update rail_webhook set due_at = null where platform_id = $1 and webhook_id = $2',
+);
+
+/**
+ * Works on up to `limit` webhooks of providers that were stored. Each is leased for 30 seconds: when a process dies, another
+ * one takes it. What it says is done in the transaction that marks it as done; a second time changes nothing.
+ * @returns how many there were
+ */
+export function workOnWebhooks(payments: Payments, limit: number): Promise<number> {
+  return workOnDue(payments, limit, {
+    ...{ lease: leaseRailWebhooks, postpone, failure: "a provider's webhook could not be worked on" },
+    about: ({ webhookId }) => ({ webhookId }),
+    work: (due) =>
+      inSpan('provider webhook', { isRoot: true, attributes: { 'payments.platform.id': due.platformId } }, () =>
+        workOn(payments, due),
+      ),
+  });
+}
+
+async function workOn(payments: Payments, { platformId, webhookId, environment, body }: StoredWebhook): Promise<void> {
+  const rail = connectedRail(payments, { platformId, environment });
+  if (!rail?.readWebhook) throw new Error(`the rail of the platform ${platformId} takes no webhooks`);
+  const news = await railAnswer(rail.readWebhook(body));
+  await inTransaction(payments.database, async ({ client }) => {
+    for (const { orderId, mayHaveReturned } of ordersIn(news)) {
+      await wakeOrder(client, { platformId, orderId, alsoSettled: mayHaveReturned });
+    }
+    for (const one of news) if (one.kind === 'identity') await wakeIdentityCheck(client, platformId, one.customerId);
+    if (news.some(({ kind }) => kind === 'deposit')) await wakeDeposits(client, platformId);
+    await doneStatement(client, platformId, webhookId);
+  });
+}
+
+/** All transactions lock orders in the same order, so that none waits for another one in a circle. */
+function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
+  const orders = news.filter((one) => one.kind === 'order');
+  return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));
+}

@@ -1,0 +1,47 @@
+import { uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Quote } from '../../infra/database/rows.ts';
+import { statement } from '../../infra/database/statement.ts';
+import type { Caller } from '../access/caller.ts';
+import { forCaller, visibleRow } from '../access/visible.ts';
+import { type CommandResult, type Payments, runCommand } from '../commands/command.ts';
+import { quoteEnd } from './quote-end.ts';
+
+const at = pathsIn<{ readonly quoteId: string }>();
+
+const cancellableStatement = forCaller(
+  statement<{ id: string; transactionId: string }>(
+    'cancellable_quote',
+    `select q.id, q.transaction_id from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
+  ),
+);
+
+/**
+ * Cancels a quote that nobody has executed or paid: it is EXPIRED at once, with its transaction (decision 67). A deposit
+ * that comes afterwards is credited, as after an expiry.
+ * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also where it was cancelled before), CONFLICT (executed or paid),
+ *   IDEMPOTENCY_MISMATCH
+ */
+export function cancelQuote(
+  payments: Payments,
+  caller: Caller,
+  quoteId: string,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Quote>> {
+  return runCommand(payments, caller, {
+    operation: 'cancelQuote',
+    readsOnly: true,
+    type: 'Quote',
+    input: { quoteId },
+    idempotencyKey,
+    plan: async () => {
+      const uuid = uuidOf(quoteId, 'Quote');
+      const [quote] = uuid ? await cancellableStatement(payments.database.pool, caller, uuid) : [];
+      if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
+      return { ...quoteEnd(quote, 'cancelled before it was executed or funded', 'before'), result: quote.id };
+    },
+    path: at('quoteId'),
+    conflict: { reason: 'only a quote that is PENDING can be cancelled' },
+  });
+}

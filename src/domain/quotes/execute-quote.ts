@@ -1,0 +1,89 @@
+import { uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Account, Quote } from '../../infra/database/rows.ts';
+import { statement } from '../../infra/database/statement.ts';
+import type { Caller } from '../access/caller.ts';
+import { forCaller, visibleRow } from '../access/visible.ts';
+import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { mergePlans } from '../ledger/merge-plans.ts';
+import { orderIdOfQuote } from '../orders/order-ids.ts';
+import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
+import { quotedDestination } from './quote-destination.ts';
+import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.ts';
+
+const at = pathsIn<{ readonly quoteId: string }>();
+
+/**
+ * Executes a quote before its expiry (specification 4.3). The source is debited, or the rail pulls from an external
+ * source, and the payment is PROCESSING.
+ * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (executed before), INVALID_INPUT (real-time funded),
+ *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, AMOUNT_OUT_OF_RANGE (the receiving account cannot take
+ *   it), IDEMPOTENCY_MISMATCH
+ */
+export function executeQuote(
+  payments: Payments,
+  caller: Caller,
+  quoteId: string,
+  idempotencyKey?: string | null,
+  sandboxScenario?: GivenScenario | null,
+): Promise<CommandResult<Quote>> {
+  return runCommand(payments, caller, {
+    operation: 'executeQuote',
+    readsOnly: true,
+    type: 'Quote',
+    input: { quoteId, sandboxScenario },
+    idempotencyKey,
+    plan: () => planExecution(payments, caller, quoteId, sandboxScenario),
+    path: at('quoteId'),
+  });
+}
+
+const executableStatement = forCaller(
+  statement<{ quote: Quote; source: Account | null; destination: Account | null }>(
+    'executable_quote',
+    `select to_jsonb(q) as quote,
+     (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.source_account_id) as source,
+     (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination
+   from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
+    { quote: 'Quote', source: 'Account', destination: 'Account' },
+  ),
+);
+
+async function planExecution(
+  payments: Payments,
+  caller: Caller,
+  id: string,
+  sandboxScenario: GivenScenario | null | undefined,
+): Promise<CommandPlan> {
+  const scenario = checkScenario(payments, caller, sandboxScenario, { step: 'PULL' });
+  const uuid = uuidOf(id, 'Quote');
+  const [found] = uuid ? await executableStatement(payments.database.pool, caller, uuid) : [];
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
+  const { quote, source } = found;
+  if (!source) {
+    throw new Refusal(
+      'INVALID_INPUT',
+      'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference',
+      at('quoteId'),
+    );
+  }
+  checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
+  const to = quotedDestination(quote, found.destination);
+  const payment = start(quote, source, {
+    orderId: orderIdOfQuote(quote),
+    rail: railOf(payments, caller, 'payOut'),
+    target: to.target,
+    scenario: scenario ?? quote.scenario,
+    reason: 'executed',
+  });
+  const checks = {
+    requireActive: {
+      customers: customersOf(quote.customerId, to.receivers),
+      accounts: accountsOf(source, to),
+      unfrozen: internalOf(source, to),
+    },
+    capacity: capacityAt(to, quote),
+  };
+  return { ...mergePlans(checks, payment), result: quote.id };
+}

@@ -1,0 +1,84 @@
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import type { Quote } from '../../infra/database/rows.ts';
+import type { Rail } from '../../rails/rail.ts';
+import { debit, type Flow } from '../commands/movements.ts';
+import { type Lockable, lockOf } from '../commands/rate-locks.ts';
+import type { Journal, Plan } from '../ledger/plan.ts';
+import { expectedMs, firstAskMs } from '../orders/orders.ts';
+import type { Target } from './quote-destination.ts';
+
+/** The fields of a quote that its execution needs: all of them are fixed when the quote is created. */
+export type Executable = Pick<
+  Quote,
+  | 'platformId'
+  | 'id'
+  | 'transactionId'
+  | 'sendingCurrency'
+  | 'receivingCurrency'
+  | 'totalSendingAmount'
+  | 'totalReceivingAmount'
+  | 'feesIncluded'
+  | 'platformFee'
+> &
+  Lockable;
+
+/** How a quote is executed. */
+export interface ExecutionOptions {
+  readonly orderId: string;
+  readonly rail: Rail;
+  readonly sourceAccountId: string;
+  /** The party that the rail pays. */
+  readonly target: Target;
+  /** The scenario for the sandbox, or null. */
+  readonly scenario: Prisma.JsonValue;
+  /** The reason for the timeline. */
+  readonly reason: string;
+  /** The deposit for this quote from outside, credited to the source first. */
+  readonly arrived?: Journal;
+  /** Whether the same plan inserts the quote. */
+  readonly isNew?: boolean;
+}
+
+/**
+ * Plans the execution of a quote (specification 3.1, decision 50). It happens before the expiry, and once: the source
+ * is debited, quote and transaction are PROCESSING, and the rail gets its order.
+ */
+export function execution(quote: Executable, options: ExecutionOptions): Plan {
+  const { rail, reason, target, scenario, sourceAccountId, isNew = false } = options;
+  const railRequest = { step: 'SETTLEMENT', ...target, scenario } as const;
+  const order = {
+    platformId: quote.platformId,
+    id: options.orderId,
+    transactionId: quote.transactionId,
+    kind: 'PAYOUT' as const,
+    scenario,
+    rateLock: quote.rateLock ?? null,
+    dueInMs: firstAskMs(rail, railRequest),
+  };
+  const flow: Flow = {
+    transactionId: quote.transactionId,
+    sourceAccountId,
+    sendingCurrency: quote.sendingCurrency,
+    sent: quote.totalSendingAmount,
+    fees: quote.feesIncluded,
+    platformFee: quote.platformFee,
+    receivingCurrency: quote.receivingCurrency,
+    received: quote.totalReceivingAmount,
+    lockedSent: lockOf(quote.rateLock)?.sent,
+  };
+  return {
+    quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, isNew }],
+    transactions: [
+      {
+        id: quote.transactionId,
+        from: ['PENDING'],
+        to: 'PROCESSING',
+        reason,
+        expectedInMs: expectedMs(rail, railRequest),
+        isNew,
+      },
+    ],
+    journals: [...(options.arrived ? [options.arrived] : []), debit(flow)],
+    insert: { rail_order: [order] },
+  };
+}

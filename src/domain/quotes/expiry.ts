@@ -1,0 +1,56 @@
+import { boundedCache } from '../../core/bounded-cache.ts';
+import { statement } from '../../infra/database/statement.ts';
+import type { Payments } from '../commands/command.ts';
+import { commitGroups, type PlanRefusal } from '../ledger/commit.ts';
+import { quoteEnd } from './quote-end.ts';
+
+const expiredStatement = statement<{ platformId: string; id: string; transactionId: string }>(
+  'expired_quotes',
+  // The subquery reads the clock once. With a clock read for each row, Postgres could not use the index.
+  `select platform_id, id, transaction_id from quote
+   where status = 'PENDING' and expires_at <= (select clock_timestamp()) order by expires_at limit $1`,
+);
+
+const nextExpiryStatement = statement<{ waitMs: number }>(
+  'next_quote_expiry',
+  `select greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as wait_ms
+   from quote where status = 'PENDING' order by expires_at limit 1`,
+);
+
+/** The quotes whose failure to expire has been logged: they are retried silently. */
+const loggedQuotes = boundedCache<true>(10_000);
+
+/** Returns the milliseconds until the next quote expires, or undefined when none is pending. */
+export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
+  const [row] = await nextExpiryStatement(payments.database.pool);
+  return row?.waitMs;
+}
+
+/**
+ * Expires up to `limit` quotes after their expiry, with their transactions. The row lock decides a race with an
+ * execution: the first to hold it wins, and the other is refused.
+ * @returns how many quotes were found, and how many of them expired now
+ */
+export async function expireQuotes(
+  payments: Payments,
+  limit: number,
+): Promise<{ readonly found: number; readonly done: number }> {
+  const expired = await expiredStatement(payments.database.pool, limit);
+  const reason = 'the quote expired before it was executed or funded';
+  const logFailure = (facts: object, position: number) => {
+    const quote = expired[position]?.id ?? '';
+    if (loggedQuotes.has(quote)) return;
+    loggedQuotes.set(quote, true);
+    payments.log.error({ ...facts, quote }, 'a quote could not be expired; it is tried again');
+  };
+  const refusals = await commitGroups(
+    payments.database,
+    expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
+    (error, position) => logFailure({ err: error }, position),
+  );
+  // Another process may have expired it at the same time, or this one, where the answer to its commit was lost.
+  const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
+  for (const [position, refusal] of refusals.entries())
+    if (refusal && !isDone(refusal)) logFailure({ refusal }, position);
+  return { found: expired.length, done: refusals.filter(isDone).length };
+}

@@ -1,0 +1,122 @@
+import { Refusal } from '../../core/refusal.ts';
+import { statement } from '../../infra/database/statement.ts';
+import type { RateLock, UmaPayment } from '../../rails/rate-lock.ts';
+import type { Caller } from '../access/caller.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
+import type { Information } from '../commands/information.ts';
+import { idAt, type Parties } from '../commands/parties.ts';
+import { orderIdOfKey, orderIdOfQuote } from '../orders/order-ids.ts';
+import { neededOf } from '../orders/rail-answer.ts';
+import { amountToLock, checkLock, priceByLock } from '../pricing/locked-pricing.ts';
+import type { Pricing } from '../pricing/pricing.ts';
+import type { PricingRequest } from '../pricing/pricing-terms.ts';
+import type { Destination } from './quote-destination.ts';
+import { at, type CreateQuote } from './quote-input.ts';
+
+/** A price, with the lock that it has at the rail. */
+export interface LockedPrice {
+  readonly price: Pricing;
+  readonly lock: RateLock;
+  /** How long the lock holds from the creation of the quote on, in milliseconds. */
+  readonly validMs: number;
+}
+
+/** What a quote is, for its lock. */
+export interface ToLock {
+  readonly input: CreateQuote;
+  readonly parties: Parties;
+  readonly to: Destination;
+  /** The information about the sender. */
+  readonly sender: Information;
+  readonly request: PricingRequest;
+  /** The price by the rail's list of rates. */
+  readonly listed: Pricing;
+  /** The order of a quote that is executed at its creation. */
+  readonly orderId: string;
+}
+
+/**
+ * Locks the rate of a quote at its rail, before the quote is stored (decision 83). Nothing moves, so there is nothing to
+ * undo when the quote is refused afterwards: its lock ends unused.
+ * @returns undefined for a quote that is not locked: the rail locks none, nothing is converted, or the money does not
+ *   come from an account here to one that the rail knows
+ * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE
+ */
+export async function lockRate(payments: Payments, caller: Caller, quote: ToLock): Promise<LockedPrice | undefined> {
+  const { request, parties, to, listed, input } = quote;
+  const rail = connectedRail(payments, caller);
+  const { sending, receiving, lockedSide } = request;
+  if (!rail?.lockRate || !isLockable(quote)) return undefined;
+  const id = idAt(parties, 0);
+  const orderId = await freeOrderId(payments, caller.platformId, quote.orderId);
+  const amount = amountToLock(request, listed);
+  const asked = { id, orderId, sending, receiving, lockedSide, amount, account: to.target.account, uma: umaOf(quote) };
+  const answer = await neededOf(
+    payments,
+    rail.lockRate(asked).then((given) => {
+      if (given.kind === 'locked') checkLock(request, amount, given.lock, given.validMs);
+      return given;
+    }),
+  );
+  const path = at('lockedCurrencyAmount');
+  const value = String(input.lockedCurrencyAmount);
+  if (answer.kind === 'refused') {
+    switch (answer.because) {
+      case 'AMOUNT':
+        throw new Refusal('AMOUNT_OUT_OF_RANGE', answer.explanation, { path, value });
+      case 'ACCOUNT':
+        throw new Refusal('INVALID_BANK_ACCOUNT', answer.explanation, at('destination', 'accountId'));
+      case 'PAIR':
+        throw new Refusal('INVALID_CURRENCY', answer.explanation, to.path);
+      case 'RECEIVER':
+        throw new Refusal('INVALID_UMA_ADDRESS', answer.explanation, at('destination', 'umaAddress'));
+      case 'SENDER':
+        throw new Refusal('INVALID_INPUT', answer.explanation, at('senderCustomerInfo'));
+    }
+  }
+  const price = priceByLock(request, listed, answer.lock);
+  if ('code' in price) throw new Refusal(price.code, price.reason, { path, value });
+  return { price, lock: answer.lock, validMs: answer.validMs };
+}
+
+/**
+ * Tells whether the rail locks a quote: one that converts money of an account here for a known account, and each to a UMA address
+ * that the rail has found.
+ * @throws Refusal INVALID_INPUT (such an address is paid from elsewhere: a pull outlasts a lock)
+ */
+function isLockable({ request, parties, to }: ToLock): boolean {
+  const isFromHere = parties.source?.kind === 'INTERNAL';
+  if (to.elsewhere === undefined) {
+    return isFromHere && to.columns.destinationKind === 'ACCOUNT' && request.sending.code !== request.receiving.code;
+  }
+  if (isFromHere) return true;
+  throw new Refusal('INVALID_INPUT', 'this UMA address is paid from an account here', at('source'));
+}
+
+/** Returns the payment to a UMA address that the rail is to lock. */
+function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
+  const { customer } = parties;
+  if (to.elsewhere === undefined || !customer) return undefined;
+  const { id: customerId, customerType, name } = customer;
+  return { address: to.elsewhere, sender: { customerId, customerType, name, information: sender } };
+}
+
+/** Returns the id of the order that will execute a quote: known before the quote, since the rail's lock names it. */
+export function orderOfQuote(
+  caller: Caller,
+  { immediatelyExecute }: CreateQuote,
+  parties: Parties,
+  idempotencyKey: string | null | undefined,
+): string {
+  return immediatelyExecute
+    ? orderIdOfKey(caller, { operation: 'createQuote', idempotencyKey }, idAt(parties, 2))
+    : orderIdOfQuote({ platformId: caller.platformId, id: idAt(parties, 0) });
+}
+
+const freeStatement = statement<{ id: string }>('free_order_id', 'select free_order_id($1, $2) as id');
+
+async function freeOrderId({ database }: Payments, platformId: string, id: string): Promise<string> {
+  const [free] = await freeStatement(database.pool, platformId, id);
+  if (!free) throw new Error('free_order_id answered nothing');
+  return free.id;
+}

@@ -1,0 +1,172 @@
+import { type Currency, currencyOf } from '../../core/currencies.ts';
+import type { FieldPath } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Account, Lookup, Quote } from '../../infra/database/rows.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import type { RequiredField } from '../../rails/rail.ts';
+import type { RailAccount } from '../../rails/rail-account.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Payments } from '../commands/command.ts';
+import { checkApplicable, type Information, type InformationField, missingFields } from '../commands/information.ts';
+import { accountNotFound, currencyOfAccount, type Parties, toRailAccount } from '../commands/parties.ts';
+import { checkUmaAddress } from '../commands/uma-addresses.ts';
+import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
+import { at, type DestinationInput } from './quote-input.ts';
+
+/** The party that the rail pays: an external account, a UMA address, or neither when the money stays here. */
+export interface Target {
+  readonly account: RailAccount | undefined;
+  readonly umaAddress: string | undefined;
+}
+
+/** The destination of a quote, resolved. */
+export interface Destination {
+  readonly receiving: Currency;
+  readonly columns:
+    | { readonly destinationKind: 'ACCOUNT'; readonly destinationAccountId: string }
+    | {
+        readonly destinationKind: 'UMA_ADDRESS';
+        readonly destinationAccountId: null;
+        readonly destinationUmaAddress: string;
+      };
+  readonly lookupId: string | null;
+  /** The UMA address of a receiver whom the rail has found; undefined for everybody else. */
+  readonly elsewhere: string | undefined;
+  readonly target: Target;
+  /** The customers who must be able to receive, and the accounts that must be ACTIVE: the destination and its owner. */
+  readonly receivers: readonly string[];
+  readonly accounts: readonly string[];
+  /**
+   * The internal account that receives; undefined where the money leaves, or where only the lookup knows the receiver.
+   */
+  readonly internalAccountId: string | undefined;
+  /**
+   * The smallest and the largest amount that may arrive, in smallest units; undefined where only the limits of the rate
+   * apply.
+   */
+  readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;
+  /** The information about the receiver. */
+  readonly information: Information;
+  /** The path in the input to the currency or the account. */
+  readonly path: FieldPath;
+}
+
+/**
+ * Resolves a destination that is an account, already read with the parties. `given`: the facts about the sender.
+ * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (a fact that does not apply to an account)
+ */
+export function accountDestination(
+  parties: Parties,
+  given: readonly InformationField[] | null | undefined,
+): Destination {
+  const path = at('destination', 'accountId');
+  const account = parties.destination ?? accountNotFound(path);
+  if (account.id === parties.source?.id) {
+    throw new Refusal('SELF_PAYMENT', 'source and destination are the same account', path);
+  }
+  const isInternal = account.kind === 'INTERNAL';
+  checkApplicable(given, at('senderCustomerInfo'), { requested: undefined, isInternal });
+  return {
+    receiving: currencyOfAccount(account),
+    columns: { destinationKind: 'ACCOUNT', destinationAccountId: account.id },
+    lookupId: null,
+    elsewhere: undefined,
+    ...routeTo(account),
+    limits: undefined,
+    information: {},
+    path,
+  };
+}
+
+/** Resolves the destination of an existing quote for its execution. */
+export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, account: Account | null): Route {
+  if (account) return routeTo(account);
+  return {
+    target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined },
+    receivers: [],
+    accounts: [],
+    internalAccountId: undefined,
+  };
+}
+
+type Route = Pick<Destination, 'target' | 'receivers' | 'accounts' | 'internalAccountId'>;
+
+function routeTo(account: Account): Route {
+  return {
+    target: { account: toRailAccount(account), umaAddress: undefined },
+    receivers: account.customerId === null ? [] : [account.customerId],
+    accounts: [account.id],
+    internalAccountId: account.kind === 'INTERNAL' ? account.id : undefined,
+  };
+}
+
+/**
+ * Resolves a destination at a UMA address, with the lookup that the caller made before.
+ * @throws Refusal INVALID_UMA_ADDRESS, INVALID_INPUT, LOOKUP_REQUEST_NOT_FOUND, SELF_PAYMENT,
+ *   MISSING_MANDATORY_USER_INFO, INVALID_CURRENCY
+ */
+export async function umaDestination(
+  payments: Payments,
+  caller: Caller,
+  input: Extract<DestinationInput, { kind: 'UMA_ADDRESS' }>,
+  request: {
+    readonly parties: Parties;
+    readonly lookupId?: string | null | undefined;
+    readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
+  },
+  sender: Information,
+): Promise<Destination> {
+  const umaAddress = checkUmaAddress(input.umaAddress, at('destination', 'umaAddress'));
+  const lookup = await readLookup(payments, caller, request.lookupId, umaAddress);
+  const { customer } = request.parties;
+  if (!customer) {
+    throw new Refusal('INVALID_INPUT', 'a payment to a UMA address is sent by a customer', at('source'));
+  }
+  if (lookup.receiverPlatformId === caller.platformId && lookup.receiverCustomerId === customer.id) {
+    throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", at('destination', 'umaAddress'));
+  }
+  const requested = lookupFields(lookup);
+  checkApplicable(request.senderCustomerInfo, at('senderCustomerInfo'), { requested, isInternal: false });
+  checkSender(requested, sender);
+  const { receiving, limits } = chosenCurrency(lookup, input.currency);
+  return {
+    receiving,
+    columns: { destinationKind: 'UMA_ADDRESS', destinationAccountId: null, destinationUmaAddress: umaAddress },
+    lookupId: lookup.id,
+    elsewhere: lookup.receiverCustomerId === null ? umaAddress : undefined,
+    target: { account: undefined, umaAddress },
+    receivers: [],
+    accounts: [],
+    internalAccountId: undefined,
+    limits,
+    information: trustedJson<Information>(lookup.information),
+    path: at('destination', 'currency'),
+  };
+}
+
+function checkSender(requested: readonly RequiredField[], sender: Information): void {
+  const missing = missingFields(requested, sender);
+  if (missing.length > 0) {
+    throw new Refusal('MISSING_MANDATORY_USER_INFO', `the receiver asks for ${missing.join(', ')} of the sender`, {
+      path: at('senderCustomerInfo'),
+      fields: missing,
+    });
+  }
+}
+
+/**
+ * Returns the requested currency, or else the first that the receiver accepts.
+ * @throws Refusal INVALID_CURRENCY
+ */
+function chosenCurrency(lookup: Lookup, code: string | null | undefined) {
+  const all = lookupCurrencies(lookup);
+  const chosen = code ? all.find((one) => one.code === code) : all[0];
+  const receiving = chosen && currencyOf(chosen.code);
+  if (!receiving) {
+    throw new Refusal('INVALID_CURRENCY', `the receiver takes ${all.map((one) => one.code).join(', ')}`, {
+      path: at('destination', 'currency'),
+      value: code ?? undefined,
+    });
+  }
+  return { receiving, limits: { min: BigInt(chosen.minAmount), max: BigInt(chosen.maxAmount) } };
+}

@@ -1,0 +1,249 @@
+import { smallestUnits } from '../../core/amounts.ts';
+import { checkAll } from '../../core/check-all.ts';
+import { checkText } from '../../core/checks.ts';
+import { type Currency, currencyOf, formatMajor } from '../../core/currencies.ts';
+import { accountNameIn, creationTime } from '../../core/ids.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Quote } from '../../infra/database/rows.ts';
+import type { Caller } from '../access/caller.ts';
+import { checkPullable } from '../accounts/pullable.ts';
+import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { checkInformation, type Information } from '../commands/information.ts';
+import { checkMetadata } from '../commands/metadata.ts';
+import {
+  accountName,
+  accountNotFound,
+  currencyOfAccount,
+  customerNotFound,
+  customerUuid,
+  type Parties,
+  readParties,
+} from '../commands/parties.ts';
+import { mergePlans } from '../ledger/merge-plans.ts';
+import type { NewRow } from '../ledger/plan.ts';
+import { neededOf } from '../orders/rail-answer.ts';
+import { checkScenario, checkStep } from '../orders/scenario.ts';
+import { type Pricing, priceQuote } from '../pricing/pricing.ts';
+import type { PricingRequest } from '../pricing/pricing-terms.ts';
+import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
+import { accountDestination, type Destination, umaDestination } from './quote-destination.ts';
+import { at, type CreateQuote } from './quote-input.ts';
+import { jsonOf, newRows } from './quote-rows.ts';
+import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.ts';
+
+/**
+ * Creates a quote: locks a rate and fees until its expiry (specification 4.1). With `immediatelyExecute` it is executed
+ * at once. Its transaction is created with it.
+ * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
+ *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, INSUFFICIENT_BALANCE (immediate),
+ *   INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO, FORBIDDEN (scenario in production),
+ *   IDEMPOTENCY_MISMATCH
+ */
+export function createQuote(
+  payments: Payments,
+  caller: Caller,
+  input: CreateQuote,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Quote>> {
+  const accountPath = (id: string) =>
+    input.source.kind === 'ACCOUNT' && accountNameIn(input.source.accountId)?.id === id
+      ? at('source', 'accountId')
+      : at('destination', 'accountId');
+  return runCommand(payments, caller, {
+    operation: 'createQuote',
+    type: 'Quote',
+    input,
+    idempotencyKey,
+    plan: () => planQuote(payments, caller, input, idempotencyKey),
+    paths: {
+      INSUFFICIENT_BALANCE: at('source'),
+      USER_NOT_READY: at('source'),
+      AMOUNT_OUT_OF_RANGE: at('lockedCurrencyAmount'),
+      INVALID_BANK_ACCOUNT: accountPath,
+      ACCOUNT_FROZEN: accountPath,
+      LOOKUP_REQUEST_NOT_FOUND: at('lookupId'),
+    },
+  });
+}
+
+async function planQuote(
+  payments: Payments,
+  caller: Caller,
+  input: CreateQuote,
+  idempotencyKey: string | null | undefined,
+): Promise<CommandPlan> {
+  const { source, destination } = input;
+  const [sender, scenario, metadata = null] = checkAll(
+    () => checkInformation(input.senderCustomerInfo, at('senderCustomerInfo')),
+    () =>
+      checkScenario(payments, caller, input.sandboxScenario, {
+        deposit: source.kind === 'REALTIME_FUNDING',
+        step: 'PULL',
+      }),
+    () => checkMetadata(caller, input.metadata, at('metadata')),
+    () => checkText(input.description, at('description')),
+    () => checkExecution(input),
+  );
+  const parties = await readQuoteParties(payments, caller, input);
+  const sending = sendingCurrency(input, parties);
+  checkStep(scenario, parties.source?.kind === 'EXTERNAL' ? 'PULL' : undefined);
+  const to =
+    destination.kind === 'ACCOUNT'
+      ? accountDestination(parties, input.senderCustomerInfo)
+      : await umaDestination(payments, caller, destination, { ...input, parties }, sender);
+
+  const orderId = orderOfQuote(caller, input, parties, idempotencyKey);
+  const { price, lock } = await quotePrice(payments, caller, input, parties, { sending, to, sender, orderId });
+  const rows = newRows(payments, caller, input, parties, { sending, price, lock, to, sender, scenario, metadata });
+  const { quote, transaction } = rows;
+  if (source.kind === 'REALTIME_FUNDING') {
+    quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
+  }
+  const base = {
+    requireActive: {
+      customers: customersOf(parties.customer?.id, to.receivers),
+      accounts: accountsOf(parties.source, to),
+      unfrozen: internalOf(parties.source, to),
+      ...(to.lookupId !== null && { lookups: [to.lookupId] }),
+    },
+    capacity: capacityAt(to, price),
+    insert: { quote: [quote], transaction: [transaction] },
+  };
+  if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
+  const payment = start(quote, parties.source, {
+    orderId,
+    rail: railOf(payments, caller, 'payOut'),
+    target: to.target,
+    scenario,
+    reason: 'executed at creation',
+    isNew: true,
+  });
+  return { ...mergePlans(base, payment), result: quote.id };
+}
+
+/** Refuses to execute a quote at creation that is executed by its deposit. */
+function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
+  if (!immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
+  throw new Refusal(
+    'INVALID_INPUT',
+    'a real-time funded quote is executed by its deposit, not at creation',
+    at('immediatelyExecute'),
+  );
+}
+
+/**
+ * Reads the parties that a quote names: an account or a paying customer as the source, and perhaps an account as the
+ * destination.
+ */
+async function readQuoteParties(
+  payments: Payments,
+  caller: Caller,
+  { source, destination }: CreateQuote,
+): Promise<Parties> {
+  const [from, to] = checkAll(
+    () =>
+      source.kind === 'ACCOUNT'
+        ? { source: accountName(source.accountId, at('source', 'accountId')) }
+        : {
+            customer: customerUuid(source.customerId, at('source', 'customerId')),
+            currency: currencyOf(source.currency)?.code,
+          },
+    () =>
+      destination.kind === 'ACCOUNT' ? accountName(destination.accountId, at('destination', 'accountId')) : undefined,
+  );
+  return readParties(payments.database.pool, caller, { ...from, destination: to, ids: 3 });
+}
+
+/** What a price depends on beside its parties. */
+interface QuoteSides {
+  readonly sending: Currency;
+  readonly to: Destination;
+  readonly sender: Information;
+  readonly orderId: string;
+}
+
+async function quotePrice(
+  payments: Payments,
+  caller: Caller,
+  input: CreateQuote,
+  parties: Parties,
+  { sending, to, sender, orderId }: QuoteSides,
+): Promise<{ readonly price: Pricing; readonly lock?: LockedPrice }> {
+  const rate = await neededOf(payments, railOf(payments, caller, 'rate').rate(sending, to.receiving));
+  if (!rate) {
+    throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, to.path);
+  }
+  const locked = input.lockedCurrencySide === 'SENDING' ? sending : to.receiving;
+  const path = at('lockedCurrencyAmount');
+  const lockedAmount = smallestUnits(input.lockedCurrencyAmount, locked, path);
+  const value = lockedAmount.toString();
+  const request: PricingRequest = {
+    sending,
+    receiving: to.receiving,
+    lockedSide: input.lockedCurrencySide,
+    lockedAmount,
+    rate,
+    platformFee: parties.platformFee,
+  };
+  const price = priceQuote(request);
+  if ('code' in price) {
+    throw new Refusal(price.code, price.reason, { path, value });
+  }
+  const received = price.totalReceivingAmount;
+  if (to.limits && (received < to.limits.min || received > to.limits.max)) {
+    const bounds = `${formatMajor(to.limits.min, to.receiving)} to ${formatMajor(to.limits.max, to.receiving)}`;
+    throw new Refusal(
+      'AMOUNT_OUT_OF_RANGE',
+      `the receiver takes ${bounds}; ${formatMajor(received, to.receiving)} would arrive`,
+      { path, value },
+    );
+  }
+  const lock = await lockRate(payments, caller, { input, parties, to, sender, request, listed: price, orderId });
+  return lock ? { price: lock.price, lock } : { price };
+}
+
+/**
+ * Returns the ways to pay in for a real-time funded quote.
+ * @throws Refusal INVALID_CURRENCY where there is none: a quote that nobody could pay is refused at once
+ */
+async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {
+  const currency = currencyOf(quote.sendingCurrency);
+  const ways = currency
+    ? await neededOf(
+        payments,
+        railOf(payments, caller, 'paymentInstructions').paymentInstructions({
+          owner: quote.id,
+          reference,
+          currency,
+          amount: quote.totalSendingAmount,
+          createdAt: creationTime(quote.id),
+          expiresAt: quote.expiresAt,
+        }),
+      )
+    : [];
+  if (ways.length > 0) return jsonOf(ways);
+  throw new Refusal(
+    'INVALID_CURRENCY',
+    `there is no way to pay in ${quote.sendingCurrency} from outside`,
+    at('source', 'currency'),
+  );
+}
+
+function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
+  const { source } = input;
+  if (source.kind === 'REALTIME_FUNDING') {
+    if (!parties.customer) customerNotFound(at('source', 'customerId'));
+    const currency = currencyOf(source.currency);
+    if (!currency) {
+      throw new Refusal(
+        'INVALID_CURRENCY',
+        `unknown currency ${JSON.stringify(source.currency)}`,
+        at('source', 'currency'),
+      );
+    }
+    return currency;
+  }
+  const from = parties.source ?? accountNotFound(at('source', 'accountId'));
+  if (from.kind === 'EXTERNAL') checkPullable(from, at('source', 'accountId'));
+  return currencyOfAccount(from);
+}

@@ -1,0 +1,284 @@
+import { maxAmount } from '../../core/checks.ts';
+import { type Currency, currencyOf } from '../../core/currencies.ts';
+import { uuidOf } from '../../core/ids.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import type { Lookup } from '../../infra/database/rows.ts';
+import { statement } from '../../infra/database/statement.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import type { RequiredField, UmaReceiver } from '../../rails/rail.ts';
+import type { Caller } from '../access/caller.ts';
+import { authorize } from '../access/operations.ts';
+import { runIdempotent } from '../access/run-idempotent.ts';
+import { forCaller, seesLookups, visibleLookups, visibleRow } from '../access/visible.ts';
+import { type CommandResult, type Payments, type RailWith, railOf } from '../commands/command.ts';
+import { customerNotFound, customerUuid } from '../commands/parties.ts';
+import { lookupExpired } from '../commands/plan-refusals.ts';
+import { checkUmaAddress } from '../commands/uma-addresses.ts';
+import { neededOf } from '../orders/rail-answer.ts';
+import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
+
+/** The input of lookUpReceiver. */
+export interface LookUpReceiver {
+  readonly umaAddress: string;
+  /** The customer who would send; it must be a customer of the platform. */
+  readonly customerId?: string | null | undefined;
+  /** The same customer, by its UMA address. */
+  readonly senderUmaAddress?: string | null | undefined;
+}
+
+/** A currency of a lookup, as it is stored. Amounts are in its smallest unit, as digits. */
+export interface LookupCurrency {
+  readonly code: string;
+  readonly estimatedExchangeRate: string | null;
+  readonly minAmount: string;
+  readonly maxAmount: string;
+}
+
+/**
+ * The most lookups of one token that have not expired: over ten minutes, more than 16 in a second. Looking up is reading, and
+ * leaves a row nevertheless (decision 11).
+ */
+export const maxLookups = 10_000;
+
+const receiverStatement = forCaller(
+  statement<{
+    id: string;
+    baseCurrency: string;
+    senderId: string | null;
+    receiverPlatformId: string | null;
+    receiverCustomerId: string | null;
+    umaDomain: string | null;
+    currencies: string[] | null;
+    depositCurrency: string | null;
+    sendingCurrencies: SendingCurrency[] | null;
+    isFull: boolean;
+  }>(
+    'receiver_by_uma_address',
+    `select uuid_v7() as id, p.currencies[1] as base_currency,
+     (select count(*) >= $8 from (select from lookup l where l.platform_id = $1 and l.token_id = $7
+        and l.expires_at > clock_timestamp() limit $8) unexpired) as is_full,
+     s.id as sender_id,
+     r.platform_id as receiver_platform_id, r.id as receiver_customer_id, r.uma_domain, r.currencies, r.deposit_currency,
+     (select json_agg(json_build_object('code', c.code, 'fixedFee', coalesce(f.fixed_fee, 0)::text,
+        'variableFeeRate', coalesce(f.variable_fee_rate, 0)::text))
+      from unnest(coalesce(
+        (select array_agg(a.currency) from account a
+         where a.platform_id = p.id and a.customer_id = s.id and a.kind = 'INTERNAL'), p.currencies)) as c (code)
+      left join platform_fee f on f.platform_id = p.id and f.sending_currency = c.code) as sending_currencies
+   from platform p
+   left join lateral (
+     select s.id from customer s where ${visibleRow('customer', 's')} and not s.is_deleted
+       and ($5::uuid is not null or $6::text is not null)
+       and (s.id = $5 or $5::uuid is null) and (lower(s.uma_address) = $6 or $6::text is null)) s on true
+   left join find_receiver($4, p.environment) r on true
+   where p.id = $1`,
+  ),
+);
+
+const at = pathsIn<LookUpReceiver>();
+
+/**
+ * Looks up what the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a
+ * receiver that the rail finds. The lookup is valid for ten minutes.
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (its token has too many
+ *   lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
+ */
+export async function lookUpReceiver(
+  payments: Payments,
+  caller: Caller,
+  input: LookUpReceiver,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Lookup>> {
+  authorize(caller, 'lookUpReceiver');
+  const { platformId } = caller;
+  const readData = () => findReceiver(payments, caller, input);
+  // Without a key to store, this is one statement. A transaction around it would take twice as long.
+  if (idempotencyKey === null || idempotencyKey === undefined) {
+    return { row: await payments.database.prisma.lookup.create({ data: await readData() }), replayed: false };
+  }
+  return runIdempotent(payments.database, caller, {
+    operation: 'lookUpReceiver',
+    input,
+    idempotencyKey,
+    prepare: async () => {
+      const data = await readData();
+      return async ({ prisma }) => {
+        const row = await prisma.lookup.create({ data: { ...data, keyed: true } });
+        return { result: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
+      };
+    },
+    // A lookup never changes, and is stored longer than the key that created it.
+    repeat: async ({ row }) => {
+      if (!row) throw new Error('the stored result of a lookup has no row');
+      const where = { AND: [visibleLookups(caller), { id: row.id }] };
+      return { row: await payments.database.prisma.lookup.findFirstOrThrow({ where }) };
+    },
+  });
+}
+
+/**
+ * Finds the receiver and returns the row of its lookup.
+ * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED, SERVICE_UNAVAILABLE
+ */
+async function findReceiver(
+  payments: Payments,
+  caller: Caller,
+  input: LookUpReceiver,
+): Promise<Prisma.LookupUncheckedCreateInput> {
+  const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
+  const named = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
+  // The app of a customer looks up for that customer.
+  const customer = named ?? (caller.bound.kind === 'CUSTOMER' ? caller.bound.customerId : null);
+  const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress')) : null;
+  const asked = [umaAddress, customer, sender, caller.tokenId, maxLookups] as const;
+  const [found] = await receiverStatement(payments.database.pool, caller, ...asked);
+  if (!found) throw new Error(`no platform ${caller.platformId}`);
+  if (found.isFull) {
+    const message = `this token has ${maxLookups} lookups that have not expired; try again when some have`;
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: 60 });
+  }
+  if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
+
+  const rail = railOf(payments, caller, 'rate');
+  const receiver =
+    found.receiverCustomerId === null
+      ? await neededOf(payments, railOf(payments, caller, 'lookUp').lookUp(umaAddress))
+      : ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency);
+  if (!receiver) {
+    throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
+      path: at('umaAddress'),
+      value: umaAddress,
+    });
+  }
+  return {
+    platformId: caller.platformId,
+    id: found.id,
+    tokenId: caller.tokenId,
+    umaAddress,
+    senderCustomerId: found.senderId,
+    receiverPlatformId: found.receiverPlatformId,
+    receiverCustomerId: found.receiverCustomerId,
+    vaspName: receiver.vaspName,
+    network: 'UMA',
+    currencies: await neededOf(
+      payments,
+      pricedCurrencies(rail, receiver, { base: found.baseCurrency, senders: found.sendingCurrencies ?? [] }),
+    ),
+    requiredFields: receiver.requiredFields.map((field) => ({ ...field })),
+    information: { ...receiver.information },
+  };
+}
+
+/** A currency that the sender can pay in, with the platform's own fees on it. */
+interface SendingCurrency {
+  readonly code: string;
+  readonly fixedFee: string;
+  readonly variableFeeRate: string;
+}
+
+/**
+ * Returns the currencies of the receiver, each with the price of one unit in the first currency of the platform, and
+ * with the limits that a quote keeps from each currency that the sender can pay in.
+ */
+function pricedCurrencies(
+  rail: RailWith<'rate'>,
+  receiver: UmaReceiver,
+  { base, senders }: { readonly base: string; readonly senders: readonly SendingCurrency[] },
+): Promise<{ [K in keyof LookupCurrency]: LookupCurrency[K] }[]> {
+  const from = currencyOf(base);
+  return Promise.all(
+    receiver.currencies.map(async ({ code, minAmount, maxAmount: limit }) => {
+      const to = currencyOf(code);
+      const terms = from && to && (await rail.rate(from, to));
+      const own = { min: minAmount, max: limit };
+      const { min, max } = (to && narrowest([own, ...(await sendingLimits(rail, senders, to))])) ?? own;
+      return {
+        code,
+        estimatedExchangeRate: terms?.rate ?? null,
+        minAmount: min.toString(),
+        maxAmount: max.toString(),
+      };
+    }),
+  );
+}
+
+/** Returns the limits of receiving a currency from each of the sender's, where the rail converts it. */
+async function sendingLimits(rail: RailWith<'rate'>, senders: readonly SendingCurrency[], receiving: Currency) {
+  const all = await Promise.all(
+    senders.map(async ({ code, fixedFee, variableFeeRate }) => {
+      const sending = currencyOf(code);
+      const rate = sending && (await rail.rate(sending, receiving));
+      if (!rate) return undefined;
+      const platformFee = { fixedFee: BigInt(fixedFee), variableFeeRate };
+      return receivingLimits({ sending, receiving, rate, platformFee });
+    }),
+  );
+  return all.filter((limits) => limits !== undefined);
+}
+
+const lookupStatement = forCaller(
+  statement<{ lookup: Lookup; expired: boolean }>(
+    'lookup_for_quote',
+    `select to_jsonb(l) as lookup, l.expires_at <= clock_timestamp() as expired from lookup l
+   where ${visibleRow('lookup', 'l')} and l.id = $4`,
+    { lookup: 'Lookup' },
+  ),
+);
+
+/**
+ * Reads the lookup that a quote to a UMA address names.
+ * @throws Refusal INVALID_INPUT (none named, or of another address), LOOKUP_REQUEST_NOT_FOUND (unknown or expired)
+ */
+export async function readLookup(
+  payments: Payments,
+  caller: Caller,
+  lookupId: string | null | undefined,
+  umaAddress: string,
+): Promise<Lookup> {
+  const path: FieldPath = ['lookupId'];
+  if (!lookupId) {
+    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookup of its receiver', path);
+  }
+  const uuid = uuidOf(lookupId, 'Lookup');
+  const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
+  if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
+  // The database decides it once the quote has its locks. This keeps the rail from being asked in vain.
+  if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
+  const { lookup } = found;
+  if (lookup.umaAddress !== umaAddress) {
+    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, path);
+  }
+  return lookup;
+}
+
+/** Returns the currencies of a lookup, as lookUpReceiver stored them. */
+export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
+  return trustedJson<readonly LookupCurrency[]>(lookup.currencies);
+}
+
+/** Returns the required fields of a lookup, as lookUpReceiver stored them. */
+export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
+  return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
+}
+
+/** The fields that every receiver of this installation requires of a sender. */
+const payerFields: readonly RequiredField[] = [
+  { name: 'FULL_NAME', mandatory: true },
+  { name: 'BIRTH_DATE', mandatory: false },
+  { name: 'NATIONALITY', mandatory: false },
+];
+
+/** Describes a receiver of this installation, with the currency of its default deposit account first. */
+function ownReceiver(umaDomain: string, currencies: readonly string[], depositCurrency: string | null): UmaReceiver {
+  const codes = [
+    ...new Set([...(depositCurrency && currencies.includes(depositCurrency) ? [depositCurrency] : []), ...currencies]),
+  ];
+  return {
+    vaspName: umaDomain,
+    currencies: codes.map((code) => ({ code, minAmount: 1n, maxAmount })),
+    requiredFields: payerFields,
+    information: {},
+  };
+}

@@ -1,0 +1,126 @@
+import { formatForeign } from '../../core/currencies.ts';
+import { firstIdAt } from '../../core/ids.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { readClock } from '../../infra/database/clock.ts';
+import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
+import { connectionConfig } from '../../infra/database/database.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { transactionOn } from '../../infra/database/transaction.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+
+/**
+ * What a platform's books say that its provider holds, beside what the provider says. The books have all that has come in
+ * from outside less all that has gone out. What is under way may count on one side only, so the difference is a range.
+ */
+
+/** The two sides of a balance, in smallest units. */
+export interface BothBalances extends Beyond {
+  readonly currency: string;
+  /** What the books say. */
+  readonly booked: bigint;
+  /** What the provider holds; undefined where it names no account in this currency. */
+  readonly held: bigint | undefined;
+}
+
+/** How much the provider holds beyond the books, at least and at most. */
+export interface Beyond {
+  readonly beyondLow: bigint;
+  readonly beyondHigh: bigint;
+}
+
+/**
+ * `booked`: what has come from OUTSIDE less what has gone there. `less` and `more`: by how much the provider may hold less or
+ * more than that, since a payment may have ended on one side only: those that are under way, and those that have ended since
+ * the provider was asked. It also holds the deposits that nobody is credited with yet.
+ */
+const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
+  'booked_outside',
+  `select l.currency, sum(l.booked)::text as booked, sum(l.less)::text as less, sum(l.more)::text as more from (
+     select p.currency, -p.amount as booked, r.recent as less, r.recent as more
+     from posting p, lateral (select case when p.journal_id >= $3 then abs(p.amount) else 0 end as recent) r
+     where p.platform_id = $1 and p.system = 'OUTSIDE'
+     union all
+     select m.currency, 0, m.less, m.more
+     from rail_order o
+     join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id,
+     lateral (
+       select t.sent_currency as currency, 0 as less, t.sent_amount as more where o.kind = 'COLLECTION' and t.type = 'OUTGOING'
+       union all
+       select t.received_currency, 0, t.received_amount
+       where o.kind = 'COLLECTION' and t.type <> 'OUTGOING' or o.rate_lock is not null and exists (
+         select from account d where d.platform_id = t.platform_id and d.id = t.destination_account_id and d.kind = 'INTERNAL')
+       union all
+       select t.received_currency, t.received_amount, 0 where o.kind = 'PAYOUT' and o.rate_lock is null
+       union all
+       select t.sent_currency, (o.rate_lock ->> 'sent')::bigint, 0 where o.kind = 'PAYOUT' and o.rate_lock is not null) m
+     where o.platform_id = $1 and (o.due_at is not null and t.status in ('PENDING', 'PROCESSING')
+       or t.updated_at >= $2 and t.status in ('FAILED', 'REJECTED', 'REFUNDED'))
+     union all
+     select d.currency, 0, 0, d.amount from rail_deposit d where d.platform_id = $1 and d.status in ('RECEIVED', 'UNATTRIBUTED')
+   ) l group by l.currency`,
+);
+
+/** How long before the provider was asked a change may have begun that is committed afterwards, in milliseconds. */
+const commitMs = 60_000;
+
+/**
+ * Reads both sides of each balance of a platform, as they are now.
+ * @returns undefined where its rail names no balances
+ */
+export async function readBalances(payments: Payments, tenant: Tenant): Promise<BothBalances[] | undefined> {
+  const rail = connectedRail(payments, tenant);
+  if (!rail?.balances) return undefined;
+  const { now } = await readClock(payments.database.pool);
+  const held = await railAnswer(rail.balances());
+  const since = new Date(now.getTime() - commitMs);
+  const books = await onOwnConnection(payments, (client) =>
+    bookedStatement(client, tenant.platformId, since, firstIdAt(since)),
+  );
+  const codes = new Set([...books.map(({ currency }) => currency), ...held.keys()]);
+  return [...codes].sort().map((currency) => {
+    const book = books.find((one) => one.currency === currency);
+    const booked = BigInt(book?.booked ?? 0);
+    const there = held.get(currency);
+    const beyond = (there ?? 0n) - booked;
+    return {
+      ...{ currency, booked, held: there },
+      beyondLow: beyond - BigInt(book?.more ?? 0),
+      beyondHigh: beyond + BigInt(book?.less ?? 0),
+    };
+  });
+}
+
+/** Runs a statement that reads all legs of a platform, and so may take longer than others are allowed to. */
+async function onOwnConnection<T>({ database }: Payments, work: (client: Queryable) => Promise<T>): Promise<T> {
+  const { url } = database;
+  const client = new DatabaseClient(connectionConfig({ url, role: 'gateway_work', use: 'reconciliation' }));
+  await client.connect();
+  try {
+    return await transactionOn(client, async () => {
+      await client.query('set local statement_timeout = 0');
+      return work(client);
+    });
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Tells whether a provider holds as much beyond the books as is known, which is the operator's own money. Where nothing is
+ * known, it holds what the books say.
+ */
+export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
+  return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
+}
+
+/** Describes the side of the books. */
+export function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
+  const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
+  return `${formatForeign(booked, code)} in the books${own}`;
+}
+
+/** Describes the side of the provider; undefined where it names no account. */
+export function heldWords({ currency, held }: BothBalances): string | undefined {
+  return held === undefined ? undefined : `${formatForeign(held, currency)} held`;
+}

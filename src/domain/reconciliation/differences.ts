@@ -1,0 +1,162 @@
+import { formatForeign } from '../../core/currencies.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import type { ReconciliationFault } from '../../infra/database/generated/client/client.ts';
+import { statement } from '../../infra/database/statement.ts';
+import type { RailMovement } from '../../rails/rail-movements.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+import { readDeposits } from './deposits.ts';
+import { type OrderHere, type Total, totalsOf } from './totals.ts';
+
+/**
+ * Reconciliation: what the provider of a platform's rail says that it has moved, beside what stands here. It names every
+ * difference with both sides, and corrects none.
+ */
+
+/** A difference between the two books. A side is undefined where it has nothing. */
+export interface Difference {
+  /** The uuid of our order; undefined for a movement that no order here began. */
+  readonly orderId: string | undefined;
+  readonly transactionId: string | undefined;
+  /** The provider's reference of the movement. */
+  readonly reference: string | undefined;
+  readonly fault: Exclude<ReconciliationFault, 'OTHER_BALANCE'>;
+  readonly here: string | undefined;
+  readonly there: string | undefined;
+}
+
+/** The result of a reconciliation. */
+export interface Reconciled {
+  /** How many orders here were compared, and how many movements there. */
+  readonly orders: number;
+  readonly movements: number;
+  readonly totals: readonly Total[];
+  readonly differences: readonly Difference[];
+}
+
+/**
+ * The orders of a period that move money outside, or that the rail converts, and those that movements name. An order whose pull has settled has a
+ * payout after it, and is settled whatever becomes of that. Where a person has settled one that moved another amount, this is
+ * its amount: the difference is in the books (decision 95).
+ */
+const ordersStatement = statement<OrderHere>(
+  'orders_to_reconcile',
+  `select o.id, o.transaction_id, o.kind, t.status::text,
+     coalesce(case when o.kind = 'PAYOUT' then c.moved_out else c.moved_in end, case
+       when o.rate_lock is not null then (o.rate_lock ->> 'sent')::bigint when p.is_pull then t.sent_amount else t.received_amount end) as amount,
+     case when p.is_pull or o.rate_lock is not null then t.sent_currency else t.received_currency end as currency,
+     case when p.is_pull and (t.status = 'COMPLETED' or exists (select from rail_order n where n.platform_id = o.platform_id
+            and n.transaction_id = o.transaction_id and n.kind = 'PAYOUT')) then 'SETTLED'
+          when t.status in ('COMPLETED') then 'SETTLED'
+          when t.status = 'REFUNDED' then 'RETURNED'
+          when t.status in ('FAILED', 'REJECTED', 'EXPIRED') then 'FAILED'
+          else 'UNDER_WAY' end as state,
+     o.created_at >= $2 and o.created_at < $3 as in_period
+   from rail_order o
+   join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
+   left join rail_case c on c.platform_id = o.platform_id and c.order_id = o.id and c.kind = 'OTHER_AMOUNT'
+   left join account a on a.platform_id = t.platform_id
+     and a.id = case when o.kind = 'PAYOUT' then t.destination_account_id else t.source_account_id end,
+   lateral (select o.kind = 'COLLECTION' and t.type = 'OUTGOING' as is_pull) p
+   where o.platform_id = $1 and (a.kind = 'EXTERNAL' or o.rate_lock is not null) and (o.created_at >= $2 and o.created_at < $3 or o.id = any ($4::uuid[]))
+   order by o.id`,
+);
+
+/** How much later than its order a movement may begin, in milliseconds: an hour. */
+const laterMs = 3_600_000;
+
+/**
+ * Compares the orders of a platform that were made from one moment up to another with what its provider says of them.
+ * @throws Refusal SERVICE_UNAVAILABLE where its rail lists no movements; what the rail throws
+ */
+export async function reconcile(
+  payments: Payments,
+  tenant: Tenant,
+  period: { readonly from: Date; readonly to: Date },
+): Promise<Reconciled> {
+  const rail = connectedRail(payments, tenant);
+  if (!rail?.movements) throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform lists no movements');
+  const movements: RailMovement[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await railAnswer(
+      rail.movements({ from: period.from, to: new Date(period.to.getTime() + laterMs), cursor }),
+    );
+    movements.push(...page.movements);
+    cursor = page.nextCursor;
+    if (cursor === undefined) break;
+  }
+  const named = movements.flatMap(({ orderId, returnOf }) => [orderId, returnOf].filter((id) => id !== undefined));
+  const { pool } = payments.database;
+  const deposits = await readDeposits(pool, tenant.platformId, period, movements);
+  const ordered = await ordersStatement(pool, tenant.platformId, period.from, period.to, named);
+  const orders = [...ordered, ...deposits.credited];
+  return {
+    orders: orders.length,
+    movements: movements.length,
+    totals: totalsOf(orders, deposits.movements, period),
+    differences: [
+      ...differencesOfOrders(orders, deposits.movements),
+      ...strangers(
+        orders,
+        deposits.movements.filter(({ reference }) => !deposits.open.has(reference)),
+      ),
+    ],
+  };
+}
+
+/** Compares each order with its movements. */
+function differencesOfOrders(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
+  const byOrder = Map.groupBy(movements, ({ orderId }) => orderId);
+  const returned = new Set(movements.map(({ returnOf }) => returnOf));
+  return orders.flatMap((order): Difference[] => {
+    const [movement, ...more] = byOrder.get(order.id) ?? [];
+    const about = { orderId: order.id, transactionId: order.transactionId, here: wordsOf(order, order.status) };
+    if (!movement) {
+      // What has failed here need never have reached the provider; what waits may not have reached it yet.
+      if (order.state === 'FAILED' || order.state === 'UNDER_WAY' || !order.inPeriod) return [];
+      return [{ ...about, reference: undefined, fault: 'MISSING_THERE', there: undefined }];
+    }
+    const there = { reference: movement.reference, there: wordsOf(movement, movement.state) };
+    const doubled = more.map(
+      (other): Difference => ({
+        ...about,
+        reference: other.reference,
+        fault: 'TWICE',
+        there: wordsOf(other, other.state),
+      }),
+    );
+    if (order.amount !== movement.amount || order.currency !== movement.currency) {
+      return [{ ...about, ...there, fault: 'OTHER_AMOUNT' }, ...doubled];
+    }
+    // What was collected and given back has failed.
+    const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
+    // What came back before anybody here saw it arrive has failed: on both sides the money is back.
+    const isBack = order.state === 'FAILED' && state === 'RETURNED';
+    if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
+    return doubled;
+  });
+}
+
+/**
+ * Returns the movements that no order here began: money that the provider moved by itself or for somebody else. What failed has
+ * moved none, and what is coming in becomes a deposit.
+ */
+function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
+  const known = new Set(orders.map(({ id }) => id));
+  return movements
+    .filter(({ orderId = '', returnOf = '' }) => !known.has(orderId) && !known.has(returnOf))
+    .filter(({ state, direction }) => state !== 'FAILED' && (state !== 'UNDER_WAY' || direction !== 'IN'))
+    .map((movement) => ({
+      orderId: movement.orderId,
+      transactionId: undefined,
+      reference: movement.reference,
+      fault: 'MISSING_HERE' as const,
+      here: undefined,
+      there: wordsOf(movement, movement.state),
+    }));
+}
+
+function wordsOf({ amount, currency }: Pick<RailMovement, 'amount' | 'currency'>, state: string): string {
+  return `${state} ${formatForeign(amount, currency)}`;
+}

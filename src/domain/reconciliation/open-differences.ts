@@ -1,0 +1,60 @@
+import { publicId, uuidOf } from '../../core/ids.ts';
+import { readClock } from '../../infra/database/clock.ts';
+import type { Database } from '../../infra/database/database.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import { inTransaction } from '../../infra/database/transaction.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+
+/** The differences that reconciliations have found, for persons. */
+
+const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.ReconciliationDifferenceInclude;
+
+/** A difference, with the name of its platform. */
+export type StoredDifference = Prisma.ReconciliationDifferenceGetPayload<{ include: typeof withPlatform }>;
+
+/** Lists differences, the oldest first: those that are open, or all. */
+export function listDifferences(
+  { prisma }: Pick<Database, 'prisma'>,
+  { all }: { readonly all: boolean },
+): Promise<StoredDifference[]> {
+  return prisma.reconciliationDifference.findMany({
+    where: all ? {} : { closedAt: null, goneAt: null },
+    orderBy: { id: 'asc' },
+    take: 10_000,
+    include: withPlatform,
+  });
+}
+
+/** The outcome of closing a difference. */
+export type ClosedDifference = { readonly kind: 'closed' } | RefusedByHand;
+
+/**
+ * Closes a difference: somebody has found out what is true. It moves no money. Of a balance, what the provider holds beyond the
+ * books is known from then on.
+ * @param id such as `ReconciliationDifference:…`
+ */
+export async function closeDifference(
+  database: Database,
+  id: string,
+  operator: Operator & { readonly reason: string },
+): Promise<ClosedDifference> {
+  const uuid = uuidOf(id, 'ReconciliationDifference');
+  const found = uuid && (await database.prisma.reconciliationDifference.findFirst({ where: { id: uuid } }));
+  if (!found) return refusedByHand(`there is no ${id}`);
+  const { platformId, fault, here, there } = found;
+  const isClosed = await inTransaction(database, async (act) => {
+    const { now } = await readClock(act.client);
+    const { count } = await act.prisma.reconciliationDifference.updateMany({
+      where: { platformId, id: found.id, closedAt: null, goneAt: null },
+      data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason },
+    });
+    if (count === 0) return false;
+    await recordAct(act, operator, {
+      platformId,
+      subject: publicId('ReconciliationDifference', found.id),
+      before: { fault, here, there },
+    });
+    return true;
+  });
+  return isClosed ? { kind: 'closed' } : refusedByHand(`${id} is not open any more`);
+}

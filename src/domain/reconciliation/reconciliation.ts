@@ -1,0 +1,188 @@
+import { Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
+import { readClock } from '../../infra/database/clock.ts';
+import type { Prisma, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
+import { statement } from '../../infra/database/statement.ts';
+import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { connectedRail, type Payments } from '../commands/command.ts';
+import { agrees, type Beyond, type BothBalances, bookedWords, heldWords, readBalances } from './balances.ts';
+import { reconcile } from './differences.ts';
+import type { Total } from './totals.ts';
+
+/**
+ * Reconciliation: it compares the orders of a period and the balances of now with what the provider of a platform's rail
+ * says, names every difference with both sides, and stores what it found. It corrects none: persons do.
+ */
+
+/** A period: from one moment up to another. */
+export interface Period {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** A difference as it was found. A side is undefined where it has nothing. */
+export interface Found {
+  readonly fault: ReconciliationFault;
+  readonly orderId?: string | undefined;
+  readonly transactionId?: string | undefined;
+  readonly reference?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly here: string | undefined;
+  readonly there: string | undefined;
+  readonly beyond?: Beyond | undefined;
+}
+
+/** What a reconciliation found. `balances` is undefined where the rail names none. */
+export interface Outcome {
+  readonly orders: number;
+  readonly movements: number;
+  readonly totals: readonly Total[];
+  readonly balances: readonly BothBalances[] | undefined;
+  readonly differences: readonly Found[];
+}
+
+/** What moved in a period in one currency, as it is stored: smallest units in digits. `booked` and `held` are of its end. */
+export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency'>, string>> {
+  readonly currency: string;
+  /** What the books said that the provider held when it was compared, and what it held; null where it names no balance. */
+  readonly booked: string | null;
+  readonly held: string | null;
+}
+
+const beginStatement = statement<{ id: string }>(
+  'begin_reconciliation',
+  `insert into reconciliation (platform_id, period_from, period_to, started_by) values ($1, $2, $3, $4)
+   on conflict (platform_id, period_from, period_to) do update set started_at = clock_ms(), started_by = $4, failure = null
+   returning id`,
+);
+
+/**
+ * Compares, and stores what was found.
+ * @param by the operator; null where the service does it
+ * @throws Refusal SERVICE_UNAVAILABLE where its rail lists no movements; what the rail throws, which is stored, too
+ */
+export async function runReconciliation(
+  payments: Payments,
+  tenant: Tenant,
+  period: Period,
+  by: string | null,
+): Promise<Outcome> {
+  const { pool } = payments.database;
+  if (!connectedRail(payments, tenant)?.movements) {
+    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform lists no movements');
+  }
+  const [run] = await beginStatement(pool, tenant.platformId, period.from, period.to, by);
+  if (!run) throw new Error('begin_reconciliation answered nothing');
+  try {
+    const { differences, ...compared } = await reconcile(payments, tenant, period);
+    const balances = await readBalances(payments, tenant);
+    return await inTransaction(payments.database, async (act) => {
+      const wrong = await wrongBalances(act, tenant.platformId, balances ?? []);
+      const outcome = { ...compared, balances, differences: [...differences, ...wrong] };
+      await store(act, tenant.platformId, period, outcome);
+      await finish(act, { platformId: tenant.platformId, id: run.id }, outcome);
+      return outcome;
+    });
+  } catch (error) {
+    const failure = (error instanceof Error ? error.message : String(error)).slice(0, 1_000);
+    await payments.database.prisma.reconciliation
+      .update({ where: { platformId_id: { platformId: tenant.platformId, id: run.id } }, data: { failure } })
+      .catch((unstored: unknown) => payments.log.warn({ err: unstored }, 'a failed reconciliation could not be noted'));
+    throw error;
+  }
+}
+
+/** Returns the balances whose two sides differ by something else than what is known of each. */
+async function wrongBalances(
+  { prisma }: Transaction,
+  platformId: string,
+  balances: readonly BothBalances[],
+): Promise<Found[]> {
+  const closed = await prisma.reconciliationDifference.findMany({
+    where: { platformId, fault: 'OTHER_BALANCE', closedAt: { not: null } },
+    orderBy: { closedAt: 'desc' },
+    distinct: ['currency'],
+  });
+  return balances.flatMap((balance): Found[] => {
+    const last = closed.find(({ currency }) => currency === balance.currency);
+    const known =
+      last && last.beyondLow !== null && last.beyondHigh !== null
+        ? { beyondLow: last.beyondLow, beyondHigh: last.beyondHigh }
+        : undefined;
+    if (agrees(balance, known)) return [];
+    const { currency, beyondLow, beyondHigh } = balance;
+    const sides = { here: bookedWords(balance, known), there: heldWords(balance) };
+    return [{ fault: 'OTHER_BALANCE', currency, reference: last?.id, ...sides, beyond: { beyondLow, beyondHigh } }];
+  });
+}
+
+const noteStatement = statement<object>(
+  'note_difference',
+  `insert into reconciliation_difference as d (platform_id, fault, order_id, transaction_id, reference, currency, here, there,
+     period_from, period_to, beyond_low, beyond_high, same_as)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+   on conflict (platform_id, same_as) do update set times = d.times + 1, last_found_at = clock_ms(), gone_at = null,
+     period_from = $9, period_to = $10, here = $7, there = $8,
+     beyond_low = case when d.closed_at is null then $11::bigint else d.beyond_low end,
+     beyond_high = case when d.closed_at is null then $12::bigint else d.beyond_high end`,
+);
+
+/**
+ * Notes what was found, and that the others of the period are gone. A difference between orders is the same while both sides
+ * say the same, and stays closed. One of a balance is the same until somebody has closed it.
+ */
+async function store(
+  { client, prisma }: Transaction,
+  platformId: string,
+  { from, to }: Period,
+  { differences, balances }: Pick<Outcome, 'differences' | 'balances'>,
+): Promise<void> {
+  const noted: string[] = [];
+  for (const found of differences) {
+    const { fault, orderId = null, transactionId = null, currency = null, here = null, there = null, beyond } = found;
+    const reference = found.reference ?? null;
+    const sides = fault === 'OTHER_BALANCE' ? [currency] : [here, there];
+    const sameAs = JSON.stringify([fault, orderId, reference, ...sides]);
+    noted.push(sameAs);
+    const about = [fault, orderId, transactionId, fault === 'OTHER_BALANCE' ? null : reference, currency, here, there];
+    const range = [beyond?.beyondLow ?? null, beyond?.beyondHigh ?? null];
+    await noteStatement(client, platformId, ...about, from, to, ...range, sameAs);
+  }
+  const open = { platformId, closedAt: null, goneAt: null, sameAs: { notIn: noted } };
+  const { now: goneAt } = await readClock(client);
+  await prisma.reconciliationDifference.updateMany({
+    where: { ...open, fault: { not: 'OTHER_BALANCE' }, periodFrom: { gte: from }, periodTo: { lte: to } },
+    data: { goneAt },
+  });
+  if (balances) {
+    await prisma.reconciliationDifference.updateMany({ where: { ...open, fault: 'OTHER_BALANCE' }, data: { goneAt } });
+  }
+}
+
+async function finish(
+  { client, prisma }: Transaction,
+  run: { readonly platformId: string; readonly id: string },
+  { orders, movements, totals, balances }: Outcome,
+): Promise<void> {
+  const { now: finishedAt } = await readClock(client);
+  const held = (balances ?? []).filter(({ booked, held: there = 0n }) => booked !== 0n || there !== 0n);
+  const codes = new Set([...totals, ...held].map(({ currency }) => currency));
+  const none = { receivedHere: 0n, receivedThere: 0n, paidHere: 0n, paidThere: 0n };
+  const days = [...codes].sort().map((code): DayTotal & Prisma.InputJsonObject => {
+    const sums = totals.find(({ currency }) => currency === code) ?? none;
+    const balance = balances?.find(({ currency }) => currency === code);
+    return {
+      currency: code,
+      receivedHere: String(sums.receivedHere),
+      receivedThere: String(sums.receivedThere),
+      paidHere: String(sums.paidHere),
+      paidThere: String(sums.paidThere),
+      booked: balance ? String(balance.booked) : null,
+      held: balance?.held === undefined ? null : String(balance.held),
+    };
+  });
+  await prisma.reconciliation.update({
+    where: { platformId_id: run },
+    data: { finishedAt, failure: null, orders, movements, totals: days },
+  });
+}

@@ -1,0 +1,58 @@
+import type { RailOrderKind } from '../../infra/database/generated/client/client.ts';
+import type { RailMovement } from '../../rails/rail-movements.ts';
+
+/** An order here, with the course of its payment. */
+export interface OrderHere {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly kind: RailOrderKind;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly status: string;
+  readonly state: RailMovement['state'];
+  readonly inPeriod: boolean;
+}
+
+/** What has moved in a period in one currency, on both sides, in smallest units: received from outside, and paid out. */
+export interface Total {
+  readonly currency: string;
+  readonly receivedHere: bigint;
+  readonly receivedThere: bigint;
+  readonly paidHere: bigint;
+  readonly paidThere: bigint;
+}
+
+type Sums = { -readonly [Sum in Exclude<keyof Total, 'currency'>]: bigint };
+
+/**
+ * Sums what has settled of the orders of a period, and of the movements there that belong to it: those of its orders, and
+ * those of no order that began in it.
+ */
+export function totalsOf(
+  orders: readonly OrderHere[],
+  movements: readonly RailMovement[],
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Total[] {
+  const totals = new Map<string, Sums>();
+  const add = (currency: string, sum: keyof Sums, amount: bigint) => {
+    const all = totals.get(currency) ?? { receivedHere: 0n, receivedThere: 0n, paidHere: 0n, paidThere: 0n };
+    all[sum] += amount;
+    totals.set(currency, all);
+  };
+  for (const { inPeriod, state, kind, currency, amount } of orders) {
+    if (inPeriod && state === 'SETTLED') add(currency, kind === 'PAYOUT' ? 'paidHere' : 'receivedHere', amount);
+  }
+  const byId = new Map(orders.map((order) => [order.id, order]));
+  for (const movement of movements) {
+    const { orderId, returnOf, state, direction, at, currency, amount } = movement;
+    const order = byId.get(orderId ?? returnOf ?? '');
+    const isInPeriod = order ? order.inPeriod : at === undefined || (at >= from && at < to);
+    if (!isInPeriod || state !== 'SETTLED') continue;
+    // What gives a collection back is paid out.
+    const isPaid = returnOf !== undefined || (order ? order.kind === 'PAYOUT' : direction === 'OUT');
+    add(currency, isPaid ? 'paidThere' : 'receivedThere', amount);
+  }
+  return [...totals]
+    .map(([currency, sums]) => ({ currency, ...sums }))
+    .sort((one, other) => one.currency.localeCompare(other.currency));
+}

@@ -1,0 +1,133 @@
+import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
+import { currencyOf } from '../../core/currencies.ts';
+import { pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Transaction } from '../../infra/database/rows.ts';
+import { statement } from '../../infra/database/statement.ts';
+import type { Caller } from '../access/caller.ts';
+import { forCaller, visibleRow } from '../access/visible.ts';
+import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
+import { type CommandResult, type Payments, runCommand, simulationOf } from '../commands/command.ts';
+import { customerNotFound, customerUuid } from '../commands/parties.ts';
+import { checkUmaAddress } from '../commands/uma-addresses.ts';
+import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
+
+/** The input of sandboxReceiveUma. */
+export interface SandboxReceiveUma {
+  readonly senderUmaAddress: string;
+  /** The receiving customer, by its UMA address or by its id. When both are given, they must belong to one customer. */
+  readonly receiverUmaAddress?: string | null | undefined;
+  readonly customerId?: string | null | undefined;
+  readonly receivingCurrencyCode: string;
+  readonly receivingCurrencyAmount: GivenAmount;
+  readonly sandboxScenario?: GivenScenario | null | undefined;
+  /** More fields that the sender requests, all mandatory. */
+  readonly requestedReceiverFields?: readonly string[] | null | undefined;
+}
+
+const at = pathsIn<SandboxReceiveUma>();
+
+const receiverStatement = forCaller(
+  statement<{ customerId: string; depositAccountId: string | null; ids: string[] }>(
+    'sandbox_receiver',
+    `select c.id as customer_id, array(select uuid_v7() from generate_series(1, 2)) as ids,
+     coalesce(
+       (select a.id from account a where a.platform_id = c.platform_id and a.customer_id = c.id and a.default_uma_deposit_account
+          and a.status = 'ACTIVE' and a.currency = $6),
+       (select a.id from account a where a.platform_id = c.platform_id and a.customer_id = c.id and a.kind = 'INTERNAL'
+          and a.currency = $6)) as deposit_account_id
+   from customer c
+   where ${visibleRow('customer', 'c')} and not c.is_deleted and (c.id = $4 or $4::uuid is null) and (lower(c.uma_address) = $5 or $5::text is null)`,
+  ),
+);
+
+/**
+ * Announces a payment from an external UMA address to a customer (sandbox only). It takes the whole approval flow.
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_UMA_ADDRESS, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
+ *   USER_NOT_FOUND, USER_NOT_READY, IDEMPOTENCY_MISMATCH
+ */
+export function sandboxReceiveUma(
+  payments: Payments,
+  caller: Caller,
+  input: SandboxReceiveUma,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Transaction>> {
+  return runCommand(payments, caller, {
+    operation: 'sandboxReceiveUma',
+    type: 'Transaction',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      const simulation = simulationOf(payments, caller);
+      const scenario = checkScenario(payments, caller, input.sandboxScenario, {
+        approval: true,
+        step: 'PAY_REQUEST',
+      });
+      const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress'));
+      const extra = extraFields(input.requestedReceiverFields ?? []);
+      const receiver = await readReceiver(payments, caller, input);
+      const amount = smallestUnits(input.receivingCurrencyAmount, receiver.currency, at('receivingCurrencyAmount'));
+      const [id, orderId] = receiver.ids;
+      if (id === undefined || orderId === undefined) throw new Error('the statement returned no two ids');
+      const transaction = announcedTransaction(
+        {
+          platformId: caller.platformId,
+          id,
+          customerId: receiver.customerId,
+          senderUmaAddress,
+          information: simulation.senderInformation(senderUmaAddress),
+          requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
+          depositAccountId: receiver.depositAccountId,
+          currency: input.receivingCurrencyCode,
+          amount,
+          // By default the pay request comes at once, and the payment begins as PENDING.
+          lookedUpOnly: scenario?.step === 'PAY_REQUEST',
+        },
+        payments.approvalMs,
+      );
+      return {
+        requireActive: { customers: [receiver.customerId], unfrozen: [receiver.depositAccountId] },
+        insert: {
+          transaction: [transaction],
+          rail_order: [{ platformId: caller.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
+        },
+        result: id,
+      };
+    },
+    paths: { USER_NOT_READY: at('customerId'), ACCOUNT_FROZEN: at('customerId') },
+  });
+}
+
+async function readReceiver(payments: Payments, caller: Caller, input: SandboxReceiveUma) {
+  if (!input.customerId && !input.receiverUmaAddress) {
+    throw new Refusal('INVALID_INPUT', 'name the receiver by its UMA address or its id', at('customerId'));
+  }
+  const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
+  const address = input.receiverUmaAddress ? checkUmaAddress(input.receiverUmaAddress, at('receiverUmaAddress')) : null;
+  // No account has an unknown currency, so any text is safe here.
+  const currency = currencyOf(input.receivingCurrencyCode);
+  const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency?.code ?? null);
+  if (!receiver) customerNotFound(customer ? at('customerId') : at('receiverUmaAddress'));
+  const { depositAccountId } = receiver;
+  if (!currency || depositAccountId === null) {
+    throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(input.receivingCurrencyCode)}`, {
+      path: at('receivingCurrencyCode'),
+      value: input.receivingCurrencyCode,
+    });
+  }
+  return { ...receiver, depositAccountId, currency };
+}
+
+function extraFields(names: readonly string[]) {
+  const path = at('requestedReceiverFields');
+  if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 facts can be asked for', path);
+  return [...new Set(names)].map((name) => {
+    if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
+      throw new Refusal('INVALID_INPUT', 'a name has capitals and underscores, such as FULL_NAME', {
+        path,
+        value: name,
+      });
+    }
+    return { name, mandatory: true };
+  });
+}

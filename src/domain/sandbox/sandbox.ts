@@ -1,0 +1,219 @@
+import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
+import { currencyOf, formatMajor } from '../../core/currencies.ts';
+import { uuidOf } from '../../core/ids.ts';
+import { pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Account, Quote, Transaction } from '../../infra/database/rows.ts';
+import { statement } from '../../infra/database/statement.ts';
+import type { Caller } from '../access/caller.ts';
+import { forCaller, visibleRow } from '../access/visible.ts';
+import { type CommandResult, type Payments, railOf, runCommand, simulationOf } from '../commands/command.ts';
+import { deposit } from '../commands/movements.ts';
+import { accountName, accountNotFound, currencyOfAccount, readTransferParties } from '../commands/parties.ts';
+import { mergePlans } from '../ledger/merge-plans.ts';
+import type { Alternative, Journal, Plan } from '../ledger/plan.ts';
+import { orderIdOfQuote } from '../orders/order-ids.ts';
+import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
+import { execution } from '../quotes/execution.ts';
+import { quotedDestination } from '../quotes/quote-destination.ts';
+import { internalOf } from '../quotes/start.ts';
+
+/** The largest amount that one call may credit to a sandbox account, in smallest units. */
+export const maxFunding = 100_000_000_000n;
+
+/** The input of fundAccount. */
+interface FundAccount {
+  readonly accountId: string;
+  readonly amount: GivenAmount;
+}
+
+const fundingPath = pathsIn<FundAccount>();
+
+/**
+ * Credits money to an internal account, as a bank transfer to it would (sandbox only).
+ * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, CUSTOMER_DELETED,
+ *   IDEMPOTENCY_MISMATCH
+ */
+export function fundAccount(
+  payments: Payments,
+  caller: Caller,
+  input: FundAccount,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Account>> {
+  return runCommand(payments, caller, {
+    operation: 'sandboxFundAccount',
+    type: 'Account',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      simulationOf(payments, caller);
+      const { source } = await readTransferParties(payments.database.pool, caller, {
+        source: accountName(input.accountId, fundingPath('accountId')),
+        ids: 0,
+      });
+      if (!source) accountNotFound(fundingPath('accountId'));
+      if (source.kind !== 'INTERNAL')
+        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', fundingPath('accountId'));
+      const currency = currencyOfAccount(source);
+      const amount = smallestUnits(input.amount, currency, fundingPath('amount'));
+      if (amount > maxFunding) {
+        throw new Refusal('AMOUNT_OUT_OF_RANGE', `the amount must be at most ${formatMajor(maxFunding, currency)}`, {
+          path: fundingPath('amount'),
+          value: amount.toString(),
+        });
+      }
+      return {
+        journals: [deposit(source.id, source.currency, amount)],
+        result: source.id,
+      };
+    },
+    paths: { AMOUNT_OUT_OF_RANGE: fundingPath('amount'), CUSTOMER_DELETED: fundingPath('accountId') },
+  });
+}
+
+const fundableStatement = forCaller(
+  statement<{
+    quote: Quote;
+    destination: Account | null;
+    fundingAccountId: string | null;
+  }>(
+    'fundable_quote',
+    `select to_jsonb(q) as quote,
+     (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
+     (select a.id from account a where a.platform_id = q.platform_id and a.kind = 'INTERNAL'
+        and a.customer_id is not distinct from q.customer_id and a.currency = q.sending_currency) as funding_account_id
+   from quote q where ${visibleRow('quote', 'q')} and q.id = $4`,
+    { quote: 'Quote', destination: 'Account' },
+  ),
+);
+
+/** The input of sandboxSend. */
+interface SandboxSend {
+  readonly quoteId: string;
+  readonly currencyCode: string;
+  readonly currencyAmount?: GivenAmount | null | undefined;
+  readonly sandboxScenario?: GivenScenario | null | undefined;
+}
+
+const depositPath = pathsIn<SandboxSend>();
+
+/**
+ * Simulates the deposit for a real-time funded quote (specification 4.7). The money is credited, converted and sent on
+ * without another call. Without an amount, the deposit is exactly what the quote requires. Money that does not match
+ * the quote, or comes after its expiry, fails the payment and stays in the customer's account in that currency. The
+ * database decides this by its clock and the status of the quote, under the lock of the quote: no deposit is refused
+ * for its timing, and each quote takes one. Money that this account cannot take, as that of a deleted customer, is refused
+ * and goes back to its payer, and the quote can still be paid.
+ * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
+ *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
+ *   IDEMPOTENCY_MISMATCH
+ */
+export function sandboxSend(
+  payments: Payments,
+  caller: Caller,
+  input: SandboxSend,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Transaction>> {
+  return runCommand(payments, caller, {
+    operation: 'sandboxSend',
+    type: 'Transaction',
+    input,
+    idempotencyKey,
+    plan: () => planDeposit(payments, caller, input),
+    path: depositPath('quoteId'),
+    paths: { AMOUNT_OUT_OF_RANGE: depositPath(input.currencyAmount == null ? 'quoteId' : 'currencyAmount') },
+    conflict: { reason: 'a deposit for this quote has arrived before' },
+  });
+}
+
+/** Plans a deposit. It executes its quote when it comes in time and in full, and otherwise is only credited. */
+async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
+  const simulation = simulationOf(payments, caller);
+  const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
+  const { quote, currency, fundingAccountId, found } = await readFundable(payments, caller, input);
+  const due = quote.totalSendingAmount;
+  const requestedAmount = smallestUnits(input.currencyAmount ?? due, currency, depositPath('currencyAmount'));
+  const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, requestedAmount);
+  const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
+  const to = quotedDestination(quote, found.destination);
+  const common = {
+    requireActive: {
+      customers: quote.customerId ? [quote.customerId] : [],
+      accounts: to.accounts,
+      unfrozen: [fundingAccountId, ...internalOf(undefined, to)],
+    },
+    otherwise: planLateDeposit(quote, arrived, twice ? 2n * amount : amount),
+  };
+  if (amount === due && !late) {
+    const payment = execution(quote, {
+      orderId: orderIdOfQuote(quote),
+      rail: railOf(payments, caller, 'payOut'),
+      sourceAccountId: fundingAccountId,
+      target: to.target,
+      scenario: scenario ?? quote.scenario,
+      reason: 'the deposit arrived',
+      arrived,
+    });
+    return { ...mergePlans(common, payment), result: quote.transactionId };
+  }
+  // The money stays in the customer's account in that currency, and the payment fails (decision 12).
+  const reason = late
+    ? `the deposit arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`
+    : `${amount} arrived where ${due} were due; the money is in the customer's ${quote.sendingCurrency} account`;
+  const failureReason = late ? ('QUOTE_EXPIRED' as const) : ('QUOTE_EXECUTION_FAILED' as const);
+  const failure = { from: ['PENDING'], to: 'FAILED', reason } as const;
+  const credit: Plan = {
+    quotes: [{ id: quote.id, ...failure, expiry: 'before' }],
+    transactions: [{ id: quote.transactionId, ...failure, set: { failureReason } }],
+    journals: [arrived],
+  };
+  return { ...mergePlans(common, credit), result: quote.transactionId };
+}
+
+/**
+ * Plans what happens with a deposit after its quote's expiry. Nothing is converted: the money goes to the customer's
+ * account in the sending currency, under the payment that it was meant for. A payment that is not marked EXPIRED yet
+ * fails with QUOTE_EXPIRED. One that is marked stays EXPIRED, because that is terminal and its streams have ended; it
+ * takes one deposit. Any further deposit is refused with CONFLICT.
+ * @param arrived the journal of the deposit, to the customer's account
+ * @param amount all that arrived, in smallest units of the sending currency
+ */
+function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
+  const reason = `${amount} arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`;
+  return {
+    // The clock has refused the plan before this one, so this one checks only the status: setting the clock back
+    // changes nothing.
+    quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', reason }],
+    transactions: [
+      { id: quote.transactionId, from: ['PENDING'], to: 'FAILED', reason, set: { failureReason: 'QUOTE_EXPIRED' } },
+    ],
+    journals: [arrived],
+    otherwise: { expired: [{ id: quote.id }], journals: [arrived] },
+  };
+}
+
+/**
+ * Reads the quote of a deposit, and the customer's account for the money.
+ * @throws Refusal QUOTE_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY
+ */
+async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {
+  const uuid = uuidOf(input.quoteId, 'Quote');
+  const [found] = uuid ? await fundableStatement(payments.database.pool, caller, uuid) : [];
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', depositPath('quoteId'));
+  const { quote, fundingAccountId } = found;
+  if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
+    throw new Refusal(
+      'INVALID_INPUT',
+      'this quote is paid from an account: execute it instead',
+      depositPath('quoteId'),
+    );
+  }
+  const currency = currencyOf(input.currencyCode);
+  if (currency?.code !== quote.sendingCurrency) {
+    throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, {
+      path: depositPath('currencyCode'),
+      value: input.currencyCode,
+    });
+  }
+  return { quote, currency, fundingAccountId, found };
+}

@@ -1,0 +1,69 @@
+import { checkText } from '../../core/checks.ts';
+import { pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type {
+  BeneficiaryVerificationStatus,
+  ExternalAccountStatus,
+} from '../../infra/database/generated/client/client.ts';
+import type { Account } from '../../infra/database/rows.ts';
+import type { Caller } from '../access/caller.ts';
+import { ownerOf, statusOf, statusSources, verificationColumns } from '../accounts/account-moves.ts';
+import { readExternal } from '../accounts/external-account-changes.ts';
+import { type CommandResult, type Payments, runCommand, simulationOf } from '../commands/command.ts';
+import type { AccountMove } from '../ledger/plan.ts';
+
+/** The input of setExternalAccountStatus. */
+export interface SetExternalAccountStatus {
+  readonly accountId: string;
+  readonly status?: ExternalAccountStatus | null | undefined;
+  readonly beneficiaryVerificationStatus?: BeneficiaryVerificationStatus | null | undefined;
+  readonly reason?: string | null | undefined;
+}
+
+const at = pathsIn<SetExternalAccountStatus>();
+
+/**
+ * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox
+ * only). This also ends the check of the account by the sandbox itself.
+ * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (its present status does not allow this, or the
+ *   same account was registered again while it was INACTIVE), IDEMPOTENCY_MISMATCH
+ */
+export function setExternalAccountStatus(
+  payments: Payments,
+  caller: Caller,
+  input: SetExternalAccountStatus,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Account>> {
+  return runCommand(payments, caller, {
+    operation: 'sandboxSetExternalAccountStatus',
+    type: 'Account',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      const simulation = simulationOf(payments, caller);
+      checkText(input.reason, at('reason'));
+      const { status, beneficiaryVerificationStatus: verification } = input;
+      if (!status && !verification) {
+        throw new Refusal(
+          'INVALID_INPUT',
+          'say what moves: the status, the verification of its owner, or both',
+          at('status'),
+        );
+      }
+      const account = await readExternal(payments, caller, input.accountId, at('accountId'));
+      const name = ownerOf(account);
+      if (verification && name === undefined) {
+        throw new Refusal('INVALID_INPUT', 'a wallet has no owner to compare', at('beneficiaryVerificationStatus'));
+      }
+      const move: AccountMove = {
+        id: account.id,
+        from: status ? statusSources[status] : [statusOf(account)],
+        to: status ?? statusOf(account),
+        reason: input.reason ?? 'set on request (sandbox)',
+        ...(verification && { set: verificationColumns(simulation.accountVerification(name, verification)) }),
+      };
+      return { accounts: [move], checks: [{ accountId: account.id, dueInMs: null }], result: account.id };
+    },
+    paths: { CONFLICT: at('status'), ACCOUNT_EXISTS: at('accountId') },
+  });
+}

@@ -1,0 +1,39 @@
+import { pathsIn } from '../../core/path.ts';
+import type { KycStatus } from '../../infra/database/generated/client/client.ts';
+import type { Customer } from '../../infra/database/rows.ts';
+import type { Caller } from '../access/caller.ts';
+import { type CommandResult, type Payments, runCommand, simulationOf } from '../commands/command.ts';
+import { readCustomer } from '../customers/customer-changes.ts';
+
+/** The input of setKycStatus. */
+export interface SetKycStatus {
+  readonly customerId: string;
+  readonly kycStatus: KycStatus;
+}
+
+const at = pathsIn<SetKycStatus>();
+
+/**
+ * Decides the identity check of a customer, as its provider would (sandbox only). A new name of the customer decides it
+ * again.
+ * @throws Refusal FORBIDDEN, USER_NOT_FOUND, CUSTOMER_DELETED, IDEMPOTENCY_MISMATCH
+ */
+export function setKycStatus(
+  payments: Payments,
+  caller: Caller,
+  input: SetKycStatus,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Customer>> {
+  return runCommand(payments, caller, {
+    operation: 'sandboxSetKycStatus',
+    type: 'Customer',
+    input,
+    idempotencyKey,
+    plan: async () => {
+      simulationOf(payments, caller);
+      const { id } = (await readCustomer(payments, caller, input.customerId)).customer;
+      return { customers: [{ id, set: { kycStatus: input.kycStatus } }], result: id };
+    },
+    paths: { CUSTOMER_DELETED: at('customerId') },
+  });
+}

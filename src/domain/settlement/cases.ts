@@ -1,0 +1,155 @@
+import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
+import { readClock } from '../../infra/database/clock.ts';
+import type { Database } from '../../infra/database/database.ts';
+import type { RailCase, RailCaseKind, TransactionStatus } from '../../infra/database/generated/client/client.ts';
+import { statement } from '../../infra/database/statement.ts';
+import { inTransaction } from '../../infra/database/transaction.ts';
+import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
+import type { RateLock } from '../../rails/rate-lock.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { type DueOrder, isPull } from '../orders/orders.ts';
+
+/**
+ * Contradictions of rails. Where a rail says of an order something else than what stands here, neither side is believed: the
+ * ledger stays as it is, and a person finds out what is true. Each order has at most one case of a kind.
+ */
+
+/** An outcome that does not contradict an earlier one. */
+export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
+
+/** A contradiction, as it is noted. */
+export interface Contradiction {
+  readonly kind: RailCaseKind;
+  readonly said: string;
+  readonly stands: string;
+}
+
+const noteStatement = statement<object>(
+  'note_rail_case',
+  `insert into rail_case (platform_id, order_id, transaction_id, kind, said, stands) values ($1, $2, $3, $4, $5, $6)
+   on conflict (platform_id, order_id, kind) do update set times = rail_case.times + 1`,
+);
+
+/** Notes a contradiction, or counts that it was said again. */
+export async function noteCase(
+  { pool }: Pick<Database, 'pool'>,
+  order: Pick<DueOrder, 'platformId' | 'id' | 'transaction'>,
+  { kind, said, stands }: Contradiction,
+): Promise<void> {
+  await noteStatement(pool, order.platformId, order.id, order.transaction.id, kind, said, stands);
+}
+
+const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }>(
+  'status_of_order',
+  `select t.status, exists (
+     select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'deposit') as pulled
+   from transaction t where t.platform_id = $1 and t.id = $2`,
+);
+
+/**
+ * Describes the contradiction between what a rail says of an order and how the order has ended here. Undefined where both
+ * agree, as where the same outcome was committed before, and where the order has not ended.
+ */
+export async function contradictionOf(
+  { pool }: Pick<Database, 'pool'>,
+  order: Pick<DueOrder, 'platformId' | 'kind' | 'transaction'>,
+  outcome: RailOutcome,
+): Promise<Contradiction | undefined> {
+  const [row] = await statusStatement(pool, order.platformId, order.transaction.id);
+  if (!row) return undefined;
+  const { status, pulled } = row;
+  // The payment goes on after its pull, or fails later: the money that was pulled is in the books.
+  const settled = isPull(order) ? pulled : status === 'COMPLETED' || status === 'REFUNDED';
+  const failed = !settled && ['FAILED', 'REJECTED', 'EXPIRED'].includes(status);
+  const isOther = outcome.kind === 'settled' ? failed : settled && ['failed', 'rejected'].includes(outcome.kind);
+  return isOther ? otherOutcome(outcome, isPull(order) && settled ? 'the pull has settled' : status) : undefined;
+}
+
+/** Describes an outcome that contradicts the status of its transaction. */
+export function otherOutcome(outcome: RailOutcome, status: string): Contradiction {
+  const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
+  return { kind: 'OTHER_OUTCOME', said: `${outcome.kind}${explanation}`, stands: status };
+}
+
+/**
+ * Describes the amount of a settled order that is not what was ordered; undefined where it is, or nothing is said of it. What
+ * was locked must be said.
+ * @param sentCurrency the currency in which a lock is paid
+ */
+export function otherAmount(
+  outcome: RailOutcome,
+  { amount, currency: code, lock }: Pick<RailOrder, 'amount' | 'currency' | 'lock'>,
+  sentCurrency: string | null,
+): Contradiction | undefined {
+  if (lock && sentCurrency !== null) return otherThanLocked(outcome, lock, { received: code, sent: sentCurrency });
+  if (outcome.kind !== 'settled') return undefined;
+  const { amount: arrived = amount, sent: taken = arrived } = outcome;
+  if (arrived === amount && taken === amount) return undefined;
+  const words = (units: bigint) => formatMajor(units, requiredCurrency(code));
+  return {
+    kind: 'OTHER_AMOUNT',
+    said: `settled ${words(arrived)}${taken === arrived ? '' : ` for ${words(taken)}`}`,
+    stands: `ordered ${words(amount)}`,
+  };
+}
+
+/** Describes a settled order whose two amounts are not those of its lock (decision 83). */
+function otherThanLocked(
+  outcome: RailOutcome,
+  lock: RateLock,
+  codes: { readonly received: string; readonly sent: string },
+): Contradiction | undefined {
+  if (outcome.kind !== 'settled' || (outcome.amount === lock.received && outcome.sent === lock.sent)) return undefined;
+  const words = (received: bigint | undefined, sent: bigint | undefined) =>
+    [
+      received === undefined ? 'an unnamed amount' : formatMajor(received, requiredCurrency(codes.received)),
+      sent === undefined ? 'an unnamed amount' : formatMajor(sent, requiredCurrency(codes.sent)),
+    ].join(' for ');
+  return {
+    kind: 'OTHER_AMOUNT',
+    said: `settled ${words(outcome.amount, outcome.sent)}`,
+    stands: `locked ${words(lock.received, lock.sent)}`,
+  };
+}
+
+/** Lists contradictions of all platforms, the oldest first: those that nobody has closed, or all. */
+export function listCases(
+  { prisma }: Pick<Database, 'prisma'>,
+  { all }: { readonly all: boolean } = { all: false },
+): Promise<RailCase[]> {
+  return prisma.railCase.findMany({
+    where: all ? {} : { closedAt: null },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    take: 10_000,
+  });
+}
+
+/** The outcome of closing a case. */
+export type ClosedCase = { readonly kind: 'closed' } | RefusedByHand;
+
+/**
+ * Closes a case: somebody has found out what is true. It moves no money.
+ * @param transactionId the payment, such as `Transaction:…`: all of its open cases are closed
+ */
+export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<ClosedCase> {
+  const uuid = uuidOf(transactionId, 'Transaction');
+  if (uuid === undefined) return refusedByHand(`${transactionId} is no transaction id: Transaction:…`);
+  const closed = await inTransaction(database, async (transaction) => {
+    const { client, prisma } = transaction;
+    const open = await prisma.railCase.findMany({ where: { transactionId: uuid, closedAt: null } });
+    const { now } = await readClock(client);
+    const { count } = await prisma.railCase.updateMany({
+      where: { id: { in: open.map(({ id }) => id) }, transactionId: uuid, closedAt: null },
+      data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason ?? null },
+    });
+    const [one] = open;
+    if (count === 0 || !one) return false;
+    const before = { open: open.map(({ said, stands }) => ({ said, stands })) };
+    const after = { closed: count };
+    await recordAct(transaction, operator, { platformId: one.platformId, subject: transactionId, before, after });
+    return true;
+  });
+  if (closed) return { kind: 'closed' };
+  return refusedByHand(`${publicId('Transaction', uuid)} has no open case`);
+}

@@ -1,0 +1,33 @@
+import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { statement } from '../../infra/database/statement.ts';
+
+/** Whether more can happen to a transaction. */
+export interface Finality {
+  /** The version of the transaction that this is about. */
+  readonly version: number;
+  /** Whether nothing can follow: its status is terminal, no bank may return it any more, and no refund of it waits. */
+  readonly isFinal: boolean;
+  /** In how many milliseconds the rail is asked again; null where it is not. */
+  readonly dueInMs: number | null;
+}
+
+const finalityStatement = statement<Finality>(
+  'transaction_finality',
+  `select t.version,
+     is_terminal(t.status) and o.due_at is null and (t.refund_reference is null or t.refund_settled_at is not null) as is_final,
+     ceil(extract(epoch from o.due_at - clock_timestamp()) * 1000)::float8 as due_in_ms
+   from transaction t,
+     lateral (select min(due_at) as due_at from rail_order r where r.platform_id = t.platform_id and r.transaction_id = t.id) o
+   where t.platform_id = $1 and t.id = $2`,
+);
+
+/** Reads whether more can happen to a transaction. Undefined where there is none. */
+export async function finalityOf(
+  { pool }: Pick<Database, 'pool'>,
+  platformId: string,
+  transactionId: string,
+): Promise<Finality | undefined> {
+  const [finality] = await asPlatform(platformId, () => finalityStatement(pool, platformId, transactionId));
+  return finality;
+}

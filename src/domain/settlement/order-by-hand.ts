@@ -1,0 +1,82 @@
+import { uuidOf } from '../../core/ids.ts';
+import { statement } from '../../infra/database/statement.ts';
+import { inTransaction } from '../../infra/database/transaction.ts';
+import type { RailOutcome } from '../../rails/rail.ts';
+import { type RefusedByHand, refusedByHand } from '../access/operator-acts.ts';
+import type { Payments } from '../commands/command.ts';
+import type { PlanRefusal } from '../ledger/commit.ts';
+import { type DueOrder, leaseOrders, postponeOrders, renewLeases } from '../orders/orders.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+import { findOrder } from './perform.ts';
+
+/** What commands of operators do with the order of a payment that waits for its rail. */
+
+/**
+ * Works on the order of a payment under its lease, so that no worker does meanwhile. It is due again afterwards, unless it
+ * has its outcome: the workers go on where this was refused.
+ * @param id the payment: `Transaction:…`
+ */
+export async function withOrder<Done>(
+  payments: Payments,
+  id: string,
+  work: (order: DueOrder) => Promise<Done | RefusedByHand>,
+): Promise<Done | RefusedByHand> {
+  const uuid = uuidOf(id, 'Transaction');
+  if (uuid === undefined) return refusedByHand(`${id} is no transaction id: Transaction:…`);
+  const order = await takeOrder(payments, uuid);
+  if (!order) return refusedByHand(await whyNone(payments, id, uuid));
+  const leases = renewLeases(payments.database.pool, [order], payments.log);
+  try {
+    return await work(order);
+  } finally {
+    await leases.end();
+    await postponeOrders(payments.database.pool, [{ lease: order, dueInMs: 0 }]);
+  }
+}
+
+/**
+ * Asks the rail once more, by the part that sends nothing where it has one. Its outcome is undefined where the provider has
+ * no such payment.
+ */
+export async function askWithoutSending(
+  payments: Payments,
+  order: DueOrder,
+): Promise<{ readonly kind: 'answered'; readonly outcome: RailOutcome | undefined } | RefusedByHand> {
+  try {
+    return { kind: 'answered', outcome: await railAnswer(findOrder(payments, order)) };
+  } catch (error) {
+    payments.log.error({ err: error, order: order.id }, 'the rail could not be asked once more');
+    return refusedByHand(`the rail cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The answer where the database refuses what an operator has decided. */
+export function endedMeanwhile(refusal: PlanRefusal): RefusedByHand {
+  const status = refusal.code === 'CONFLICT' ? refusal.status : refusal.code;
+  return refusedByHand(`nothing done: another has ended the order meanwhile (${status})`);
+}
+
+const firstStatement = statement<object>(
+  'order_first_due',
+  `update rail_order o set due_at = '-infinity'
+   from platform p join transaction t on t.platform_id = p.id and t.id = $1 and t.status in ('PENDING', 'PROCESSING')
+   where o.platform_id = p.id and o.transaction_id = $1 and o.due_at is not null returning o.id`,
+);
+
+/**
+ * Takes the lease of the order of a payment, also from the worker that has it, whose outcome the database then accepts
+ * only before ours. It becomes the first that is due, and is leased in the same transaction, so nobody else leases it. What
+ * has ended is left alone: its order may wait for a return of the money.
+ */
+async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
+  return inTransaction(database, async ({ client }) => {
+    const found = await firstStatement(client, transactionId);
+    const leased = await leaseOrders(client, found.length);
+    return leased.find(({ transaction }) => transaction.id === transactionId);
+  });
+}
+
+async function whyNone({ database }: Payments, id: string, uuid: string): Promise<string> {
+  const transaction = await database.prisma.transaction.findFirst({ where: { id: uuid } });
+  return transaction ? `${id} is ${transaction.status}: no order of it waits for an outcome` : `there is no ${id}`;
+}

@@ -1,0 +1,247 @@
+import { paymentReference } from '../../core/ids.ts';
+import type { FailureReason } from '../../infra/database/generated/client/client.ts';
+import { trustedJson } from '../../infra/database/trusted-json.ts';
+import type { RailOutcome } from '../../rails/rail.ts';
+import {
+  announcedTransaction,
+  arrivalJournals,
+  directArrival,
+  receivedAmount,
+  receiverFields,
+  receiverMove,
+} from '../approvals/incoming.ts';
+import type { Payments } from '../commands/command.ts';
+import { bankReturn, delivery, deposit, type Flow, flowOf, refund, suspension } from '../commands/movements.ts';
+import { mergePlans } from '../ledger/merge-plans.ts';
+import type { Journal, Plan, PlanGroup, TransactionMove } from '../ledger/plan.ts';
+import { type DueOrder, isPull, type Receiver } from '../orders/orders.ts';
+import { planPayout, planPullFailure, quoteEnd } from '../quotes/pull.ts';
+
+/** The plans for the outcomes of an order: statuses and money of both sides of its payment, in one commit. */
+
+const openStatuses = ['PENDING', 'PROCESSING'] as const;
+
+/** What the rail has said of a settled order. */
+type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'information'>;
+
+/**
+ * Plans the end of a delivered payment.
+ */
+export function planDelivery(order: DueOrder, { watchMs, information }: Settled): PlanGroup {
+  if (isPull(order)) return groupOf(order, planPayout(flowOfOrder(order), order));
+  const { transaction, incoming } = order;
+  const reason = 'delivered';
+  const move: TransactionMove = {
+    ...{ id: transaction.id, from: openStatuses, to: 'COMPLETED', reason },
+    ...(information && {
+      set: { counterpartyInformation: { ...readFacts(transaction.counterpartyInformation), ...information } },
+    }),
+  };
+  // Only what has left this installation can come back from a bank.
+  const leaves = order.kind === 'PAYOUT' && !incoming && order.destination?.kind !== 'INTERNAL';
+  const orders = [{ id: order.id, dueInMs: leaves ? (watchMs ?? null) : null }];
+  if (order.kind === 'COLLECTION') {
+    return groupOf(order, { orders, transactions: [move], journals: collectionJournals(order) });
+  }
+  const flow = flowOfOrder(order);
+  const quotes = quoteEnd(transaction, 'COMPLETED', reason);
+  if (incoming) {
+    const facts = {
+      ...readFacts(transaction.counterpartyInformation),
+      ...approvedFacts(incoming.transaction.requestedInformation),
+    };
+    const moveWithFacts = { ...move, set: { counterpartyInformation: facts } };
+    return combineSides(
+      order.platformId,
+      { orders, quotes, transactions: [moveWithFacts], journals: [delivery(flow)] },
+      incoming.transaction.platformId,
+      {
+        transactions: [receiverMove(incoming.transaction, 'COMPLETED', 'received')],
+        journals: arrivalJournals(incoming),
+      },
+    );
+  }
+  const to = order.destination;
+  if (to?.kind === 'INTERNAL' && to.customerId !== transaction.customerId) {
+    // The receiver has a transaction of its own: the money leaves through this transaction and arrives through that
+    // one.
+    const arrival = directArrival(order, to);
+    const sent: Plan = { orders, quotes, transactions: [move], journals: [delivery(flow)] };
+    return groupOf(order, mergePlans(sent, arrival));
+  }
+  const internalAccountId = to?.kind === 'INTERNAL' ? to.id : undefined;
+  return groupOf(order, {
+    orders,
+    quotes,
+    transactions: [move],
+    journals: [delivery({ ...flow, destinationAccountId: internalAccountId })],
+  });
+}
+
+/** How a payment fails. */
+export interface Failure {
+  readonly to: 'FAILED' | 'REJECTED';
+  readonly reason: string;
+  /** The reason of the sending side; QUOTE_EXECUTION_FAILED when left out. */
+  readonly failureReason?: FailureReason | undefined;
+  /** The reason of the receiving side; OFFRAMP_FAILED when left out. */
+  readonly incomingReason?: FailureReason | undefined;
+  /** Whether the rail has not given the money back. */
+  readonly moneyStuck?: boolean | undefined;
+}
+
+/**
+ * Plans the end of a payment that was not delivered. The money goes back to its source (or waits in suspense), and the
+ * receiving side ends in the same way.
+ */
+export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
+  const { transaction, incoming } = order;
+  const { to, reason, failureReason } = failure;
+  if (isPull(order))
+    return groupOf(order, planPullFailure(transaction, order.id, { explanation: reason, failureReason }));
+  const orders = [{ id: order.id, dueInMs: null }];
+  const receiving =
+    incoming && (openStatuses as readonly string[]).includes(incoming.transaction.status)
+      ? [receiverMove(incoming.transaction, to, reason, failure.incomingReason ?? defaultReason(order))]
+      : [];
+  if (order.kind === 'COLLECTION') return groupOf(order, { orders, transactions: receiving });
+  const flow = flowOfOrder(order);
+  const stuck = failure.moneyStuck === true;
+  const move: TransactionMove = {
+    id: transaction.id,
+    from: openStatuses,
+    to,
+    reason: stuck ? `${reason}; the money has not come back and waits in suspense` : reason,
+    refundWaits: stuck,
+    set: {
+      ...(to === 'FAILED' && { failureReason: failureReason ?? 'QUOTE_EXECUTION_FAILED' }),
+      ...refundOf(order),
+    },
+  };
+  const quotes = quoteEnd(transaction, 'FAILED', reason);
+  const sending: Plan = { orders, quotes, transactions: [move], journals: [stuck ? suspension(flow) : refund(flow)] };
+  if (!incoming || receiving.length === 0) return groupOf(order, sending);
+  return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });
+}
+
+/**
+ * Plans the return of a delivered payment by the bank. COMPLETED becomes REFUNDED, and the delivery and the debit are
+ * reversed.
+ */
+export function planReturn(order: DueOrder, reason: string): PlanGroup {
+  const { transaction, platformAccount } = order;
+  // The part of the fees of the platform is taken back where its account still holds it; otherwise the service bears
+  // it.
+  const flow = {
+    ...flowOfOrder(order),
+    platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined,
+  };
+  return groupOf(order, {
+    orders: [{ id: order.id, dueInMs: null }],
+    transactions: [{ id: transaction.id, from: ['COMPLETED'], to: 'REFUNDED', reason, set: refundOf(order) }],
+    journals: [bankReturn(flow), refund(flow)],
+  });
+}
+
+/**
+ * Plans the announcement of a payment to the receiver's platform, when the receiver is a customer of this installation.
+ * The sender's order waits for the decision of that platform.
+ */
+export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
+  const { transaction, sender } = order;
+  const { depositAccountId } = receiver;
+  if (!receiver.isReceiverActive || depositAccountId === undefined || sender.umaAddress === undefined) {
+    return planFailure(order, { to: 'REJECTED', reason: 'the receiver cannot take this payment' });
+  }
+  const incoming = announcedTransaction(
+    {
+      platformId: receiver.platformId,
+      id: order.newId,
+      customerId: receiver.customerId,
+      senderUmaAddress: sender.umaAddress,
+      information: sender.information,
+      requested: receiverFields,
+      depositAccountId,
+      currency: transaction.receivedCurrency,
+      amount: receivedAmount(transaction),
+      description: transaction.description,
+    },
+    payments.approvalMs,
+  );
+  const arrival = {
+    platformId: receiver.platformId,
+    transactionId: incoming.id,
+    senderPlatformId: order.platformId,
+    senderTransactionId: transaction.id,
+  };
+  return [
+    {
+      platformId: receiver.platformId,
+      plan: {
+        // It may have been deleted or frozen since the order was read.
+        requireActive: { customers: [receiver.customerId], unfrozen: [depositAccountId] },
+        insert: { transaction: [incoming], arrival: [arrival] },
+      },
+    },
+    { platformId: order.platformId, plan: { orders: [{ id: order.id, dueInMs: payments.approvalMs }] } },
+  ];
+}
+
+/** Closes an order that has its outcome, or needs none any more. */
+export function planClose(order: DueOrder): PlanGroup {
+  return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
+}
+
+/**
+ * Returns the default failure reason of the receiving side. A transfer-in pulls from an account, and fails like every
+ * payment; a payment that was sent to us fails here.
+ */
+function defaultReason({ transaction }: DueOrder): FailureReason {
+  return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
+    ? 'QUOTE_EXECUTION_FAILED'
+    : 'OFFRAMP_FAILED';
+}
+
+function collectionJournals({ incoming, transaction }: DueOrder): Journal[] {
+  if (transaction.sourceKind === 'UMA_ADDRESS' && incoming) return arrivalJournals(incoming);
+  const { destinationAccountId, receivedCurrency, receivedAmount, id } = transaction;
+  if (destinationAccountId === null || receivedAmount === null) throw new Error(`collection ${id} has no destination`);
+  return [deposit(destinationAccountId, receivedCurrency, receivedAmount, id)];
+}
+
+function refundOf({ transaction }: DueOrder) {
+  return { refundReference: `REFUND-${paymentReference(transaction.id)}`, refundAmount: transaction.sentAmount };
+}
+
+/** Returns the amounts and accounts of the outgoing payment of an order. */
+export function flowOfOrder({ transaction, fundingAccountId, platformFee, platformAccount, lock }: DueOrder): Flow {
+  return { ...flowOf(transaction, fundingAccountId, lock), platformFee, platformAccountId: platformAccount?.id };
+}
+
+/** Reads information that is stored as a map of names and values. */
+function readFacts(information: unknown): Record<string, string> {
+  return trustedJson<Record<string, string>>(information ?? {});
+}
+
+/** Returns the facts that the receiving platform gave with its approval. */
+function approvedFacts(requested: unknown): Record<string, string> {
+  const fields = trustedJson<readonly { readonly name: string; readonly value?: string }[]>(requested ?? []);
+  return Object.fromEntries(fields.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
+}
+
+function groupOf(order: DueOrder, plan: Plan): PlanGroup {
+  return [{ platformId: order.platformId, plan }];
+}
+
+/**
+ * Combines two sides in one commit. For one platform they become one plan, so that its locks are taken in one order.
+ */
+function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
+  if (platformId !== otherPlatformId) {
+    return [
+      { platformId, plan },
+      { platformId: otherPlatformId, plan: other },
+    ];
+  }
+  return [{ platformId, plan: mergePlans(plan, other) }];
+}

@@ -1,0 +1,61 @@
+import type { Postponement } from '../../infra/database/leases.ts';
+import type { Payments } from '../commands/command.ts';
+import type { PlanGroup, TransactionMove } from '../ledger/plan.ts';
+import { type DueOrder, wholeMs } from '../orders/orders.ts';
+import type { CredibleOutcome } from './cases.ts';
+import { simulatedDecision } from './simulated-approval.ts';
+
+/**
+ * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, and its pay request
+ * has not come. No money is under way, and the platform has not been asked for approval. When the request comes, the
+ * payment is PENDING, and the time for the approval begins. If it does not come within the lifetime of a quote, the
+ * payment expires.
+ */
+
+/** Returns the time left for the pay request, in milliseconds by the clock of the database. */
+function leftMs(payments: Payments, order: DueOrder): number {
+  return payments.quoteSeconds * 1_000 - order.ageMs;
+}
+
+/** Tells whether the time for the pay request is over. */
+export function payRequestIsLate(payments: Payments, order: DueOrder): boolean {
+  return leftMs(payments, order) <= 0;
+}
+
+/** Plans the expiry: CREATED → EXPIRED. */
+export function planPayRequestExpiry(order: DueOrder): PlanGroup {
+  return planMove(order, null, { to: 'EXPIRED', reason: 'the pay request of its sender did not come in time' });
+}
+
+/**
+ * Plans what follows from the answer of the rail about the pay request: CREATED → PENDING, CREATED → FAILED, or another
+ * question later.
+ */
+export function concludePayRequest(
+  payments: Payments,
+  order: DueOrder,
+  outcome: CredibleOutcome,
+): PlanGroup | Postponement {
+  switch (outcome.kind) {
+    case 'pending':
+      return { lease: order, dueInMs: Math.min(wholeMs(outcome.checkInMs), leftMs(payments, order)) };
+    case 'settled':
+      return planMove(order, simulatedDecision(payments, order) ? 0 : payments.approvalMs, {
+        to: 'PENDING',
+        reason: 'waits for the approval of the platform',
+        approvalInMs: payments.approvalMs,
+      });
+    case 'failed':
+    case 'rejected':
+    case 'returned': {
+      const failureReason = (outcome.kind === 'failed' && outcome.failureReason) || 'PAY_REQUEST_FAILED';
+      return planMove(order, null, { to: 'FAILED', reason: outcome.explanation, set: { failureReason } });
+    }
+  }
+}
+
+function planMove(order: DueOrder, dueInMs: number | null, to: Omit<TransactionMove, 'id' | 'from'>): PlanGroup {
+  const { platformId, id, transaction } = order;
+  const transactions: TransactionMove[] = [{ id: transaction.id, from: ['CREATED'], ...to }];
+  return [{ platformId, plan: { orders: [{ id, dueInMs }], transactions } }];
+}

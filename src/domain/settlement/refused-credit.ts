@@ -1,0 +1,94 @@
+import type { RailOutcome } from '../../rails/rail.ts';
+import { type Payments, railOf } from '../commands/command.ts';
+import { suspension } from '../commands/movements.ts';
+import { inMajor } from '../commands/plan-refusals.ts';
+import type { PlanRefusal } from '../ledger/commit.ts';
+import type { Journal, Plan, PlanGroup } from '../ledger/plan.ts';
+import type { DueOrder } from '../orders/orders.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+import { railRequest } from '../orders/rail-request.ts';
+import { flowOfOrder, planDelivery, planFailure } from './outcomes.ts';
+
+/** The conclusion of an order: the answer of its rail, if it was asked, and the plans that follow. */
+export interface Conclusion {
+  readonly order: DueOrder;
+  readonly outcome: RailOutcome | undefined;
+  readonly group: PlanGroup;
+}
+
+/** A credit that the database refused: the balance of the account would pass its bound, or its customer is deleted. */
+type CreditRefusal = Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' | 'CUSTOMER_DELETED' }>;
+
+/** Tells whether the database refused a credit. */
+export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal {
+  return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';
+}
+
+/**
+ * Concludes an order again after the database refused its outcome, because an account cannot take the money
+ * (check_balances.sql). That is given back: by the rail what it collected, by a refund what was debited here. A refund that
+ * cannot be taken either waits in suspense for a person: that of a deleted customer, and one beyond a thousand others. Each of
+ * these credits less than the one before, and the last nothing, so an order always ends.
+ * @throws what the rail throws when it is asked to give money back
+ */
+export async function concludeWithoutCredit(
+  payments: Payments,
+  { order, outcome, group }: Conclusion,
+  refusal: CreditRefusal,
+): Promise<Conclusion> {
+  if (group.some(({ plan }) => plan.journals?.some(isRefund))) {
+    payments.log.error({ order: order.id, refusal }, 'a refund waits in suspense: its account cannot take it');
+    return { order, outcome, group: suspendRefund(order, group) };
+  }
+  if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
+    // Delivered nevertheless: the service keeps the part of the fees that the account of the platform cannot take.
+    payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: its account cannot take it");
+    const withoutShare = { ...order, platformAccount: undefined };
+    return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };
+  }
+  // The sender, perhaps of another platform, reads this. So it does not show the account of the receiver or its
+  // balance.
+  const why =
+    refusal.code === 'CUSTOMER_DELETED'
+      ? 'the receiving customer is deleted'
+      : `the receiving account may hold at most ${inMajor(refusal.limit, refusal.currency)}`;
+  const reason = `${why}; the money went back to its source`;
+  if (order.kind === 'COLLECTION') await giveBack(payments, order);
+  return { order, outcome, group: planFailure(order, { to: 'FAILED', reason }) };
+}
+
+/** Asks the rail to give back what it has collected. The payment does not end until this succeeds. */
+async function giveBack(payments: Payments, order: DueOrder): Promise<void> {
+  await railAnswer(railOf(payments, order, 'giveBack').giveBack(railRequest(order, true)));
+}
+
+/** Tells whether an account takes part in a payment only as the account for the fees of the platform. */
+function isShareOnly({ platformAccount, destination, incoming }: DueOrder, accountId: string): boolean {
+  return platformAccount?.id === accountId && ![destination?.id, incoming?.destination?.id].includes(accountId);
+}
+
+/** Returns the same end of the payment with its refund in suspense, as if the rail had not given the money back. */
+function suspendRefund(order: DueOrder, group: PlanGroup): PlanGroup {
+  return group.map(({ platformId, plan }) => ({ platformId, plan: suspendPlanRefund(order, plan) }));
+}
+
+function suspendPlanRefund(order: DueOrder, plan: Plan): Plan {
+  return {
+    ...plan,
+    journals: plan.journals?.map((journal) => (isRefund(journal) ? suspension(flowOfOrder(order)) : journal)) ?? [],
+    transactions:
+      plan.transactions?.map((move) =>
+        move.set?.refundReference
+          ? {
+              ...move,
+              refundWaits: true,
+              reason: `${move.reason}; its account cannot take the refund, which waits in suspense`,
+            }
+          : move,
+      ) ?? [],
+  };
+}
+
+function isRefund({ kind }: Journal): boolean {
+  return kind === 'refund';
+}

@@ -1,0 +1,196 @@
+import { maxAmount } from '../../core/checks.ts';
+import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
+import { publicId } from '../../core/ids.ts';
+import type { Prisma, RailCase } from '../../infra/database/generated/client/client.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
+import { inTransaction } from '../../infra/database/transaction.ts';
+import type { RailOutcome } from '../../rails/rail.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import type { Payments } from '../commands/command.ts';
+import { difference, type Moves } from '../commands/movements.ts';
+import { commitGroupsOn, type PlanRefusal } from '../ledger/commit.ts';
+import type { Journal, PlanGroup } from '../ledger/plan.ts';
+import { type DueOrder, isPull } from '../orders/orders.ts';
+import { railRequest } from '../orders/rail-request.ts';
+import { otherAmount } from './cases.ts';
+import { askWithoutSending, endedMeanwhile, withOrder } from './order-by-hand.ts';
+import { planDelivery } from './outcomes.ts';
+
+/**
+ * Settles a payment by hand whose provider has moved another amount than was promised (decision 95): its customer and its
+ * receiver have what the payment says, and the difference is booked on DIFFERENCES. No API offers this.
+ */
+
+/** A part of a difference, in smallest units: what DIFFERENCES got; negative is the operator's loss. */
+export interface BookedDifference {
+  readonly currency: string;
+  readonly amount: bigint;
+}
+
+/** The outcome of settling a case. */
+export type SettledByHand =
+  | {
+      readonly kind: 'settled';
+      readonly orderId: string;
+      /** Whether only the pull of the payment has settled: its payout follows. */
+      readonly isPull: boolean;
+      readonly said: string;
+      readonly stands: string;
+      readonly differences: readonly BookedDifference[];
+      /** What the receiver outside lacks, in smallest units; undefined where it has what was promised. */
+      readonly short: BookedDifference | undefined;
+    }
+  | RefusedByHand;
+
+/**
+ * Settles the payment of a case. The rail is asked once more, and its answer says what was moved: nobody types an amount.
+ * @param id the payment: `Transaction:…`
+ */
+export function settleCase(
+  payments: Payments,
+  id: string,
+  operator: Operator & { readonly reason: string },
+): Promise<SettledByHand> {
+  return withOrder<SettledByHand>(payments, id, async (order) => {
+    const open = await payments.database.prisma.railCase.findFirst({
+      where: { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null },
+    });
+    if (!open) return refusedByHand(`${id} has no open case of another amount`);
+    const answer = await askOnceMore(payments, order);
+    if ('reason' in answer) return answer;
+    return settle(payments, { order, open, ...answer }, operator);
+  });
+}
+
+type Settled = Extract<RailOutcome, { kind: 'settled' }>;
+
+/** What is to be settled: what was promised, and what the rail says of it now. */
+interface ToSettle {
+  readonly order: DueOrder;
+  readonly open: RailCase;
+  readonly outcome: Settled;
+  readonly said: string;
+  readonly stands: string;
+  readonly moved: Moves;
+}
+
+async function askOnceMore(
+  payments: Payments,
+  order: DueOrder,
+): Promise<Omit<ToSettle, 'order' | 'open'> | RefusedByHand> {
+  const answer = await askWithoutSending(payments, order);
+  if (answer.kind === 'refused') return answer;
+  const { outcome } = answer;
+  if (outcome?.kind !== 'settled') {
+    return refusedByHand(`the rail says ${outcome?.kind ?? 'that it has no such payment'}: find out what is true`);
+  }
+  const contradiction = otherAmount(outcome, railRequest(order, false), order.transaction.sentCurrency);
+  if (!contradiction) return refusedByHand('the rail says now what was promised: the workers book it');
+  const { said, stands } = contradiction;
+  const moved = movedBy(order, outcome);
+  if (!moved) return refusedByHand(`the rail has said: ${said}. That is not what it can have moved`);
+  return { outcome, said, stands, moved };
+}
+
+/** Returns what the provider was to move on the platform's account there. */
+function promisedOf(order: DueOrder): Moves {
+  const { lock, kind, transaction, destination } = order;
+  const { amount, currency } = railRequest(order, false);
+  const arrives = { amount, currency };
+  if (kind === 'COLLECTION') return { in: arrives };
+  if (!lock || transaction.sentCurrency === null) return { out: arrives };
+  return {
+    out: { amount: lock.sent, currency: transaction.sentCurrency },
+    ...(destination?.kind === 'INTERNAL' && { in: { amount: lock.received, currency } }),
+  };
+}
+
+/** Returns what the provider has moved on that account; undefined where it does not say so, or no such amount can be. */
+function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
+  const promised = promisedOf(order);
+  const taken = order.lock ? sent : (sent ?? amount);
+  const moved: Moves = {
+    ...(promised.out && taken !== undefined && { out: { ...promised.out, amount: taken } }),
+    ...(promised.in && amount !== undefined && { in: { ...promised.in, amount } }),
+  };
+  const isWhole = [promised.out, promised.in].every((side, at) => !side || [moved.out, moved.in][at] !== undefined);
+  const canBe = [moved.out, moved.in].every((side) => !side || (side.amount >= 0n && side.amount <= maxAmount));
+  return isWhole && canBe ? moved : undefined;
+}
+
+/** Returns what the receiver outside has got less than was promised. */
+function shortOf(order: DueOrder, { amount: arrived }: Settled): BookedDifference | undefined {
+  const { amount, currency } = railRequest(order, false);
+  const isOutside = order.kind === 'PAYOUT' && order.destination?.kind !== 'INTERNAL';
+  if (!isOutside || arrived === undefined || arrived >= amount) return undefined;
+  return { currency, amount: amount - arrived };
+}
+
+/** Commits the settlement, the end of the case and the act. */
+async function settle(
+  payments: Payments,
+  facts: ToSettle,
+  operator: Operator & { readonly reason: string },
+): Promise<SettledByHand> {
+  const { order, outcome, moved, said, stands } = facts;
+  const journal = difference(order.transaction.id, promisedOf(order), moved);
+  const result = {
+    kind: 'settled',
+    orderId: order.id,
+    isPull: isPull(order),
+    ...{ said, stands },
+    differences: booked(journal),
+    short: shortOf(order, outcome),
+  } as const;
+  const refusal = await retryLostRaces(() =>
+    inTransaction(payments.database, async (act): Promise<PlanRefusal | undefined> => {
+      const [done] = await commitGroupsOn(act.client, [planSettlement(facts, journal, operator)]);
+      if (done?.kind === 'refused') return done.refusal;
+      const subject = publicId('Transaction', order.transaction.id);
+      const { before, after } = factsOf(facts, result);
+      await recordAct(act, operator, { platformId: order.platformId, subject, before, after });
+      return undefined;
+    }),
+  );
+  if (!refusal) return result;
+  if (refusal.code === 'AMOUNT_OUT_OF_RANGE') {
+    const limit = formatMajor(BigInt(refusal.limit), requiredCurrency(refusal.currency));
+    return refusedByHand(`nothing done: the receiving account may hold at most ${limit}`);
+  }
+  return endedMeanwhile(refusal);
+}
+
+/**
+ * Plans the delivery as it was promised, and the difference. The order is not asked about any more: what comes back later is
+ * found by the reconciliation.
+ */
+function planSettlement(
+  { order, outcome, moved }: ToSettle,
+  journal: Journal | undefined,
+  { by, reason }: Operator & { readonly reason: string },
+): PlanGroup {
+  const [own, ...others] = planDelivery(order, { information: outcome.information });
+  if (!own) throw new Error(`order ${order.id} has no plan`);
+  const { out, in: come } = moved;
+  const settled = { orderId: order.id, by, reason, movedOut: out?.amount ?? null, movedIn: come?.amount ?? null };
+  const journals = [...(own.plan.journals ?? []), ...(journal ? [journal] : [])];
+  return [{ platformId: own.platformId, plan: { ...own.plan, journals, cases: [settled] } }, ...others];
+}
+
+function booked(journal: Journal | undefined): BookedDifference[] {
+  return (journal?.legs ?? []).flatMap((leg) =>
+    'system' in leg && leg.system === 'DIFFERENCES' ? [{ currency: leg.currency, amount: leg.amount }] : [],
+  );
+}
+
+/** What the act has. */
+function factsOf(
+  { order, open, said, stands }: ToSettle,
+  { differences, short }: Extract<SettledByHand, { kind: 'settled' }>,
+): { readonly before: Prisma.InputJsonObject; readonly after: Prisma.InputJsonObject } {
+  const words = ({ amount, currency }: BookedDifference) => formatMajor(amount, requiredCurrency(currency));
+  return {
+    before: { order: order.id, status: order.transaction.status, said: open.said, stands: open.stands },
+    after: { said, stands, differences: differences.map(words), short: short ? words(short) : null },
+  };
+}

@@ -1,0 +1,282 @@
+import { publicId } from '../../core/ids.ts';
+import { Slots } from '../../core/slots.ts';
+import type { Postponement } from '../../infra/database/leases.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
+import { inSpan } from '../../infra/instruments/spans.ts';
+import type { RailOutcome } from '../../rails/rail.ts';
+import type { Payments } from '../commands/command.ts';
+import { commitGroups, type PlanRefusal } from '../ledger/commit.ts';
+import type { PlanGroup } from '../ledger/plan.ts';
+import {
+  type DueOrder,
+  isPull,
+  leaseOrders,
+  postponeOrders,
+  type Receiver,
+  renewLeases,
+  wholeMs,
+} from '../orders/orders.ts';
+import { railAnswer } from '../orders/rail-answer.ts';
+import { railRequest } from '../orders/rail-request.ts';
+import {
+  type Contradiction,
+  type CredibleOutcome,
+  contradictionOf,
+  noteCase,
+  otherAmount,
+  otherOutcome,
+} from './cases.ts';
+import { planAnnouncement, planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
+import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
+import { performOrder } from './perform.ts';
+import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
+import { decideBySimulation } from './simulated-approval.ts';
+
+/** How long an order waits for a person until its rail is asked again, in milliseconds. */
+const caseMs = 60_000;
+
+/**
+ * About how many orders rails are asked at once: as many as a rail has connections (upstream-client.ts). With more, those that
+ * wait for a connection use up their time. A provider that is slow would then answer none of them in time, and all would be sent
+ * again.
+ */
+const askedAtOnce = 32;
+
+/**
+ * Leases up to `limit` due orders, asks their rails, and commits the outcome of each: delivered, failed with the money
+ * back at its source, or to be asked again. When a process dies, another takes its orders when their lease ends, two
+ * seconds later. A committed outcome is not committed twice, because the transaction has changed its status.
+ * @returns the number of orders taken
+ */
+export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
+  const { pool } = payments.database;
+  const orders = await leaseOrders(pool, limit);
+  if (orders.length > 0) {
+    await inSpan('settle orders', { isRoot: true }, () => settleOrders(payments, orders));
+  }
+  return orders.length;
+}
+
+/**
+ * Works on orders. Announcements are committed apart from the others: the time to approve a payment runs from its id, which
+ * was made with the lease, and a rail may take long to answer.
+ */
+async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
+  const { pool } = payments.database;
+  const leases = renewLeases(pool, orders, payments.log);
+  const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];
+  const postponements = await Promise.all(parts.map((part) => settleTogether(payments, part)));
+  await leases.end();
+  await retryLostRaces(() => postponeOrders(pool, postponements.flat()));
+}
+
+/** Asks the rail about orders, and commits what it says. Returns the orders that wait. */
+async function settleTogether(payments: Payments, orders: readonly DueOrder[]): Promise<Postponement[]> {
+  const postponements: Postponement[] = [];
+  const concluded: Conclusion[] = [];
+  const slots = new Slots(askedAtOnce);
+  await Promise.all(
+    orders.map(async (order) => {
+      let outcome: RailOutcome | undefined;
+      try {
+        const next = await slots.run(() =>
+          inSpan('settle order', { attributes: attributesOf(order) }, () =>
+            settle(payments, order, (answer) => {
+              outcome = answer;
+            }),
+          ),
+        );
+        if ('dueInMs' in next) postponements.push(next);
+        else concluded.push({ order, outcome, group: next });
+      } catch (error) {
+        // A failure of one order does not stop the others.
+        postponements.push(postponeFailed(payments, order, error, 'an order could not be worked on'));
+      }
+    }),
+  );
+  // A conclusion whose money an account cannot take is replaced, until there is nothing that an account could refuse.
+  for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
+    remaining = await commitConcluded(payments, remaining, postponements);
+  return postponements;
+}
+
+/** The attributes of an order's span. The request that made the payment has its id in its answer. */
+function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder) {
+  return {
+    'payments.platform.id': platformId,
+    'payments.order.id': id,
+    'payments.order.kind': kind,
+    'payments.order.attempts': attempts,
+    'payments.transaction.id': publicId('Transaction', transaction.id),
+  };
+}
+
+/**
+ * Commits conclusions, each on its own, and postpones those that fail.
+ * @returns the conclusions that replace those whose money an account could not take
+ */
+async function commitConcluded(
+  payments: Payments,
+  concluded: readonly Conclusion[],
+  postponements: Postponement[],
+): Promise<readonly Conclusion[]> {
+  const groups = concluded.map(({ group }) => group);
+  const errors = new Map<number, unknown>();
+  const refusals = await commitGroups(payments.database, groups, (error, position) => errors.set(position, error));
+  const replacements = await Promise.all(
+    concluded.map(async (one, position) => {
+      const refusal = refusals[position];
+      if (errors.has(position)) {
+        postponements.push(postponeFailed(payments, one.order, errors.get(position), 'an order could not be settled'));
+      } else if (refusal && isCreditRefused(refusal)) {
+        return concludeWithoutCredit(payments, one, refusal).catch((error: unknown) => {
+          postponements.push(
+            postponeFailed(payments, one.order, error, 'the rail could not be told to give money back'),
+          );
+        });
+      } else if (refusal) {
+        const postponed = postponeRefused(payments, one, refusal);
+        postponements.push(
+          await postponed.catch((error) => postponeFailed(payments, one.order, error, 'an order could not be settled')),
+        );
+      }
+    }),
+  );
+  return replacements.filter((one) => one !== undefined);
+}
+
+/**
+ * Postpones an order whose outcome the database refused, because something has changed since the order was read, such
+ * as a decision of the platform.
+ */
+async function postponeRefused(
+  payments: Payments,
+  { order, outcome }: Conclusion,
+  refusal: PlanRefusal,
+): Promise<Postponement> {
+  const contradiction = outcome && (await contradictionOf(payments.database, order, outcome));
+  if (contradiction) await openCase(payments, order, contradiction);
+  else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome came too late; looking again');
+  return { lease: order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
+}
+
+/** Notes a contradiction for a person. */
+async function openCase(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<void> {
+  payments.log.error(
+    { order: order.id, ...contradiction },
+    'the rail contradicts what stands; a person must look at it',
+  );
+  await noteCase(payments.database, order, contradiction).catch((error: unknown) => {
+    payments.log.error(
+      { err: error, order: order.id },
+      'a contradiction could not be noted; it is when it is said again',
+    );
+  });
+}
+
+/** Postpones an order after an error, longer each time: a lasting error is logged every five minutes at most. */
+function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
+  const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
+  payments.log.error({ err: error, order: order.id }, `${message}; it is taken up again in ${dueInMs / 1000} s`);
+  return { lease: order, dueInMs };
+}
+
+/** Decides what to do about an order now: plans to commit, or another question later. */
+async function settle(
+  payments: Payments,
+  order: DueOrder,
+  onOutcome: (outcome: RailOutcome) => void,
+): Promise<PlanGroup | Postponement> {
+  const { transaction, incoming } = order;
+  const askRail = async (settled: boolean) => {
+    const outcome = await perform(payments, order, settled);
+    onOutcome(outcome);
+    if (outcome.kind === 'contradiction') {
+      return waitForPerson(payments, order, otherOutcome(outcome, order.transaction.status));
+    }
+    const amount = otherAmount(outcome, railRequest(order, settled), transaction.sentCurrency);
+    if (amount) return waitForPerson(payments, order, amount);
+    return conclude(payments, order, outcome);
+  };
+  switch (transaction.status) {
+    case 'CREATED':
+      return payRequestIsLate(payments, order) ? planPayRequestExpiry(order) : askRail(false);
+    case 'PENDING':
+    case 'PROCESSING':
+      break;
+    case 'COMPLETED':
+      return askRail(true);
+    default:
+      // It has ended in another way.
+      return planClose(order);
+  }
+  // A payment whose money is still to be pulled is not announced yet.
+  if (isPull(order)) return askRail(false);
+  if (isToAnnounce(order)) return planAnnouncement(payments, order, order.receiver);
+  if (incoming?.transaction.approvalDueAt) {
+    const { status } = incoming.transaction;
+    if (status === 'PENDING' && incoming.approvalLeftMs > 0) {
+      return decideBySimulation(payments, order, incoming.approvalLeftMs);
+    }
+    if (status === 'PENDING' && order.approvalDeferred) {
+      return planFailure(order, { to: 'REJECTED', reason: 'the platform did not decide in time' });
+    }
+    if (status === 'PENDING') {
+      const reason = 'the platform neither approved nor rejected it in time';
+      return planFailure(order, { to: 'FAILED', reason, incomingReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
+    }
+    if (status === 'REJECTED') {
+      return planFailure(order, { to: 'REJECTED', reason: "the receiver's platform rejected it" });
+    }
+    if (status === 'FAILED') {
+      return planFailure(order, { to: 'FAILED', reason: 'the receiving side failed' });
+    }
+  }
+  return askRail(false);
+}
+
+/** Tells whether the receiver of an order is a customer here whose platform has not heard of the payment yet. */
+function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
+  return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
+}
+
+/** Notes a contradiction, and lets its order wait for a person. */
+async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {
+  await openCase(payments, order, contradiction);
+  return { lease: order, dueInMs: caseMs };
+}
+
+function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome): PlanGroup | Postponement {
+  if (order.transaction.status === 'CREATED') return concludePayRequest(payments, order, outcome);
+  switch (outcome.kind) {
+    case 'pending':
+      return { lease: order, dueInMs: wholeMs(outcome.checkInMs) };
+    case 'settled':
+      return order.transaction.status === 'COMPLETED' ? planClose(order) : planDelivery(order, outcome);
+    case 'failed':
+      return planFailure(order, {
+        to: 'FAILED',
+        reason: outcome.explanation,
+        failureReason: outcome.failureReason,
+        incomingReason: outcome.failureReason,
+        moneyStuck: outcome.moneyStuck,
+      });
+    case 'rejected':
+      return planFailure(order, { to: 'REJECTED', reason: outcome.explanation });
+    case 'returned':
+      return order.transaction.type === 'OUTGOING' ? planReturn(order, outcome.explanation) : planClose(order);
+  }
+}
+
+/**
+ * Asks the rail to perform an order. When it fails nothing is known, so the order is asked about again, later each
+ * time.
+ */
+async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
+  try {
+    return await railAnswer(performOrder(payments, order, settled));
+  } catch (error) {
+    payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
+    return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };
+  }
+}

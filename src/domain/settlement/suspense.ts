@@ -1,0 +1,178 @@
+import { publicId, uuidOf } from '../../core/ids.ts';
+import type { Database } from '../../infra/database/database.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
+import type { Transaction } from '../../infra/database/rows.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { type Transaction as DatabaseTransaction, inTransaction } from '../../infra/database/transaction.ts';
+import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { flowOf, refund, resumption } from '../commands/movements.ts';
+import { idAt } from '../commands/parties.ts';
+import { fullAccount } from '../commands/plan-refusals.ts';
+import { lockOf } from '../commands/rate-locks.ts';
+import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
+import { mergePlans } from '../ledger/merge-plans.ts';
+import type { Plan } from '../ledger/plan.ts';
+import { newTransaction } from '../transfers/transfer.ts';
+import { betweenAccounts } from '../transfers/transfer-internal.ts';
+
+/**
+ * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and a person must find out where it is.
+ * Once the provider of the rail has given it back, the operator releases it and the refund is paid. No API offers this:
+ * only the command of the operator does.
+ */
+
+/** A refund that waits in suspense, or did. Amounts in smallest units. */
+export interface SuspendedRefund {
+  readonly platformId: string;
+  readonly platformName: string;
+  readonly transaction: Transaction;
+  /** What the rail had locked for the payment, as its order stores it. */
+  readonly rateLock: Prisma.JsonValue;
+  /** The internal account that the refund is for. */
+  readonly refundAccountId: string;
+  /** Where its customer is deleted: to whom the money goes on. Null otherwise. */
+  readonly onward: Onward | null;
+  /** Whether its money is or was in suspense. */
+  readonly wasSuspended: boolean;
+}
+
+/** Where the money of a deleted customer goes on to: its platform. */
+interface Onward {
+  /** Its account in the currency; null where it has none. */
+  readonly accountId: string | null;
+  /** The ids for the transactions of the transfer to it. */
+  readonly ids: readonly string[];
+}
+
+/** The outcome of a release. `paid-before`: nothing was done now. */
+export type Release =
+  | { readonly kind: 'paid' | 'paid-before'; readonly suspended: SuspendedRefund; readonly settledAt: Date }
+  | RefusedByHand;
+
+/**
+ * The columns of a refund. It goes to the internal account that the payment was paid from. Where that is external, it
+ * goes to the internal account of its owner in the sent currency.
+ */
+const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
+  (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
+  (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
+   where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
+     and (f.id = s.id or s.kind is distinct from 'INTERNAL'
+       and f.customer_id is not distinct from case when s.id is null then t.customer_id else s.customer_id end)) as refund_account_id,
+  (select json_build_object('accountId', (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL'
+       and f.customer_id is null and f.currency = t.sent_currency), 'ids', array[uuid_v7(), uuid_v7()])
+   from customer c where c.platform_id = t.platform_id and c.id = t.customer_id and c.is_deleted) as onward,
+  exists (select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension') as was_suspended`;
+
+const waitingStatement = statement<SuspendedRefund>(
+  'refunds_in_suspense',
+  `select ${columns} from transaction t join platform p on p.id = t.platform_id
+   where t.refund_reference is not null and t.refund_settled_at is null order by t.refund_initiated_at, t.id`,
+  { transaction: 'Transaction' },
+);
+
+const refundStatement = statement<SuspendedRefund>(
+  'refund_of_transaction',
+  `select ${columns} from platform p join transaction t on t.platform_id = p.id and t.id = $1`,
+  { transaction: 'Transaction' },
+);
+
+/** Lists the refunds that wait in suspense, on all platforms, the oldest first. */
+export async function listSuspense(database: Database): Promise<SuspendedRefund[]> {
+  return waitingStatement(database.pool);
+}
+
+/**
+ * Pays the refund of a payment whose money waits in suspense. It goes to the internal account that the payment was paid
+ * from. For a payment from an external account, it goes to the internal account of the owner in that currency. That of a
+ * deleted customer goes on to the platform's own account, since nothing stays with a deleted customer (decision 36). The
+ * journals, the `settledAt` of the refund and the events are one commit. A second release, even a simultaneous one,
+ * finds it paid and does nothing.
+ */
+export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
+  const uuid = uuidOf(transactionId, 'Transaction');
+  if (uuid === undefined) return refusedByHand(`${transactionId} is no transaction id: Transaction:…`);
+  const suspended = await findRefund(database.pool, uuid);
+  if (!suspended) return refusedByHand(`there is no ${transactionId}`);
+  const { transaction } = suspended;
+  if (!suspended.wasSuspended) {
+    return refusedByHand(`${transactionId} is ${transaction.status}: nothing of it is in suspense`);
+  }
+  if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
+
+  if (suspended.onward && suspended.onward.accountId === null) {
+    return refusedByHand(`its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
+  }
+
+  const refused = await retryLostRaces(() => inTransaction(database, (act) => payRefund(act, suspended, operator)));
+  // The customer was deleted meanwhile.
+  if (refused?.code === 'CUSTOMER_DELETED' && !suspended.onward)
+    return releaseSuspense(database, transactionId, operator);
+  if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
+    return refusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
+  const released = await findRefund(database.pool, uuid);
+  if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
+  // Refused: another release has paid it meanwhile.
+  return {
+    kind: refused ? 'paid-before' : 'paid',
+    suspended: released,
+    settledAt: released.transaction.refundSettledAt,
+  };
+}
+
+/** Pays the refund, and writes the act; a refusal by the database changes nothing. */
+async function payRefund(
+  act: DatabaseTransaction,
+  suspended: SuspendedRefund,
+  operator: Operator,
+): Promise<PlanRefusal | undefined> {
+  const { platformId, transaction, refundAccountId, onward } = suspended;
+  const flow = flowOf(transaction, refundAccountId, lockOf(suspended.rateLock));
+  const paid: Plan = {
+    transactions: [
+      {
+        id: transaction.id,
+        from: [transaction.status],
+        to: transaction.status,
+        reason: 'the money was given back; the refund is paid',
+        paysRefund: true,
+      },
+    ],
+    journals: [resumption(flow), refund(flow)],
+  };
+  const outcome = await commitPlanOn(act.client, platformId, mergePlans(paid, planOnward(suspended)));
+  if (outcome.kind === 'refused') return outcome.refusal;
+  const subject = publicId('Transaction', transaction.id);
+  const account = publicId('InternalAccount', refundAccountId);
+  const after = {
+    account,
+    ...(onward?.accountId && { passedOnTo: publicId('InternalAccount', onward.accountId) }),
+    amount: String(transaction.refundAmount),
+    currency: transaction.sentCurrency,
+  };
+  await recordAct(act, operator, { platformId, subject, after });
+  return undefined;
+}
+
+/** Plans that the refund of a deleted customer goes on to its platform. */
+function planOnward({ platformId, transaction, refundAccountId, onward }: SuspendedRefund): Plan {
+  const { id, sentAmount: amount, sentCurrency: currency, customerId } = transaction;
+  if (!onward?.accountId || amount === null || currency === null) return {};
+  const [from, to] = [
+    { id: refundAccountId, currency },
+    { id: onward.accountId, currency, customerId: null },
+  ];
+  const description = `refund of ${publicId('Transaction', id)}, whose customer is deleted`;
+  const row = { from, to, amount, customerId, metadata: null };
+  return betweenAccounts(newTransaction({ platformId }, { description }, onward, row), idAt(onward, 1), {
+    from,
+    to,
+    amount,
+  });
+}
+
+async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund | undefined> {
+  const [row] = await refundStatement(on, uuid);
+  return row;
+}

@@ -1,0 +1,76 @@
+import { smallestUnits } from '../../core/amounts.ts';
+import type { Transaction } from '../../infra/database/rows.ts';
+import type { Caller } from '../access/caller.ts';
+import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { debit } from '../commands/movements.ts';
+import { currencyOfAccount, idAt } from '../commands/parties.ts';
+import { orderIdOfKey } from '../orders/order-ids.ts';
+import { checkScenario } from '../orders/scenario.ts';
+import { at, newTransaction, ownersOf, pathOfAccount, railRows, readAccounts, type Transfer } from './transfer.ts';
+
+/**
+ * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited at
+ * once. The transaction is PENDING until the rail has delivered or failed.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
+ *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
+ */
+export function transferOut(
+  payments: Payments,
+  caller: Caller,
+  input: Transfer,
+  idempotencyKey?: string | null,
+): Promise<CommandResult<Transaction>> {
+  return runCommand(payments, caller, {
+    operation: 'transferOut',
+    readsOnly: true,
+    type: 'Transaction',
+    input,
+    idempotencyKey,
+    plan: () => planTransfer(payments, caller, input, idempotencyKey),
+    paths: {
+      INSUFFICIENT_BALANCE: at('sourceAccountId'),
+      USER_NOT_READY: at('sourceAccountId'),
+      ACCOUNT_FROZEN: pathOfAccount(input),
+      INVALID_BANK_ACCOUNT: at('destinationAccountId'),
+    },
+  });
+}
+
+async function planTransfer(
+  payments: Payments,
+  caller: Caller,
+  input: Transfer,
+  idempotencyKey: string | null | undefined,
+): Promise<CommandPlan> {
+  const scenario = checkScenario(payments, caller, input.sandboxScenario);
+  const { from, to, parties, metadata } = await readAccounts(payments, caller, input, {
+    source: 'INTERNAL',
+    destination: 'EXTERNAL',
+  });
+  const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
+  const row = { from, to, amount, metadata, customerId: from.customerId };
+  const transaction = { ...newTransaction(caller, input, parties, row), type: 'OUTGOING' } as const;
+  const order = {
+    id: orderIdOfKey(caller, { operation: 'transferOut', idempotencyKey }, idAt(parties, 1)),
+    account: to,
+    scenario,
+  };
+  const rail = railOf(payments, caller, 'payOut');
+  return {
+    requireActive: { customers: ownersOf(from, to), accounts: [to.id], unfrozen: [from.id] },
+    insert: railRows(rail, transaction, order),
+    journals: [
+      debit({
+        transactionId: transaction.id,
+        sourceAccountId: from.id,
+        sendingCurrency: from.currency,
+        sent: amount,
+        fees: 0n,
+        platformFee: 0n,
+        receivingCurrency: to.currency,
+        received: amount,
+      }),
+    ],
+    result: transaction.id,
+  };
+}

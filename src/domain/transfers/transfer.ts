@@ -1,0 +1,151 @@
+import type { GivenAmount } from '../../core/amounts.ts';
+import { checkAll } from '../../core/check-all.ts';
+import { checkText } from '../../core/checks.ts';
+import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import type { Account, Transaction } from '../../infra/database/rows.ts';
+import type { Rail } from '../../rails/rail.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Payments } from '../commands/command.ts';
+import { checkMetadata, type Metadata } from '../commands/metadata.ts';
+import {
+  accountName,
+  accountNotFound,
+  idAt,
+  readTransferParties,
+  type TransferParties,
+  toRailAccount,
+} from '../commands/parties.ts';
+import type { NewRow, Plan } from '../ledger/plan.ts';
+import { expectedMs, firstAskMs } from '../orders/orders.ts';
+import type { GivenScenario } from '../orders/scenario.ts';
+
+/** A transfer in one currency: in, out (specification 4.6, 4.12), or between accounts here (decision 63). */
+export interface Transfer {
+  readonly sourceAccountId: string;
+  readonly destinationAccountId: string;
+  /** 1 to `maxAmount` smallest units. */
+  readonly amount: GivenAmount;
+  readonly description?: string | null | undefined;
+  readonly metadata?: Metadata | null | undefined;
+  /** Sandbox: the course of the transfer. */
+  readonly sandboxScenario?: GivenScenario | null | undefined;
+}
+
+/** Makes paths into the request of a transfer. */
+export const at = pathsIn<Transfer>();
+const sourcePath = at('sourceAccountId');
+const destinationPath = at('destinationAccountId');
+
+/**
+ * Checks what describes a transfer, and reads both accounts, which must be of the given kinds.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY, FORBIDDEN (metadata of an app)
+ */
+export async function readAccounts(
+  payments: Payments,
+  caller: Caller,
+  input: Omit<Transfer, 'amount'>,
+  must: { readonly source: Account['kind']; readonly destination: Account['kind'] },
+) {
+  const [source, destination, , metadata = null] = checkAll(
+    () => accountName(input.sourceAccountId, sourcePath),
+    () => accountName(input.destinationAccountId, destinationPath),
+    () => checkText(input.description, at('description')),
+    () => checkMetadata(caller, input.metadata, at('metadata')),
+  );
+  const parties = await readTransferParties(payments.database.pool, caller, { source, destination, ids: 2 });
+  const [from, to] = checkAll(
+    () => requireKind(parties.source, must.source, 'source', sourcePath),
+    () => requireKind(parties.destination, must.destination, 'destination', destinationPath),
+  );
+  if (from.currency !== to.currency) {
+    throw new Refusal(
+      'INVALID_CURRENCY',
+      `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`,
+      destinationPath,
+    );
+  }
+  return { from, to, parties, metadata };
+}
+
+/** Returns the account of a side, which must be known and of this kind. */
+function requireKind(account: Account | undefined, kind: Account['kind'], side: string, path: FieldPath): Account {
+  if (!account) accountNotFound(path);
+  if (account.kind !== kind) {
+    const words = { INTERNAL: 'an internal account', EXTERNAL: 'an external account' };
+    throw new Refusal('INVALID_INPUT', `the ${side} must be ${words[kind]}`, path);
+  }
+  return account;
+}
+
+/** What a transfer's row has besides its input. */
+export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId'> {
+  readonly from: Pick<Account, 'id' | 'currency'>;
+  readonly to: Pick<Account, 'id' | 'currency'>;
+  readonly amount: bigint;
+}
+
+/** Makes the row of a new transfer, without its type. */
+export function newTransaction(
+  { platformId }: Pick<Caller, 'platformId'>,
+  input: Pick<Transfer, 'description'>,
+  parties: Pick<TransferParties, 'ids'>,
+  { from, to, amount, customerId, metadata }: TransferRow,
+): Omit<NewRow<Transaction>, 'type'> {
+  const id = idAt(parties, 0);
+  return {
+    platformId,
+    id,
+    status: 'PENDING',
+    customerId,
+    sentAmount: amount,
+    sentCurrency: from.currency,
+    receivedAmount: amount,
+    receivedCurrency: to.currency,
+    sourceKind: 'ACCOUNT',
+    sourceAccountId: from.id,
+    destinationKind: 'ACCOUNT',
+    destinationAccountId: to.id,
+    reference: paymentReference(id),
+    counterpartyInformation: {},
+    description: input.description ?? null,
+    metadata,
+  };
+}
+
+/** Returns the path of the account that a refusal of a transfer is about. */
+export function pathOfAccount({ destinationAccountId }: Pick<Transfer, 'destinationAccountId'>) {
+  return (id: string) => (accountNameIn(destinationAccountId)?.id === id ? destinationPath : sourcePath);
+}
+
+/** Returns the owners of accounts, who must be allowed to move money. */
+export function ownersOf(...accounts: readonly Account[]): string[] {
+  return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
+}
+
+/**
+ * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. When it is expected to settle
+ * is by the clock of the database, whose time is in the id.
+ */
+export function railRows(
+  rail: Rail,
+  transaction: NewRow<Transaction>,
+  order: { readonly id: string; readonly account: Account; readonly scenario: Prisma.JsonValue },
+): Plan['insert'] {
+  const { platformId, id: transactionId } = transaction;
+  const { id, scenario } = order;
+  const request = {
+    step: 'SETTLEMENT',
+    account: toRailAccount(order.account),
+    umaAddress: undefined,
+    scenario,
+  } as const;
+  const expectedSettlementAt = new Date(creationTime(transactionId).getTime() + expectedMs(rail, request));
+  const kind = transaction.type === 'INCOMING' ? 'COLLECTION' : 'PAYOUT';
+  return {
+    transaction: [{ ...transaction, expectedSettlementAt }],
+    rail_order: [{ platformId, id, transactionId, kind, scenario, dueInMs: firstAskMs(rail, request) }],
+  };
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// Reads the folder `prisma`: the schema, the functions, and the migrations that make both, in Prisma's layout.
+
+export const projectPrisma = fileURLToPath(new URL('../../../../prisma', import.meta.url));
+
+export interface Migration {
+  /** Also its folder: the second when it was written, and its subject. Migrations apply in the order of their names. */
+  readonly name: string;
+  readonly sql: string;
+  /** The SHA-256 of the file, in hex, as `_prisma_migrations` stores it. */
+  readonly checksum: string;
+}
+
+export interface SqlFunction {
+  readonly name: string;
+  readonly sql: string;
+  /** Whether column defaults call it, so that it must exist before the tables. Others may name a table's row type. */
+  readonly beforeTables: boolean;
+}
+
+/** Reads all migrations, in the order in which they apply. */
+export async function readMigrations(prismaDirectory: string): Promise<Migration[]> {
+  const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const sql = await readFile(join(prismaDirectory, 'migrations', name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+/** Reads the functions: one `create or replace function …;` per file, named like the file. */
+export async function readFunctions(prismaDirectory: string): Promise<SqlFunction[]> {
+  const files = (await readdir(join(prismaDirectory, 'functions'), { recursive: true })).filter((file) =>
+    file.endsWith('.sql'),
+  );
+  return Promise.all(
+    files.sort().map(async (file) => {
+      const text = (await readFile(join(prismaDirectory, 'functions', file), 'utf8')).trim();
+      return { name: basename(file, '.sql'), sql: definitionIn(text), beforeTables: /^-- before tables$/m.test(text) };
+    }),
+  );
+}
+
+/** Returns the text of a function without the comment above it: migrations do not say again what it does. */
+export function definitionIn(text: string): string {
+  return text.replace(/^(--.*\n)+/, '');
+}

@@ -1,0 +1,108 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
+import type { Program } from '../apps/terminal/program.ts';
+import { formatMajor, isCurrencyCode, requiredCurrency } from '../core/currencies.ts';
+import { isPlainDecimal, multiply, parseDecimal, tenTo } from '../core/fraction.ts';
+import { publicId } from '../core/ids.ts';
+import {
+  type Adjusted,
+  type Adjustment,
+  approveAdjustment,
+  listAdjustments,
+  proposeAdjustment,
+  rejectAdjustment,
+} from '../domain/commands/adjustments.ts';
+import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
+
+/** Adds the commands about corrections of balances. */
+export function addAdjustments(program: Program): void {
+  const adjust = program
+    .command('adjust')
+    .description('correct the balance of an account: one proposes, another approves');
+  adjust
+    .command('list')
+    .description('list those that wait for a decision, the latest first')
+    .option('--all', 'also those that are decided or have expired')
+    .action(withDatabase(list));
+  decisionOf(adjust.command('propose'))
+    .description('propose a correction; it moves nothing until another person approves it, within seven days')
+    .argument('<account>', 'the account: InternalAccount:…')
+    .requiredOption('--currency <code>', 'its currency, such as USD', currencyIn)
+    .addOption(new Option('--credit <amount>', 'what it gets, such as 12.50').conflicts('debit'))
+    .option('--debit <amount>', 'what is taken from it')
+    .action(withDatabase(propose));
+  decision(adjust, 'approve', 'move the money of a proposal; not by the person who proposed it', approveAdjustment);
+  decision(adjust, 'reject', 'end a proposal; it moves nothing', rejectAdjustment);
+}
+
+function decision(adjust: Program, name: string, description: string, decide: typeof approveAdjustment): void {
+  decisionOf(adjust.command(name))
+    .description(description)
+    .argument('<adjustment>', 'its id: Adjustment:…')
+    .action(
+      withDatabase(async ({ database }: Tools, id: string, said: Decided) =>
+        answerOf(await decide(database, id, operatorOf(`adjust ${name}`, said))),
+      ),
+    );
+}
+
+function currencyIn(text: string): string {
+  if (!isCurrencyCode(text)) throw new InvalidArgumentError(`${text} is no currency here.`);
+  return text;
+}
+
+interface Propose extends Decided {
+  readonly currency: string;
+  readonly credit?: string;
+  readonly debit?: string;
+}
+
+async function propose({ database }: Tools, accountId: string, given: Propose): Promise<Answer> {
+  const { currency, credit, debit } = given;
+  const text = credit ?? debit;
+  if (text === undefined) throw new Failure('Say how much: --credit or --debit.');
+  const sum = unitsOf(text, currency);
+  const adjustment = { accountId, currency, amount: credit === undefined ? -sum : sum };
+  return answerOf(await proposeAdjustment(database, adjustment, operatorOf('adjust propose', given)));
+}
+
+/** Reads an amount in major units: 12.50. */
+function unitsOf(text: string, currency: string): bigint {
+  const { decimals } = requiredCurrency(currency);
+  const digits = text.split('.')[1]?.length ?? 0;
+  if (!isPlainDecimal(text) || text.startsWith('-') || digits > decimals) {
+    throw new Failure(`${text} is no amount of ${currency}: it has at most ${decimals} decimals, and no sign.`);
+  }
+  const { numerator, denominator } = multiply(parseDecimal(text), tenTo(decimals));
+  return numerator / denominator;
+}
+
+async function list({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {
+  const rows = (await listAdjustments(database, { all })).map(rowOf);
+  return listed(rows, all ? 'There is no adjustment.' : 'No adjustment waits for a decision.');
+}
+
+function answerOf(adjusted: Adjusted): Answer {
+  const row = rowOf(granted(adjusted).adjustment);
+  const { adjustment, amount, account, status, expiresAt } = row;
+  const moved = status === 'APPROVED' ? 'The money has moved.' : 'Nothing has moved.';
+  const until = status === 'PROPOSED' ? ` Another person can approve it until ${expiresAt.toISOString()}.` : '';
+  return { data: row, lines: [`${adjustment} (${amount} on ${account}) is ${status}. ${moved}${until}`] };
+}
+
+function rowOf(one: Adjustment) {
+  return {
+    adjustment: publicId('Adjustment', one.id),
+    status: one.status,
+    account: publicId('InternalAccount', one.accountId),
+    amount: formatMajor(one.amount, requiredCurrency(one.currency)),
+    platform: one.account.platform.name,
+    proposedBy: one.proposedBy,
+    proposedAt: one.proposedAt,
+    expiresAt: one.expiresAt,
+    decidedBy: one.decidedBy,
+    decidedAt: one.decidedAt,
+    reason: one.reason,
+  };
+}

@@ -1,0 +1,67 @@
+import { inspect } from 'node:util';
+import { type Answer, Failure, jsonOf } from '../apps/terminal/answer.ts';
+import { counted, type Program } from '../apps/terminal/program.ts';
+import { type Audit, auditRules, ReplicaUnfit, runAudit } from '../domain/ledger/audit.ts';
+import type { Config } from '../server/config.ts';
+import { messageForUser } from '../server/print-error.ts';
+import { type Tools, withDatabase } from './tools.ts';
+
+interface Options {
+  readonly full?: true;
+  readonly replica?: number | true;
+}
+
+/** Adds the command that proves the ledger. */
+export function addAudit(program: Program): void {
+  program
+    .command('audit')
+    .description('check the ledger; rows that break a rule are printed, and the exit code is 1')
+    .option('--full', 'check all rows, and not only what came or may have changed since the last sound audit')
+    .option(
+      '--replica [number]',
+      'read on this replica of DATABASE_READ_URL: the first, if left out',
+      counted(1, 9_999),
+    )
+    .action(withDatabase(run));
+}
+
+async function run({ config, database, screen }: Tools, { full, replica }: Options): Promise<Answer> {
+  const result = await runAudit(database, {
+    full,
+    replica: replica === undefined ? undefined : addressOf(config, replica === true ? 1 : replica),
+    onProgress: (line) => process.stderr.isTTY && screen.err(line),
+  }).catch((error: unknown) => {
+    throw error instanceof ReplicaUnfit ? new Failure(error.message) : error;
+  });
+  const { breaches, storeError, isCheckpoint, ...covers } = result;
+  if (storeError !== undefined) screen.err(messageForUser(storeError) ?? inspect(storeError));
+  const sound = breaches.length === 0;
+  const stored = storeError === undefined;
+  return {
+    data: { sound, rules: auditRules, breaches, stored, isCheckpoint, onReplica: replica !== undefined, ...covers },
+    lines: [
+      ...(sound
+        ? [soundness(result)]
+        : breaches.flatMap(({ rule, rows }) => [`BROKEN: ${rule}`, ...rows.map((row) => `  ${jsonOf(row, 0)}`)])),
+      ...(result.whyAll === null ? [] : [`It checked all rows: ${result.whyAll}.`]),
+      ...(stored ? [] : ['This result could not be stored, so metrics show the one before.']),
+      ...(sound && stored && !isCheckpoint
+        ? ['Another audit has stored a checkpoint meanwhile: the next goes on from that.']
+        : []),
+    ],
+    exitCode: sound && stored ? 0 : 1,
+  };
+}
+
+function soundness({ coversFrom, coversUntil }: Audit): string {
+  const rows = coversFrom
+    ? `what came or could change since ${coversFrom.toISOString()}, when all before was sound`
+    : 'all rows';
+  return `The ledger is sound: ${auditRules} rules hold over ${rows}. It covers what was committed before ${coversUntil.toISOString()}.`;
+}
+
+function addressOf({ DATABASE_READ_URL: urls }: Config, number: number): string {
+  const address = urls[number - 1];
+  if (address === undefined) throw new Failure(`DATABASE_READ_URL has no replica number ${number}.`);
+  return address;
+}

@@ -1,0 +1,78 @@
+import { type Answer, listed } from '../apps/terminal/answer.ts';
+import type { Program } from '../apps/terminal/program.ts';
+import { formatMajor, requiredCurrency } from '../core/currencies.ts';
+import { publicId } from '../core/ids.ts';
+import { closeCases, listCases } from '../domain/settlement/cases.ts';
+import { type BookedDifference, settleCase } from '../domain/settlement/settle-case.ts';
+import type { RailCase } from '../infra/database/generated/client/client.ts';
+import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
+
+/** Adds the commands about contradictions of rails. */
+export function addCases(program: Program): void {
+  const cases = program
+    .command('cases')
+    .description('what rails have said that contradicts what stands here, and waits for a person');
+  cases
+    .command('list')
+    .description('list the open ones, the oldest first')
+    .option('--all', 'also those that are closed')
+    .action(withDatabase(list));
+  decisionOf(cases.command('settle'), 'why the provider has moved another amount')
+    .description(
+      'settle a payment as it was promised, though its provider has moved another amount: the rail is asked once more, and the difference is booked on DIFFERENCES',
+    )
+    .argument('<transaction>', 'the id of the payment: Transaction:…')
+    .action(withDatabase(settle));
+  decisionOf(cases.command('close'), 'what is true')
+    .description('close those of a payment, when somebody has found out what is true; it moves no money')
+    .argument('<transaction>', 'the id of the payment: Transaction:…')
+    .action(withDatabase(close));
+}
+
+async function list({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {
+  const rows = (await listCases(database, { all })).map((one) => ({
+    transaction: publicId('Transaction', one.transactionId),
+    said: one.said,
+    stands: one.stands,
+    since: one.createdAt,
+    times: one.times,
+    order: one.orderId,
+    ...(all && { closedAt: one.closedAt, closedBy: one.closedBy, reason: one.closedReason, ends: endOf(one) }),
+  }));
+  return listed(rows, all ? 'No rail has contradicted what stood here.' : 'No rail contradicts what stands here.');
+}
+
+/** How a case has ended: null where it is open. */
+function endOf({ closedAt, movedOut, movedIn }: Pick<RailCase, 'closedAt' | 'movedOut' | 'movedIn'>) {
+  if (movedOut !== null || movedIn !== null) return 'settled';
+  return closedAt && 'closed';
+}
+
+async function settle({ payments }: Tools, id: string, said: Decided): Promise<Answer> {
+  const done = granted(await settleCase(payments, id, operatorOf('cases settle', said)));
+  const words = ({ amount, currency }: BookedDifference) => formatMajor(amount, requiredCurrency(currency));
+  const differences = done.differences.map(words);
+  const end = done.isPull ? `The pull of ${id} has settled, and its payout follows.` : `${id} is COMPLETED.`;
+  const answer = `The rail said: ${done.said}. It stood: ${done.stands}.`;
+  return {
+    data: {
+      transaction: id,
+      order: done.orderId,
+      ...{ said: done.said, stands: done.stands, differences },
+      short: done.short ? words(done.short) : null,
+    },
+    lines: [
+      `${end} ${answer}`,
+      differences.length > 0 ? `Booked on DIFFERENCES: ${differences.join(', ')}.` : 'Nothing to book on DIFFERENCES.',
+      ...(done.short
+        ? [`Its receiver has got ${words(done.short)} too little: have it sent, or credit the payer by adjust propose.`]
+        : []),
+    ],
+  };
+}
+
+async function close({ database }: Tools, id: string, said: Decided): Promise<Answer> {
+  granted(await closeCases(database, id, operatorOf('cases close', said)));
+  return { data: { closed: id }, lines: [`The cases of ${id} are closed.`] };
+}

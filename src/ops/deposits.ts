@@ -1,0 +1,48 @@
+import { type Answer, listed } from '../apps/terminal/answer.ts';
+import type { Program } from '../apps/terminal/program.ts';
+import { formatForeign } from '../core/currencies.ts';
+import { publicId } from '../core/ids.ts';
+import { attributeDeposit, closeDeposit, listDeposits } from '../domain/providers/decide-deposits.ts';
+import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
+
+/** Adds the commands about deposits at providers that nobody could be credited with. */
+export function addDeposits(program: Program): void {
+  const deposits = program
+    .command('deposits')
+    .description('money that has come in at a provider, and that waits for a person to say whose it is');
+  deposits.command('list').description('list those that wait, the oldest first').action(withDatabase(list));
+  decision(deposits, 'credit', 'say for which account it is: the workers credit it')
+    .requiredOption('--to <account>', 'an internal account of its platform and currency: InternalAccount:…')
+    .action(withDatabase(credit));
+  decision(deposits, 'close', 'close one that is for no account here; it moves no money').action(withDatabase(close));
+}
+
+function decision(deposits: Program, name: string, description: string): Program {
+  return decisionOf(deposits.command(name)).description(description).argument('<deposit>', 'its id: Deposit:…');
+}
+
+async function list({ database }: Tools): Promise<Answer> {
+  const rows = (await listDeposits(database)).map((one) => ({
+    deposit: publicId('Deposit', one.id),
+    platform: one.platform.name,
+    amount: formatForeign(one.amount, one.currency),
+    reason: one.reason,
+    since: one.foundAt,
+    reference: one.reference,
+    payer: one.payer,
+    memo: one.memo,
+    account: one.accountId && publicId('InternalAccount', one.accountId),
+  }));
+  return listed(rows, 'No deposit waits for a person.');
+}
+
+async function credit({ database }: Tools, id: string, said: Decided & { readonly to: string }): Promise<Answer> {
+  granted(await attributeDeposit(database, id, said.to, operatorOf('deposits credit', said)));
+  return { data: { deposit: id, account: said.to }, lines: [`${id} is for ${said.to}. The workers credit it.`] };
+}
+
+async function close({ database }: Tools, id: string, said: Decided): Promise<Answer> {
+  granted(await closeDeposit(database, id, operatorOf('deposits close', said)));
+  return { data: { closed: id }, lines: [`${id} is closed. Nothing has moved.`] };
+}

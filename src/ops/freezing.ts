@@ -1,0 +1,38 @@
+import type { Answer } from '../apps/terminal/answer.ts';
+import type { Program } from '../apps/terminal/program.ts';
+import { type Freezing, type Frozen, freezeAccount, freezeCustomer } from '../domain/commands/freezing.ts';
+import { type Decided, decisionOf, granted } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
+
+type Freeze = (database: Tools['database'], id: string, freezing: Freezing) => Promise<Frozen>;
+
+/** Adds the commands that freeze and thaw a customer or an account. */
+export function addFreezing(program: Program): void {
+  const customer = program.command('customer').description('stop a customer from paying and being paid');
+  addBoth(customer, 'a customer, with all its accounts', ['<customer>', 'its id: Customer:…'], freezeCustomer);
+  const account = program.command('account').description('stop an account from paying and being paid');
+  const argument = ['<account>', 'its id: InternalAccount:… or ExternalAccount:…'] as const;
+  addBoth(account, 'an account alone', argument, freezeAccount);
+}
+
+function addBoth(noun: Program, what: string, argument: readonly [string, string], freeze: Freeze): void {
+  const command = (name: string, description: string, frozen: boolean) =>
+    decisionOf(noun.command(name))
+      .description(description)
+      .argument(...argument)
+      .action(
+        withDatabase(({ database }: Tools, id: string, { by, reason }: Decided) =>
+          run(id, frozen, freeze(database, id, { by, reason, frozen })),
+        ),
+      );
+  command('freeze', `freeze ${what}: new payments from it and to it are refused, and what is under way ends`, true);
+  command('thaw', `thaw ${what}: all is as it was before`, false);
+}
+
+async function run(id: string, frozen: boolean, work: Promise<Frozen>): Promise<Answer> {
+  const done = granted(await work);
+  const changed = done.kind === 'changed';
+  const frozenAt = frozen ? done.since : null;
+  const state = frozen ? `is frozen since ${done.since?.toISOString()}` : 'is not frozen';
+  return { data: { id, frozenAt, changed }, lines: [`${changed ? '' : 'Nothing done: '}${id} ${state}.`] };
+}

@@ -1,0 +1,77 @@
+import { reencryptSecrets } from '../api/webhooks/endpoints/reencrypt.ts';
+import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
+import type { Program } from '../apps/terminal/program.ts';
+import { recordAct } from '../domain/access/operator-acts.ts';
+import { inTransaction } from '../infra/database/transaction.ts';
+import type { Config } from '../server/config.ts';
+import { openConnections } from '../server/gateway.ts';
+import { idsOfKeys, listKeysInUse } from '../server/start/keys-in-use.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
+
+/** Adds the commands about the keys of the service. */
+export function addKeys(program: Program): void {
+  const keys = program.command('keys').description('the keys that sign client tokens and encrypt stored secrets');
+  keys
+    .command('list')
+    .description('show the ids of the keys that instances use, and what the settings here know of them')
+    .action(withDatabase(list));
+  actOf(keys.command('retire'))
+    .description(
+      'forget a key that is to be used no more: stored secrets are first encrypted with the present one. Then remove it from the settings',
+    )
+    .argument('<id>', 'the id of the key, as `keys list` shows it')
+    .option('--lost', 'the key is lost: its secrets stay unreadable until their endpoints get new ones')
+    .action(withDatabase(retire));
+}
+
+const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
+
+/** Says what the settings here make of a key. */
+function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not set here' {
+  const lists = keySettings.map((setting) => idsOfKeys(config, setting));
+  if (lists.some(([first]) => first === keyId)) return 'in use';
+  return lists.some((ids) => ids.includes(keyId)) ? 'fallback' : 'not set here';
+}
+
+async function list({ database, config }: Tools): Promise<Answer> {
+  const keys = (await listKeysInUse(database)).map(({ setting, keyId, since }) => ({
+    setting,
+    id: keyId,
+    since,
+    here: roleOf(config, keyId),
+  }));
+  return listed(keys, 'No instance has used a key yet.');
+}
+
+async function retire(
+  { database, config, webhooks }: Tools,
+  id: string,
+  { lost, ...said }: Said & { lost?: true },
+): Promise<Answer> {
+  const key = (await listKeysInUse(database)).find(({ keyId }) => keyId === id);
+  if (!key) throw new Failure(`No instance has used a key with the id ${id}.`);
+  const role = roleOf(config, id);
+  if (role === 'in use')
+    throw new Failure(`The settings here still sign or encrypt with ${id}: make another key the first.`);
+  const isSecret = key.setting === 'SECRET_KEY' && !lost;
+  if (isSecret && (role !== 'fallback' || !config.SECRET_KEY)) {
+    throw new Failure(
+      `Set SECRET_KEY to the present key and SECRET_KEY_FALLBACKS to ${id}, to encrypt its secrets anew. Or say --lost.`,
+    );
+  }
+  const endpoints = isSecret ? await reencryptSecrets(webhooks, id) : 0;
+  const connections = isSecret ? await openConnections(database, config).reencrypt(id) : 0;
+  await inTransaction(database, async (act) => {
+    await act.prisma.keyInUse.delete({ where: { setting_keyId: { setting: key.setting, keyId: id } } });
+    const before = { setting: key.setting, keyId: id, lost: lost === true };
+    await recordAct(act, operatorOf('keys retire', said), { platformId: null, before });
+  });
+  const done = isSecret
+    ? ` The secrets of ${endpoints} webhook endpoints and ${connections} connections of rails are encrypted with the present one.`
+    : '';
+  return {
+    data: { retired: id, setting: key.setting, reencryptedEndpoints: endpoints, reencryptedConnections: connections },
+    lines: [`The key ${id} is retired.${done} Remove it from ${key.setting}_FALLBACKS.`],
+  };
+}

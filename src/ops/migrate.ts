@@ -1,0 +1,32 @@
+import type { Answer } from '../apps/terminal/answer.ts';
+import type { Program, Screen } from '../apps/terminal/program.ts';
+import { migrate } from '../infra/database/migrations/migrate.ts';
+import { ownerUrl, preparePooledLogin } from '../server/start/prepare-database.ts';
+import { type Settings, withSettings } from './tools.ts';
+
+/** Adds the command that applies migrations, with the login of the tables' owner. No other command does. */
+export function addMigrate(program: Program): void {
+  program
+    .command('migrate')
+    .description('apply the migrations, as the owner of the tables: DATABASE_OWNER_URL, or else DATABASE_URL')
+    .action(withSettings(apply, asOwner));
+}
+
+/** Lets the owner's address be the only one: whoever migrates need not have the other. */
+function asOwner(environment: Screen['environment']): Screen['environment'] {
+  const { DATABASE_URL, DATABASE_URL_FILE, DATABASE_OWNER_URL, DATABASE_OWNER_URL_FILE } = environment;
+  if (DATABASE_URL || DATABASE_URL_FILE) return environment;
+  return { ...environment, DATABASE_URL: DATABASE_OWNER_URL, DATABASE_URL_FILE: DATABASE_OWNER_URL_FILE };
+}
+
+async function apply({ config, screen }: Settings): Promise<Answer> {
+  const { applied } = await migrate(ownerUrl(config), { log: screen.err });
+  const pooled = await preparePooledLogin(config);
+  return {
+    data: { applied, pooled },
+    lines: [
+      applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database has all migrations.',
+      ...(pooled ? ['The login of DATABASE_URL has the settings that it needs behind a connection pooler.'] : []),
+    ],
+  };
+}

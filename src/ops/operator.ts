@@ -1,0 +1,67 @@
+import { userInfo } from 'node:os';
+import { InvalidArgumentError } from 'commander';
+import { Failure } from '../apps/terminal/answer.ts';
+import type { Program } from '../apps/terminal/program.ts';
+import { isPlainText } from '../core/checks.ts';
+import type { Operator } from '../domain/access/operator-acts.ts';
+
+/** What an operator says of an act, as options of its command. */
+export interface Said {
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+/** What an operator says who must. */
+export type Decided = Required<Said>;
+
+/** Adds the options of a command that changes something: who does it, and why. Acts name them (`acts`). */
+export function actOf(command: Program): Program {
+  return command
+    .option('--by <name>', 'who does it; without it, the login on this machine', textIn(200))
+    .option('--reason <text>', 'why', textIn(1_000));
+}
+
+/** Adds the options of a command that needs a person who answers for it: who decides it, and why. */
+export function decisionOf(command: Program, why = 'why'): Program {
+  return command
+    .requiredOption('--by <name>', 'who decides it', textIn(200))
+    .requiredOption('--reason <text>', why, textIn(1_000));
+}
+
+/** Returns the operator of an act: `act` is the command, as it is typed. */
+export function operatorOf(act: string, said: Decided): Operator & Decided;
+export function operatorOf(act: string, said: Said): Operator;
+export function operatorOf(act: string, { by, reason }: Said): Operator {
+  return { by: by ?? loginName(), act, ...(reason !== undefined && { reason }) };
+}
+
+/** Returns the name of the login, or its number where the machine has no name for it, as in some containers. */
+function loginName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/** Makes a parser of texts of 1 to `longest` characters, with something else than spaces. */
+const textIn = (longest: number) => (text: string) => {
+  const trimmed = text.trim();
+  if (trimmed === '') throw new InvalidArgumentError('It is empty.');
+  if ([...trimmed].length > longest) throw new InvalidArgumentError(`It has more than ${longest} characters.`);
+  if (!isPlainText(trimmed)) throw new InvalidArgumentError('It has characters that cannot be stored or shown.');
+  return trimmed;
+};
+
+interface Refused {
+  readonly kind: 'refused';
+  readonly reason: string;
+}
+
+const isRefused = (result: { readonly kind: string }): result is Refused => result.kind === 'refused';
+
+/** Returns what was done. Throws a Failure with the reason why it was refused. */
+export function granted<Done extends { readonly kind: string }>(result: Done | Refused): Done {
+  if (isRefused(result)) throw new Failure(result.reason);
+  return result;
+}

@@ -1,0 +1,107 @@
+import { Option } from 'commander';
+import { type Answer, Failure, tableOf } from '../apps/terminal/answer.ts';
+import { counted, type Program } from '../apps/terminal/program.ts';
+import { publicId, uuidOf } from '../core/ids.ts';
+import { recordAct } from '../domain/access/operator-acts.ts';
+import { wakeOrders } from '../domain/orders/orders.ts';
+import { failOrder } from '../domain/settlement/fail-order.ts';
+import type { Prisma } from '../infra/database/generated/client/client.ts';
+import { TransactionStatus } from '../infra/database/generated/client/enums.ts';
+import { inTransaction } from '../infra/database/transaction.ts';
+import { actOf, type Decided, decisionOf, granted, operatorOf, type Said } from './operator.ts';
+import { platformNamed } from './platforms.ts';
+import { type Tools, withDatabase } from './tools.ts';
+
+/** Adds the commands about orders to rails. */
+export function addOrders(program: Program): void {
+  const order = program.command('order').description('the orders to rails that have no outcome yet');
+  order
+    .command('list')
+    .description('list those that have waited longest')
+    .option('--platform <name>', 'of this platform')
+    .addOption(
+      new Option('--status <status>', 'whose payments have this status').choices(Object.values(TransactionStatus)),
+    )
+    .option('--limit <count>', 'how many at most', counted(1, 10_000), 100)
+    .action(withDatabase(list));
+  actOf(order.command('retry'))
+    .description('ask the rail again now about the orders of a payment; it repeats no order that has its outcome')
+    .argument('<transaction>', 'the id of the payment: Transaction:…')
+    .action(withDatabase(retry));
+  decisionOf(order.command('fail'), 'how you know that the money has not arrived; no platform reads it')
+    .description(
+      'end the order of a payment by hand, whose rail cannot tell any more what became of it: the payment is FAILED, and its money is back at its source. The rail is asked once more before, and what has settled is refused',
+    )
+    .argument('<transaction>', 'the id of the payment: Transaction:…')
+    .option('--without-asking', 'do not ask the rail before: it is gone, or does not answer')
+    .action(withDatabase(fail));
+}
+
+interface Filter {
+  readonly platform?: string;
+  readonly status?: TransactionStatus;
+  readonly limit: number;
+}
+
+async function list({ database }: Tools, { platform, status, limit }: Filter): Promise<Answer> {
+  const where: Prisma.RailOrderWhereInput = {
+    ...(platform !== undefined && { platformId: (await platformNamed(database, platform)).platformId }),
+    ...(status !== undefined && { transaction: { status } }),
+    dueAt: { not: null },
+  };
+  const orders = await database.prisma.railOrder.findMany({
+    where,
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    take: limit,
+    include: { transaction: { select: { status: true, platform: { select: { name: true } } } } },
+  });
+  const count = orders.length < limit ? orders.length : await database.prisma.railOrder.count({ where });
+  const rows = orders.map(({ id, kind, transactionId, createdAt, dueAt, attempts, transaction }) => ({
+    order: id,
+    kind,
+    transaction: publicId('Transaction', transactionId),
+    status: transaction.status,
+    platform: transaction.platform.name,
+    createdAt,
+    dueAt,
+    attempts,
+  }));
+  const more = count > rows.length ? [`These are ${rows.length} of ${count}: --limit lists more.`] : [];
+  return { data: rows, lines: [...tableOf(rows, 'No order waits for its outcome.'), ...more] };
+}
+
+async function retry({ database }: Tools, transactionId: string, said: Said): Promise<Answer> {
+  const id = uuidOf(transactionId, 'Transaction');
+  const transaction = id && (await database.prisma.transaction.findFirst({ where: { id } }));
+  if (!transaction) throw new Failure(`There is no ${transactionId}.`);
+  const { platformId } = transaction;
+  const waiting = await inTransaction(database, async (act) => {
+    const orders = await act.prisma.railOrder.findMany({
+      where: { platformId, transactionId: transaction.id, dueAt: { not: null } },
+      select: { id: true, dueAt: true, attempts: true },
+    });
+    if (orders.length === 0) return 0;
+    await wakeOrders(act.client, platformId, transaction.id);
+    const before = { orders: orders.map(({ dueAt, ...order }) => ({ ...order, dueAt: dueAt?.toISOString() ?? null })) };
+    await recordAct(act, operatorOf('order retry', said), { platformId, subject: transactionId, before });
+    return orders.length;
+  });
+  if (waiting === 0) throw new Failure(`${transactionId} is ${transaction.status}: no order of it waits.`);
+  return {
+    data: { transaction: transactionId, orders: waiting },
+    lines: [`${waiting} orders of ${transactionId} are due now.`],
+  };
+}
+
+interface Fail extends Decided {
+  readonly withoutAsking?: boolean;
+}
+
+async function fail({ payments }: Tools, id: string, { withoutAsking = false, ...said }: Fail): Promise<Answer> {
+  const done = granted(await failOrder(payments, id, { operator: operatorOf('order fail', said), withoutAsking }));
+  const answered = done.said === undefined ? 'The rail was not asked.' : `The rail said: ${done.said}.`;
+  return {
+    data: { transaction: id, order: done.orderId, status: 'FAILED', said: done.said ?? null },
+    lines: [`${id} is FAILED, and its money is back at its source. ${answered}`],
+  };
+}

@@ -1,0 +1,141 @@
+import { InvalidArgumentError } from 'commander';
+import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
+import type { Program } from '../apps/terminal/program.ts';
+import { publicId } from '../core/ids.ts';
+import type { Tenant } from '../core/tenant.ts';
+import { formatRate, parseRate, type Rate } from '../domain/access/rates.ts';
+import { basicAuthorization } from '../domain/access/tokens/basic-authorization.ts';
+import { changeRates } from '../domain/platforms/platform-rates.ts';
+import { createPlatform, findPlatform } from '../domain/platforms/platforms.ts';
+import { giveUmaDomain } from '../domain/platforms/uma-domain.ts';
+import type { Database } from '../infra/database/database.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
+
+/** Adds the commands about platforms. */
+export function addPlatforms(program: Program): void {
+  const platform = program.command('platform').description('the platforms of this installation');
+  platform.command('list').description('list all platforms').action(withDatabase(list));
+  actOf(platform.command('create'))
+    .description('make a platform and print its first API token, once')
+    .argument('<name>', 'the name of the platform, which no other has')
+    .option('--sandbox', 'its payments are simulated')
+    .action(withDatabase(create));
+  actOf(platform.command('domain'))
+    .description('give a platform a UMA domain, for the addresses of its new customers; look first who owns it')
+    .argument('<name>', 'the name of the platform')
+    .argument('<domain>', 'a domain name such as pay.example.com, which is reserved for the platform from then on')
+    .action(withDatabase(giveDomain));
+  actOf(platform.command('limits'))
+    .description('change and show how many requests a platform may send')
+    .argument('<name>', 'the name of the platform')
+    .option('--platform <rate>', 'in all', rateIn)
+    .option('--api-token <rate>', 'with each of its API tokens', rateIn)
+    .option('--client-token <rate>', 'with each of its client tokens', rateIn)
+    .addHelpText(
+      'after',
+      '\nA rate is requests a second and at once, such as 100/500, or default: as the settings say.',
+    )
+    .action(withDatabase(limits));
+}
+
+/**
+ * Returns the platform of a name.
+ * @throws Failure for an unknown one
+ */
+export async function platformNamed(database: Database, name: string): Promise<Tenant> {
+  const platform = await findPlatform(database, name);
+  if (!platform) throw new Failure(`There is no platform named ${JSON.stringify(name)}.`);
+  return platform;
+}
+
+function rateIn(text: string): Rate | null {
+  if (text === 'default') return null;
+  const rate = parseRate(text);
+  if (!rate) throw new InvalidArgumentError(`${text} is no rate.`);
+  return rate;
+}
+
+async function list({ database }: Tools): Promise<Answer> {
+  const platforms = await database.prisma.platform.findMany({ orderBy: { name: 'asc' } });
+  const rows = platforms.map(({ id, name, environment, umaDomain, createdAt }) => ({
+    name,
+    environment,
+    id: publicId('Platform', id),
+    umaDomain,
+    createdAt,
+  }));
+  return listed(rows, 'There is no platform yet.');
+}
+
+async function create(
+  { payments }: Tools,
+  name: string,
+  { sandbox, ...said }: Said & { sandbox?: true },
+): Promise<Answer> {
+  const environment = sandbox ? 'SANDBOX' : 'PRODUCTION';
+  const { clientId, secret, platformId } = await createPlatform(payments, {
+    name,
+    environment,
+    operator: operatorOf('platform create', said),
+  });
+  const id = publicId('Platform', platformId);
+  return secretOnce({ id, name, environment }, `Platform ${name} (${environment}), ${id}`, { clientId, secret });
+}
+
+/** Answers the credentials of a token that was just made. */
+export function secretOnce(about: object, head: string, credentials: { clientId: string; secret: string }): Answer {
+  const authorization = basicAuthorization(credentials);
+  const { clientId, secret } = credentials;
+  return {
+    data: { ...about, clientId, secret, authorization },
+    lines: [
+      head,
+      '',
+      `  clientId       ${clientId}`,
+      `  secret         ${secret}`,
+      `  Authorization  ${authorization}`,
+      '',
+      'The secret is shown only here and is not stored.',
+    ],
+  };
+}
+
+async function giveDomain({ database }: Tools, name: string, written: string, said: Said): Promise<Answer> {
+  const { platformId } = await platformNamed(database, name);
+  const operator = operatorOf('platform domain', said);
+  const umaDomain = await giveUmaDomain(database, name, operator, written);
+  return {
+    data: { id: publicId('Platform', platformId), name, umaDomain },
+    lines: [`New customers of ${name} get their UMA addresses in ${umaDomain}.`],
+  };
+}
+
+interface Limits extends Said {
+  readonly platform?: Rate | null;
+  readonly apiToken?: Rate | null;
+  readonly clientToken?: Rate | null;
+}
+
+async function limits({ database, config }: Tools, name: string, given: Limits): Promise<Answer> {
+  const { platform, apiToken, clientToken } = given;
+  await platformNamed(database, name);
+  const operator = operatorOf('platform limits', given);
+  const own = await changeRates(database, name, operator, {
+    ...(platform !== undefined && { platform }),
+    ...(apiToken !== undefined && { apiToken }),
+    ...(clientToken !== undefined && { clientToken }),
+  });
+  const row = (rate: Rate | null, setting: Rate | null) =>
+    rate ? formatRate(rate) : `${setting ? formatRate(setting) : 'off'} (as the settings say)`;
+  return {
+    data: own,
+    lines: [
+      `Platform ${name} may send, in requests a second and at once:`,
+      '',
+      `  in all             ${row(own.platform, config.RATE_LIMIT_PLATFORM)}`,
+      `  each API token     ${row(own.apiToken, config.RATE_LIMIT_API_TOKEN)}`,
+      `  each client token  ${row(own.clientToken, config.RATE_LIMIT_CLIENT_TOKEN)}`,
+    ],
+  };
+}

@@ -1,0 +1,92 @@
+import { text } from 'node:stream/consumers';
+import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
+import { actionOf, type Program } from '../apps/terminal/program.ts';
+import { publicId } from '../core/ids.ts';
+import { recordAct } from '../domain/access/operator-acts.ts';
+import { connectedRail } from '../domain/commands/command.ts';
+import { runReconciliation } from '../domain/reconciliation/reconciliation.ts';
+import { inTransaction } from '../infra/database/transaction.ts';
+import { openConnections } from '../server/gateway.ts';
+import { strangeKey } from '../server/start/keys-in-use.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
+import { platformNamed } from './platforms.ts';
+import { tryRail } from './rail-trial.ts';
+import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
+
+/** Adds the commands about the connections of platforms to the providers of their rails. */
+export function addRails(program: Program): void {
+  const rails = program.command('rails').description("the connections of platforms to their rails' providers");
+  actOf(rails.command('connect'))
+    .description(
+      'store how a platform reaches its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it at once',
+    )
+    .argument('<platform>', 'the name of the platform')
+    .action(withDatabase(connect));
+  rails
+    .command('check')
+    .description('try the connection of a platform; it moves nothing')
+    .argument('<platform>', 'the name of the platform')
+    .action(withDatabase(check));
+  periodOf(actOf(rails.command('reconcile')))
+    .description(
+      'compare the orders of a period, and the balances of now, with what the provider says; every difference is named with both sides and stored, and none is corrected',
+    )
+    .argument('<platform>', 'the name of the platform')
+    .action(withDatabase(compare));
+  rails
+    .command('try')
+    .description(
+      'try a rail: it settles, refuses, loses an answer, gets an order twice, contradicts itself, is slow, is down, is killed in between',
+    )
+    .argument('<module>', 'a package or a file, such as ./my-rail.ts, that exports its "trial" (src/rails/README.md)')
+    .action(actionOf(tryRail));
+}
+
+/** Prints all differences, and exits with 1 where there are some. */
+async function compare(
+  { database, payments }: Tools,
+  name: string,
+  { from, to, ...said }: Period & Said,
+): Promise<Answer> {
+  if (from >= to) throw new Failure('The period ends before it begins.');
+  const tenant = await platformNamed(database, name);
+  const { by } = operatorOf('rails reconcile', said);
+  const { orders, movements, balances, differences } = await runReconciliation(payments, tenant, { from, to }, by);
+  const rows = differences.map(({ fault, transactionId, here, there, reference }) => ({
+    fault,
+    transaction: transactionId && publicId('Transaction', transactionId),
+    here,
+    there,
+    reference,
+  }));
+  const held = balances ? `${balances.length} balances agree` : 'the rail names no balances';
+  const none = `No difference between ${orders} orders here and ${movements} payments there, and ${held}.`;
+  const data = { orders, movements, differences: rows };
+  return { ...listed(rows, none), data, exitCode: rows.length > 0 ? 1 : 0 };
+}
+
+async function connect({ database, config }: Tools, name: string, said: Said): Promise<Answer> {
+  const { platformId } = await platformNamed(database, name);
+  if (!config.SECRET_KEY) throw new Failure('Set SECRET_KEY: it encrypts the connection.');
+  const strange = await strangeKey(database, config);
+  if (strange !== undefined) throw new Failure(strange);
+  const connection = (await text(process.stdin)).trim();
+  if (connection === '') throw new Failure('There is nothing on standard input.');
+  await inTransaction(database, async (act) => {
+    await openConnections(database, config).write(platformId, connection, act.client);
+    const subject = publicId('Platform', platformId);
+    await recordAct(act, operatorOf('rails connect', said), { platformId, subject });
+  });
+  return { data: { connected: name }, lines: [`Stored. Try it: npm run ops -- rails check ${name}`] };
+}
+
+async function check({ database, payments }: Tools, name: string): Promise<Answer> {
+  const tenant = await platformNamed(database, name);
+  const rail = connectedRail(payments, tenant);
+  if (!rail) throw new Failure(`No rail is connected for ${tenant.environment} platforms: set RAILS.`);
+  if (!rail.checkConnection) throw new Failure(`The rail ${rail.name} has no connection to check.`);
+  const found = await rail.checkConnection().catch((error: unknown) => {
+    throw new Failure(`The rail ${rail.name} cannot use it: ${error instanceof Error ? error.message : error}`);
+  });
+  return { data: { rail: rail.name, found }, lines: [`The rail ${rail.name} is connected: ${found}`] };
+}

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { buildSchema, findBreakingChanges } from 'graphql';
+import { printedSchema, schema } from '../api/graphql/server/schema.ts';
+import { type Answer, Failure } from '../apps/terminal/answer.ts';
+import { actionOf, type Job, type Program } from '../apps/terminal/program.ts';
+import { settingsPage } from '../server/start/settings-page.ts';
+
+/** What `npm run schema` writes, by its place in the project. */
+const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsPage };
+
+/** Adds the command that writes what is printed from the code, or compares the schema with an earlier one. */
+export function addSchema(program: Program): void {
+  program
+    .command('schema')
+    .description(
+      'write schema.graphql and docs/settings.md as the code prints them, or list what a change of the schema breaks',
+    )
+    .option('--check', 'say whether both are what the code prints')
+    .option(
+      '--breaks <revision>',
+      'list the breaking changes since the schema.graphql of a git revision, or since a file',
+    )
+    .action(actionOf(run));
+}
+
+async function run(_job: Job, { check, breaks }: { readonly check?: true; readonly breaks?: string }): Promise<Answer> {
+  if (breaks !== undefined) return listBreakingChanges(breaks);
+  for (const [place, print] of Object.entries(printed)) {
+    const file = new URL(`../../${place}`, import.meta.url);
+    if (!check) await writeFile(file, print());
+    else if ((await readFile(file, 'utf8')) !== print())
+      throw new Failure(`${place} is stale: run \`npm run schema\` and commit it`);
+  }
+  return {};
+}
+
+async function listBreakingChanges(revision: string): Promise<Answer> {
+  const changes = findBreakingChanges(buildSchema(await readRevision(revision)), schema);
+  const lines = changes.map(({ description }) => description);
+  return {
+    data: changes,
+    lines: lines.length === 0 ? [`Nothing breaks since ${revision}.`] : lines,
+    exitCode: lines.length === 0 ? 0 : 1,
+  };
+}
+
+/**
+ * Reads the schema of a file, or of a git revision.
+ * @throws Failure where there is neither
+ */
+async function readRevision(revision: string): Promise<string> {
+  if (existsSync(revision)) return readFile(revision, 'utf8');
+  const { stdout } = await promisify(execFile)('git', ['show', `${revision}:schema.graphql`], {
+    maxBuffer: 2 ** 26,
+  }).catch(() => {
+    throw new Failure(`There is no file ${revision}, and no git revision with a schema.graphql.`);
+  });
+  return stdout;
+}

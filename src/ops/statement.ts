@@ -1,0 +1,45 @@
+import { Option } from 'commander';
+import { type Answer, Failure } from '../apps/terminal/answer.ts';
+import type { Program } from '../apps/terminal/program.ts';
+import { accountNameIn } from '../core/ids.ts';
+import { platformItself } from '../domain/access/platform-itself.ts';
+import { checkCamtCurrency, statementCamt } from '../domain/statements/camt053.ts';
+import { statementCsv } from '../domain/statements/csv.ts';
+import { readStatementHead, statementEntries } from '../domain/statements/statement.ts';
+import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
+
+/** Adds the command that writes the statement of an account. */
+export function addStatement(program: Program): void {
+  periodOf(program.command('statement'))
+    .description('write the entries of an internal account in a period, with the balances, to the standard output')
+    .argument('<account>', 'its id: InternalAccount:…')
+    .addOption(new Option('--format <format>', 'CSV, or ISO 20022').choices(['csv', 'camt.053']).default('csv'))
+    .action(withDatabase(write));
+}
+
+interface Options extends Period {
+  readonly format: 'csv' | 'camt.053';
+}
+
+async function write(
+  { database, screen, json }: Tools,
+  accountId: string,
+  { from, to, format }: Options,
+): Promise<Answer> {
+  const id = accountNameIn(accountId)?.id;
+  const account = id && (await database.prisma.account.findFirst({ where: { id }, include: { platform: true } }));
+  if (!account) throw new Failure(`There is no ${accountId}.`);
+  const { platformId, platform } = account;
+  const caller = platformItself({ platformId, environment: platform.environment });
+  const head = await readStatementHead(database, caller, accountId, { from, to });
+  const chunks = statementEntries(database, caller, head);
+  if (json) {
+    const entries = [];
+    for await (const chunk of chunks) entries.push(...chunk);
+    return { data: { ...head, entries } };
+  }
+  if (format === 'camt.053') checkCamtCurrency(head.currency);
+  const writer = format === 'csv' ? statementCsv : statementCamt;
+  for await (const text of writer(head, { from, to }, chunks)) await screen.write(text);
+  return {};
+}

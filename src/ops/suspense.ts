@@ -1,0 +1,53 @@
+import { type Answer, listed } from '../apps/terminal/answer.ts';
+import type { Program } from '../apps/terminal/program.ts';
+import { formatDecimal, requiredCurrency } from '../core/currencies.ts';
+import { publicId } from '../core/ids.ts';
+import { listSuspense, releaseSuspense, type SuspendedRefund } from '../domain/settlement/suspense.ts';
+import { actOf, granted, operatorOf, type Said } from './operator.ts';
+import { type Tools, withDatabase } from './tools.ts';
+
+/** Adds the commands about refunds that could not be paid. */
+export function addSuspense(program: Program): void {
+  const suspense = program.command('suspense').description('refunds that could not be paid, and wait for a person');
+  suspense.command('list').description('list them, the oldest first').action(withDatabase(list));
+  actOf(suspense.command('release'))
+    .description(
+      'pay one to the internal account that it is owed to, once the money is known to be back; a second release of the same does nothing',
+    )
+    .argument('<transaction>', 'the id of the payment: Transaction:…')
+    .action(withDatabase(release));
+}
+
+async function list({ database }: Tools): Promise<Answer> {
+  const rows = (await listSuspense(database)).map((suspended) => ({
+    transaction: publicId('Transaction', suspended.transaction.id),
+    refund: refundOf(suspended),
+    since: suspended.transaction.refundInitiatedAt,
+    reference: suspended.transaction.refundReference,
+    platform: suspended.platformName,
+  }));
+  return listed(rows, 'Nothing waits in suspense.');
+}
+
+async function release({ database }: Tools, id: string, said: Said): Promise<Answer> {
+  const released = granted(await releaseSuspense(database, id, operatorOf('suspense release', said)));
+  const { suspended, settledAt, kind } = released;
+  const account = publicId('InternalAccount', suspended.refundAccountId);
+  const refund = refundOf(suspended);
+  const onward = suspended.onward?.accountId;
+  const passedOnTo = kind === 'paid' && onward ? publicId('InternalAccount', onward) : null;
+  return {
+    data: { transaction: id, refund, account, passedOnTo, settledAt, paidNow: kind === 'paid' },
+    lines: [
+      kind === 'paid'
+        ? `Paid ${refund} to ${account}${passedOnTo ? `, and on to ${passedOnTo}: the customer is deleted` : ''}.`
+        : `Nothing done: ${refund} were paid to ${account} at ${settledAt.toISOString()}.`,
+    ],
+  };
+}
+
+/** Formats the amount of a refund in major units of the currency that was sent. */
+function refundOf({ transaction }: SuspendedRefund): string {
+  const { code, decimals } = requiredCurrency(transaction.sentCurrency ?? '');
+  return `${formatDecimal(transaction.refundAmount ?? 0n, decimals)} ${code}`;
+}

@@ -1,0 +1,104 @@
+import path from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { pino } from 'pino';
+import { openWebhooks, type Webhooks } from '../api/webhooks/webhooks.ts';
+import { type Answer, Failure } from '../apps/terminal/answer.ts';
+import { actionOf, type Job, type Program, type Screen } from '../apps/terminal/program.ts';
+import { parseTimestamp } from '../core/checks.ts';
+import { Refusal } from '../core/refusal.ts';
+import type { Payments } from '../domain/commands/command.ts';
+import { type Database, openDatabase } from '../infra/database/database.ts';
+import { startEmbeddedPostgres } from '../infra/database/embedded/embedded.ts';
+import { closeRails } from '../rails/load-rails.ts';
+import { type Config, readConfig } from '../server/config.ts';
+import { openPayments } from '../server/gateway.ts';
+import { messageForUser } from '../server/print-error.ts';
+import { findKeys } from '../server/start/key-file.ts';
+import { verifiedDatabase } from '../server/start/prepare-database.ts';
+
+/** What a command works with that needs the settings only. */
+export interface Settings extends Job {
+  readonly config: Config;
+}
+
+/** What a command works with. It works for all platforms, and never migrates. */
+export interface Tools extends Settings {
+  readonly database: Database;
+  readonly payments: Payments;
+  readonly webhooks: Webhooks;
+}
+
+/** A command: takes its arguments and then its options, as they were declared. */
+type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
+
+/** Makes the action of a command that needs the settings only, of the environment or of what `from` makes of it. */
+export function withSettings<Args extends unknown[]>(
+  work: Work<Settings, Args>,
+  from: (environment: Screen['environment']) => Screen['environment'] = (environment) => environment,
+) {
+  return actionOf<Args>(async (job, ...args) => {
+    try {
+      return await work({ ...job, config: readConfig(from(job.screen.environment)) }, ...args);
+    } catch (error) {
+      if (error instanceof Refusal) throw new Failure(`${error.message} (${error.code})`, error.code);
+      const words = messageForUser(error);
+      throw words === undefined ? error : new Failure(words);
+    }
+  });
+}
+
+/**
+ * Makes the action of a command on the database of the settings: DATABASE_URL, or the embedded one in DATA_DIR, which a running
+ * gateway may use at the same time.
+ */
+export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
+  return withSettings<Args>(async (given, ...args) => {
+    const { config, screen } = given;
+    const embedded =
+      config.DATABASE_URL === undefined
+        ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), warn: screen.err })
+        : undefined;
+    try {
+      const url = await verifiedDatabase(config, embedded);
+      const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
+      try {
+        const tools = await toolsOf(given, database);
+        try {
+          return await work(tools, ...args);
+        } finally {
+          await closeRails(tools.payments.rails);
+        }
+      } finally {
+        await database.close();
+      }
+    } finally {
+      await embedded?.stop();
+    }
+  });
+}
+
+async function toolsOf(given: Settings, database: Database): Promise<Tools> {
+  const config = { ...given.config, ...(await findKeys(given.config)) };
+  const payments = await openPayments(database, config, pino({ level: 'silent' }));
+  return { ...given, config, database, payments, webhooks: openWebhooks(payments, config) };
+}
+
+/** Reads a moment in an argument. */
+export function momentIn(text: string): Date {
+  const moment = parseTimestamp(text);
+  if (!moment) throw new InvalidArgumentError(`${text} is no time with a time zone.`);
+  return moment;
+}
+
+/** The period of a command. Its end does not belong to it. */
+export interface Period {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** Adds the options of a period. */
+export function periodOf(command: Program): Program {
+  return command
+    .requiredOption('--from <time>', 'where the period begins, such as 2026-01-01T00:00:00Z', momentIn)
+    .requiredOption('--to <time>', 'where it ends; this moment does not belong to it', momentIn);
+}

@@ -1,7 +1,0 @@
-import { z } from '@hono/zod-openapi';
-import { maxListLength } from '../../core/checks.ts';
-
-/** Defines a list in a request: as long as lists of every API may be. */
-export function listOf<Item extends z.ZodType>(item: Item) {
-  return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
-}

@@ -1,0 +1,206 @@
+import type { Logger } from 'pino';
+import { openWebhooks } from '../api/webhooks/webhooks.ts';
+import { SecretBox } from '../core/secret-box.ts';
+import { Sessions } from '../domain/access/tokens/sessions.ts';
+import type { Payments } from '../domain/commands/command.ts';
+import { Feed } from '../domain/events/feed.ts';
+import { Sequencer } from '../domain/events/sequencer.ts';
+import type { Pooler } from '../infra/database/connections/pooled-client.ts';
+import { type Database, openDatabase } from '../infra/database/database.ts';
+import { refuseOwners } from '../infra/database/owners.ts';
+import { openReplicas, type Replicas } from '../infra/database/replicas/replicas.ts';
+import { ReadinessWatch } from '../infra/health/readiness.ts';
+import type { OperatorServer } from '../infra/instruments/operator-server.ts';
+import type { Resolver } from '../infra/net/addresses.ts';
+import { StoredConnections } from '../rails/connections.ts';
+import { closeRails, type LoadedRails, loadRails, RailFault } from '../rails/load-rails.ts';
+import { sandboxRates } from '../rails/sandbox/rates.ts';
+import { sandboxModule } from '../rails/sandbox/sandbox-module.ts';
+import { upstreamModule } from '../rails/upstream/upstream-module.ts';
+import { ConfigError, type GatewaySettings } from './config.ts';
+import { type Observed, startMetricsServer } from './observe/metrics.ts';
+import { type ServingOptions, startServing } from './serve.ts';
+import { stopInOrder } from './stop.ts';
+import { startWorkers } from './workers/workers.ts';
+
+/** A running instance. */
+export interface Gateway {
+  /** The base URL of its APIs; undefined when it only works in the background. */
+  readonly url: string | undefined;
+  /** The domain as the background work has it: for all platforms. */
+  readonly payments: Payments;
+  /** The base URL of its metrics, if there are any. */
+  readonly metricsUrl: string | undefined;
+  /** The database as the APIs have it: for one platform at a time. */
+  readonly serving: Database;
+  /** The standbys that answer reads, where the settings name some. */
+  readonly replicas: Replicas | undefined;
+  readonly feed: Feed;
+  /** The open WebSockets and event streams. */
+  readonly sessions: Sessions;
+  /** Stops the instance in an orderly way (`stop.ts`). */
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the domain on a database with the rails of the settings, without any API or worker.
+ * @throws ConfigError when a rail cannot be used
+ */
+export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
+  return {
+    database,
+    rails: await openRails(database, config, log),
+    quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
+    approvalMs: config.PAYMENT_APPROVAL_MS,
+    log,
+  };
+}
+
+/** Opens the connections of platforms to their providers, which SECRET_KEY encrypts. */
+export function openConnections(
+  database: Database,
+  { SECRET_KEY: key, SECRET_KEY_FALLBACKS: fallbacks }: Pick<GatewaySettings, 'SECRET_KEY' | 'SECRET_KEY_FALLBACKS'>,
+): StoredConnections {
+  return new StoredConnections(database, key && new SecretBox(key, fallbacks));
+}
+
+/** Opens the rails of the setting RAILS. The platforms of SANDBOX have the sandbox's unless it names another. */
+async function openRails(database: Database, config: GatewaySettings, log: Logger): Promise<LoadedRails> {
+  const sandbox = sandboxModule({ paceMs: config.SANDBOX_PACE_MS, rates: sandboxRates(config.SANDBOX_RATES) });
+  const settings = {
+    directory: process.cwd(),
+    ...config.RAILS,
+    SANDBOX: config.RAILS?.SANDBOX ?? { module: 'sandbox' },
+  };
+  try {
+    return await loadRails(settings, {
+      own: { sandbox, upstream: upstreamModule },
+      host: { log, connections: openConnections(database, config) },
+    });
+  } catch (error) {
+    throw error instanceof RailFault ? new ConfigError([error.message]) : error;
+  }
+}
+
+interface GatewayOptions extends ServingOptions {
+  /** The address of the server itself. */
+  readonly databaseUrl: string;
+  /** The connection pooler that requests use. */
+  readonly pooler?: Pooler | undefined;
+  readonly config: GatewaySettings;
+  /** How webhooks resolve host names; with DNS queries, if left out. */
+  readonly webhooks?: { readonly resolve?: Resolver | undefined };
+}
+
+/**
+ * Starts one instance on a migrated database: its workers and its APIs, as its role says.
+ * @throws ConfigError when HOST or PORT cannot be used
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, log } = options;
+  const { serving, working, replicas, close: closeDatabases } = openDatabases(options);
+  const payments = await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]));
+  const close = async () => {
+    await closeRails(payments.rails);
+    await closeDatabases();
+  };
+  const webhooks = openWebhooks(payments, config, options.webhooks);
+  if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
+  const sequencer = config.ROLE === 'serve' ? undefined : new Sequencer(working, log);
+  const feed = new Feed(serving, log);
+  const sessions = new Sessions(serving, log);
+  const readiness = new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness);
+  const closing = [() => sessions.leave(0), () => readiness.close(), close];
+  if (!config.ALLOW_UNSAFE.includes('owner-login')) {
+    await refuseOwners(config.ROLE === 'work' ? working : serving).catch((error: unknown) => abandon(error, closing));
+  }
+  await feed.open().catch((error: unknown) => abandon(error, closing));
+  readiness.open();
+  await replicas?.open();
+  const metrics = await startMetrics(config, { serving, working, replicas, feed, sessions, readiness }, log).catch(
+    (error: unknown) => abandon(listenError(error, config, 'METRICS'), [() => feed.close(), ...closing]),
+  );
+  const workers =
+    sequencer && startWorkers(payments, webhooks, { sequencer, log, reconcileHour: config.RECONCILE_HOUR });
+  const parts = { sessions, workers, feed, readiness, metrics, database: { close }, log };
+  const instance = { payments, metricsUrl: metrics?.url, serving, replicas, feed, sessions };
+  if (config.ROLE === 'work') {
+    readiness.begin();
+    return { ...instance, url: undefined, stop: () => stopInOrder(parts) };
+  }
+  const ofRequests = { ...payments, database: serving };
+  const apis = await startServing(options, {
+    payments: ofRequests,
+    webhooks: { ...webhooks, payments: ofRequests },
+    ...{ feed, sessions, readiness, replicas, metricsUrl: metrics?.url },
+  }).catch((error: unknown) =>
+    abandon(listenError(error, config), [
+      () => metrics?.close(),
+      () => feed.close(),
+      () => workers?.stop(),
+      ...closing,
+    ]),
+  );
+  readiness.begin();
+  return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
+}
+
+/**
+ * Opens the database twice: as the role that serves requests, and as the role of background work, which has half as many
+ * connections. What one commits wakes the work of the other.
+ */
+function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
+  const limits = {
+    ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
+    ...(pace?.lockMs !== undefined && { settings: [`lock_timeout=${pace.lockMs}`] }),
+  };
+  const poolSize = config.DATABASE_POOL;
+  const serving = openDatabase({ url, pooler, role: 'gateway_serving', poolSize, ...limits });
+  const working = openDatabase({
+    url,
+    role: 'gateway_work',
+    poolSize: Math.ceil(poolSize / 2),
+    commits: serving.commits,
+    ...limits,
+  });
+  const replicas = config.ROLE === 'work' ? undefined : openReplicas(serving, config, log, pace?.replicas);
+  const close = async () => void (await Promise.all([serving.close(), working.close(), replicas?.close()]));
+  return { serving, working, replicas, close };
+}
+
+/** Serves metrics, where the settings name a port for them. An instance that only serves reads no figures of all platforms. */
+async function startMetrics(
+  { METRICS_PORT: port, METRICS_HOST: host, ROLE }: GatewaySettings,
+  observed: Observed,
+  log: Logger,
+): Promise<OperatorServer | undefined> {
+  if (port === undefined) return undefined;
+  return startMetricsServer({ host, port, readsDatabase: ROLE !== 'serve' }, observed, log);
+}
+
+/** Stops the parts that were started before a start failed, and then throws its error. */
+async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
+  for (const step of steps) await step();
+  throw error;
+}
+
+/** Returns a ConfigError about HOST or PORT for an error of the operating system; any other error unchanged. */
+function listenError(error: unknown, config: GatewaySettings, prefix?: 'METRICS'): unknown {
+  const name = prefix ? (`${prefix}_` as const) : '';
+  const [HOST, PORT] = [config[`${name}HOST`], config[`${name}PORT`]];
+  switch (error instanceof Error && 'code' in error && error.code) {
+    case 'EADDRINUSE':
+      return new ConfigError([
+        `${name}PORT ${PORT} of ${HOST} is in use by another process: stop it, or set another ${name}PORT`,
+      ]);
+    case 'EACCES':
+      return new ConfigError([
+        `${name}PORT ${PORT} may not be opened by this user: set a ${name}PORT of 1024 or above`,
+      ]);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new ConfigError([`${name}HOST ${HOST} is no address of this machine`]);
+    default:
+      return error;
+  }
+}

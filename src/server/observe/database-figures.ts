@@ -1,0 +1,132 @@
+import { Gauge, type Registry } from 'prom-client';
+import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { firstDue } from '../../infra/database/leases.ts';
+
+/** The most milliseconds that the figures may take; then the scrape goes without them. */
+const limitMs = 2_000;
+/** How many rows are counted at most: an alert needs no more, and a backlog must not make the scrape slow. */
+const maxCount = 100_000;
+
+const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
+const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_timestamp() - (${time}))), 0)::float8`;
+const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
+
+/** All figures, in one statement. What the role may not see is null. */
+const figures = `select
+  ${countOf('from outbox')} as outbox_events,
+  ${ageOf('select occurred_at from outbox order by id limit 1')} as outbox_oldest_seconds,
+  ${countOf('from rail_order where due_at is not null')} as orders_open,
+  ${countOf("from rail_order where due_at < clock_timestamp() - interval '30 seconds'")} as orders_overdue,
+  ${ageOf(firstDue({ table: 'rail_order' }))} as orders_oldest_overdue_seconds,
+  ${countOf("from webhook_delivery where status = 'PENDING'")} as deliveries_pending,
+  ${ageOf(`select min(uuid_v7_time(id)) from (select id from webhook_delivery where status = 'PENDING' limit ${maxCount}) as pending`)}
+    as deliveries_oldest_seconds,
+  ${countOf("from quote where status = 'PENDING' and expires_at < clock_timestamp() - interval '30 seconds'")} as quotes_overdue,
+  case when pg_has_role('pg_read_all_stats', 'usage') then
+    (select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 from pg_stat_activity
+     where datname = current_database() and backend_xmin is not null and pid <> pg_backend_pid()) end as oldest_snapshot_seconds,
+  (select count(*)::int from feed_epoch where marked_at is null) as restores_unmarked,
+  ${countOf('from reconciliation_difference where closed_at is null and gone_at is null')} as reconciliation_differences,
+  ${countOf("from rail_deposit where status = 'UNATTRIBUTED'")} as deposits_unattributed,
+  ${ageOf(firstDue({ table: 'rail_webhook' }))} as provider_webhooks_oldest_overdue_seconds,
+  (select coalesce(extract(epoch from max(finished_at)), 0)::float8 from reconciliation) as reconciliation_last_timestamp_seconds,
+  (select coalesce(max(extract(epoch from finished_at)), 0)::float8 from ${lastAudit}) as audit_last_timestamp_seconds,
+  (select coalesce(max(extract(epoch from finished_at)), 0)::float8 from (
+     select finished_at from audit_run where covers_from is null order by id desc limit 1) as last_full_audit)
+    as audit_full_last_timestamp_seconds,
+  (select coalesce(max(cardinality(broken)), 0) from ${lastAudit}) as audit_broken_rules,
+  (select extract(epoch from max(finished_at))::float8 from public._prisma_migrations where rolled_back_at is null)
+    as last_migration_timestamp_seconds,
+  (select coalesce(json_agg(json_build_object('currency', sent_currency, 'count', count)), '[]')
+   from (select t.sent_currency, count(*)::int as count from transaction t
+         where t.refund_reference is not null and t.refund_settled_at is null
+           and exists (select from journal j
+             where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension')
+         group by t.sent_currency) as suspended) as suspense`;
+
+/** What each figure says. The name of the metric is that of the column, after `payments_database_`. */
+const meanings = {
+  outbox_events: 'Events in the outbox that are not in the feed yet.',
+  outbox_oldest_seconds: 'How long the oldest event has waited in the outbox.',
+  orders_open: 'Orders to rails that have no outcome yet.',
+  orders_overdue: 'Orders to rails that should have been asked about more than 30 seconds ago.',
+  orders_oldest_overdue_seconds: 'For how long the first order to a rail has been due.',
+  deliveries_pending: 'Webhook deliveries that are not finished.',
+  deliveries_oldest_seconds: 'The age of the oldest unfinished webhook delivery.',
+  quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
+  oldest_snapshot_seconds:
+    'The age of the oldest transaction that keeps dead rows from being removed. Absent where gateway_work has no pg_read_all_stats.',
+  restores_unmarked:
+    'How often the database was restored, or a standby promoted, since an operator has marked a restore.',
+  reconciliation_differences: 'Differences between the books and those of providers that are open.',
+  deposits_unattributed: 'Deposits at providers that wait for a person to say whose they are.',
+  provider_webhooks_oldest_overdue_seconds: 'For how long the first webhook of a provider has waited to be worked on.',
+  reconciliation_last_timestamp_seconds: 'When a comparison with a provider was finished last; 0 where none was.',
+  audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) finished last; 0 where none has.',
+  audit_full_last_timestamp_seconds:
+    'When an audit of all rows (npm run ops -- audit --full) finished last; 0 where none has.',
+  audit_broken_rules:
+    'How many rules of the ledger did not hold at the last audit: 0 where it was sound, or there was none.',
+  last_migration_timestamp_seconds: 'When the last migration was applied.',
+} as const;
+
+type Figures = Record<keyof typeof meanings, number | null> & {
+  readonly suspense: readonly { readonly currency: string; readonly count: number }[];
+};
+
+/** The figures of the database that a scrape reads: once for each scrape, on a connection of its own. */
+export class DatabaseFigures {
+  readonly #database: Database;
+  readonly #gauges: ReadonlyMap<keyof typeof meanings, Gauge>;
+  readonly #suspense: Gauge<'currency'>;
+  readonly #up: Gauge;
+
+  /** @param database opened for background work: it sees all platforms */
+  constructor(database: Database, registers: Registry[]) {
+    this.#database = database;
+    const names = Object.keys(meanings) as (keyof typeof meanings)[];
+    this.#gauges = new Map(
+      names.map((name) => [name, new Gauge({ name: `payments_database_${name}`, help: meanings[name], registers })]),
+    );
+    this.#suspense = new Gauge({
+      name: 'payments_database_suspense_refunds',
+      help: 'Refunds that wait in suspense for a person, by currency.',
+      labelNames: ['currency'],
+      registers,
+    });
+    this.#up = new Gauge({
+      name: 'payments_database_up',
+      help: 'Whether the figures of the database could be read for this scrape: 1 or 0. Without them the other figures are absent.',
+      registers,
+    });
+  }
+
+  /** Reads all figures. Where the database does not answer in time, they are absent, and `payments_database_up` is 0. */
+  async read(): Promise<void> {
+    for (const gauge of this.#gauges.values()) gauge.remove();
+    this.#suspense.reset();
+    const client = new DatabaseClient({
+      ...this.#database.connectionFor('metrics'),
+      connectionTimeoutMillis: limitMs,
+      query_timeout: limitMs,
+    });
+    try {
+      await client.connect();
+      await client.query(`set statement_timeout = ${limitMs}`);
+      const { rows } = await client.query<Figures>(figures);
+      const [row] = rows;
+      if (!row) throw new Error('the figures returned no row');
+      for (const [name, gauge] of this.#gauges) {
+        const figure = row[name];
+        if (figure !== null) gauge.set(figure);
+      }
+      for (const { currency, count } of row.suspense) this.#suspense.set({ currency }, count);
+      this.#up.set(1);
+    } catch {
+      this.#up.set(0);
+    } finally {
+      client.end().catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import pg from 'pg';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
+import { currentRequest } from '../../infra/instruments/request-facts.ts';
+
+/** The names of fields that hold secrets or personal data. What is logged under them is hidden, also one level deeper. */
+const hiddenNames = [
+  ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
+  ...[
+    'email',
+    'phone',
+    'fullName',
+    'legalName',
+    'birthDate',
+    'address1',
+    'taxId',
+    'umaAddress',
+    'accountNumber',
+    'iban',
+  ],
+  ...['details', 'beneficiary', 'senderInformation'],
+];
+
+const options: LoggerOptions = {
+  redact: { paths: hiddenNames.flatMap((name) => [name, `*.${name}`]), censor: '[hidden]' },
+  serializers: { err: errorFacts },
+  // Each line says for which request and platform it is. What a line says itself comes last, and stands.
+  mixin: () => ({ ...factsOfWork() }),
+};
+
+/** Opens the log of an instance: lines of JSON, on the standard error. */
+export function openLog(level: string, stream: DestinationStream = pino.destination({ dest: 2, sync: false })): Logger {
+  return pino({ ...options, level }, stream);
+}
+
+function factsOfWork(): object | undefined {
+  const facts = currentRequest();
+  const platform = currentPlatform();
+  if (platform === noPlatform) return facts;
+  return { ...facts, platform };
+}
+
+/** Returns what the log has of an error: no row and no value of a statement, which may be personal data. */
+export function errorFacts(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  const { code, severity, constraint, table, column, routine } = error as Partial<pg.DatabaseError>;
+  return {
+    type: error.constructor.name,
+    message: safeMessage(error),
+    ...definedOf({ code, severity, constraint, table, column, routine }),
+    // The first lines of a stack repeat the message.
+    stack: error.stack
+      ?.split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .join('\n'),
+    ...(error.cause !== undefined && error.cause !== error && { cause: errorFacts(error.cause) }),
+    ...(error instanceof AggregateError && { errors: error.errors.slice(0, 5).map(errorFacts) }),
+  };
+}
+
+/** Postgres names the values that it cannot take, and Prisma shows the arguments of a call: both are taken out. */
+function safeMessage(error: Error): string {
+  if (error instanceof pg.DatabaseError && error.code?.startsWith('22')) {
+    return error.message.replaceAll(/"[^"]*"/g, '"…"');
+  }
+  if (!error.constructor.name.startsWith('Prisma')) return error.message;
+  const lines = error.message.split('\n').filter((line) => line.trim() !== '');
+  return error.constructor.name === 'PrismaClientValidationError' ? (lines[0] ?? '') : (lines.at(-1) ?? '');
+}
+
+function definedOf(facts: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined && value !== null));
+}

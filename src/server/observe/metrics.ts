@@ -1,0 +1,126 @@
+import type { Logger } from 'pino';
+import { Counter, collectDefaultMetrics, Gauge, Registry, register } from 'prom-client';
+import type { Sessions } from '../../domain/access/tokens/sessions.ts';
+import type { Feed } from '../../domain/events/feed.ts';
+import type { Database } from '../../infra/database/database.ts';
+import type { Replicas } from '../../infra/database/replicas/replicas.ts';
+import type { ReadinessWatch } from '../../infra/health/readiness.ts';
+import { type OperatorServer, startOperatorServer } from '../../infra/instruments/operator-server.ts';
+import { DatabaseFigures } from './database-figures.ts';
+
+/** The parts of an instance that metrics describe. */
+export interface Observed {
+  readonly working: Database;
+  readonly serving: Database;
+  readonly replicas: Replicas | undefined;
+  readonly feed: Feed;
+  readonly sessions: Sessions;
+  readonly readiness: ReadinessWatch;
+}
+
+/** Figures of the process itself: event loop, heap, CPU, file descriptors. Once for a process, whatever it starts. */
+let hasDefaults = false;
+
+/** Makes the gauges of an instance, which are set for each scrape. */
+function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Gauge({ name: `payments_${name}`, help, labelNames, registers });
+  const pool = gauge('pool_connections', 'Connections of a pool, by state: total, idle.', ['pool', 'state']);
+  const waiting = gauge('pool_waiting', 'Statements that wait for a connection of a pool.', ['pool']);
+  const connections = gauge('stream_connections', 'Open WebSockets and event streams.');
+  const subscriptions = gauge('subscriptions', 'Open subscriptions.');
+  const listening = gauge('feed_listening', 'Whether the feed listens for notifications: 1, or 0 while it polls.');
+  const lag = gauge(
+    'feed_lag_events',
+    'Events that are in the feed and not dispatched here yet: the most of any platform.',
+  );
+  const read = new Counter({
+    name: 'payments_feed_events_read_total',
+    help: 'Events of the feed that were read from the database for subscribers of this instance: live, replay.',
+    labelNames: ['for'],
+    registers,
+  });
+  const ready = gauge('ready', 'What readiness has seen last, by check: 1 or 0.', ['check']);
+  const replica = replicas && replicaGauges(replicas, gauge);
+  return () => {
+    replica?.();
+    for (const [name, database] of Object.entries({ serving, work: working })) {
+      pool.set({ pool: name, state: 'total' }, database.pool.totalCount);
+      pool.set({ pool: name, state: 'idle' }, database.pool.idleCount);
+      waiting.set({ pool: name }, database.pool.waitingCount);
+    }
+    connections.set(sessions.size);
+    subscriptions.set(feed.subscriptions);
+    listening.set(feed.listening ? 1 : 0);
+    lag.set(feed.lag);
+    // The feed counts for itself, so that it needs no registry.
+    read.reset();
+    for (const [purpose, count] of Object.entries(feed.eventsRead)) read.inc({ for: purpose }, count);
+    for (const [check, holds] of Object.entries(readiness.last)) ready.set({ check }, holds ? 1 : 0);
+  };
+}
+
+/** Makes the gauges of replicas, by their number in DATABASE_READ_URL. */
+function replicaGauges(
+  replicas: Replicas,
+  gauge: (name: string, help: string, labelNames: readonly 'replica'[]) => Gauge<'replica'>,
+) {
+  const usable = gauge('replica_usable', 'Whether a replica gets reads: 1 or 0.', ['replica']);
+  const bytes = gauge('replica_lag_bytes', 'Bytes of the log that a replica has not replayed.', ['replica']);
+  const seconds = gauge('replica_lag_seconds', 'How long a replica has been behind the primary.', ['replica']);
+  return () => {
+    for (const { number, isUsable, lag } of replicas.all) {
+      const labels = { replica: String(number) };
+      usable.set(labels, isUsable ? 1 : 0);
+      // Nobody knows how far a lost one is behind.
+      bytes.set(labels, lag?.bytes ?? Number.NaN);
+      seconds.set(labels, lag?.seconds ?? Number.NaN);
+    }
+  };
+}
+
+/** Makes the function that answers a scrape: the text of all metrics of the process and of an instance in it. */
+export function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<string> {
+  if (!hasDefaults) collectDefaultMetrics();
+  hasDefaults = true;
+  const own = new Registry();
+  const refresh = gaugesOf(observed, [own]);
+  const figures = readsDatabase ? new DatabaseFigures(observed.working, [own]) : undefined;
+  const merged = Registry.merge([register, own]);
+  let scraping: Promise<string> | undefined;
+  return () => {
+    scraping ??= (figures?.read() ?? Promise.resolve())
+      .then(() => {
+        refresh();
+        return merged.metrics();
+      })
+      .finally(() => {
+        scraping = undefined;
+      });
+    return scraping;
+  };
+}
+
+/**
+ * Serves `/metrics`, `/health/live` and `/health/ready` on a port of their own, for an operator: also for an instance that
+ * only works in the background.
+ */
+export async function startMetricsServer(
+  { host, port, readsDatabase }: { readonly host: string; readonly port: number; readonly readsDatabase: boolean },
+  observed: Observed,
+  log: Logger,
+): Promise<OperatorServer> {
+  const scrape = metricsOf(observed, readsDatabase);
+  return startOperatorServer(
+    { host, port },
+    {
+      '/metrics': async () => ({ type: register.contentType, body: await scrape() }),
+      '/health/live': async () => ({ type: 'application/json', body: JSON.stringify({ status: 'ok' }) }),
+      '/health/ready': async () => {
+        const { status, body } = await observed.readiness.answer();
+        return { status, type: 'application/json', body: JSON.stringify(body) };
+      },
+    },
+    log,
+  );
+}

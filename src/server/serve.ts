@@ -1,0 +1,225 @@
+import type { Logger } from 'pino';
+import { TrustedDocuments } from '../api/graphql/documents/trusted-documents.ts';
+import { createGraphqlServer } from '../api/graphql/server/server.ts';
+import { createDistinctConnections } from '../api/graphql/transports/distinct-connections.ts';
+import { serveWebSockets } from '../api/graphql/transports/websocket.ts';
+import { bodyBytes } from '../api/http/bodies.ts';
+import type { CallerOptions } from '../api/http/callers.ts';
+import { addressFinder, directAddressFinder } from '../api/http/client-address.ts';
+import type { ConnectionLimits } from '../api/http/connections.ts';
+import { Origins } from '../api/http/cors.ts';
+import { namesThisMachine } from '../api/http/protection.ts';
+import { ProviderWebhooks } from '../api/http/provider-webhooks.ts';
+import { startHttpServer } from '../api/http/server.ts';
+import { Turns } from '../api/http/turns.ts';
+import { openPages } from '../api/pages/pages.ts';
+import type { SandboxPlatform, Shown } from '../api/pages/shown.ts';
+import { createRestServer } from '../api/rest/server.ts';
+import type { Webhooks } from '../api/webhooks/webhooks.ts';
+import { CredentialBrake } from '../domain/access/limits/credential-brake.ts';
+import { RateLimits } from '../domain/access/limits/rate-limits.ts';
+import { RefusalPace } from '../domain/access/limits/refusal-pace.ts';
+import type { Clock } from '../domain/access/limits/token-bucket.ts';
+import { TokenCap } from '../domain/access/limits/token-caps.ts';
+import type { Rates } from '../domain/access/rates.ts';
+import { ApiTokens } from '../domain/access/tokens/api-tokens.ts';
+import { ClientTokens } from '../domain/access/tokens/client-tokens.ts';
+import { Credentials } from '../domain/access/tokens/credentials.ts';
+import type { Sessions } from '../domain/access/tokens/sessions.ts';
+import type { Payments } from '../domain/commands/command.ts';
+import type { Feed } from '../domain/events/feed.ts';
+import { ResumePoints } from '../domain/events/resume-points.ts';
+import type { Replicas } from '../infra/database/replicas/replicas.ts';
+import type { ReadinessLimits, ReadinessWatch } from '../infra/health/readiness.ts';
+import { maxOpenFiles } from '../infra/instruments/open-files.ts';
+import type { GatewaySettings } from './config.ts';
+import type { Serving } from './stop.ts';
+
+/** How the APIs are served. */
+export interface ServingOptions {
+  readonly config: GatewaySettings;
+  readonly log: Logger;
+  /** The platform whose credentials everybody knows: in the local sandbox only. */
+  readonly sandbox?: SandboxPlatform | undefined;
+  /** Other intervals and limits than the usual ones, in milliseconds: for tests only. */
+  readonly pace?: {
+    readonly keepAliveMs?: number;
+    readonly operationMs?: number;
+    readonly slowMs?: number;
+    readonly statementMs?: number;
+    readonly lockMs?: number;
+    readonly idleMs?: number;
+    /** How long a client has for the headers of a request. */
+    readonly headersMs?: number;
+    /** The most connections. */
+    readonly connections?: number;
+    /** How long the refusal of a provider's webhook takes. */
+    readonly webhookRefusalMs?: number;
+    readonly readiness?: Partial<ReadinessLimits>;
+    readonly replicas?: { readonly waitMs?: number; readonly everyMs?: number };
+    /** The clock of the limits of rate. */
+    readonly now?: Clock;
+  };
+}
+
+/** The parts of an instance that its APIs use. */
+interface Served {
+  readonly payments: Payments;
+  readonly webhooks: Webhooks;
+  readonly feed: Feed;
+  readonly sessions: Sessions;
+  readonly readiness: ReadinessWatch;
+  readonly replicas: Replicas | undefined;
+  /** The address of its metrics, if there are any. */
+  readonly metricsUrl: string | undefined;
+}
+
+/** Starts the APIs on one port: GraphQL over HTTP and WebSockets, and REST. */
+export async function startServing(
+  { config, log, sandbox, pace }: ServingOptions,
+  { payments, webhooks, feed, sessions, readiness, replicas, metricsUrl }: Served,
+): Promise<Serving> {
+  const { database } = payments;
+  const tokens = new ApiTokens(database);
+  const clientTokens = new ClientTokens(database, config.CLIENT_TOKEN_KEY, config.CLIENT_TOKEN_KEY_FALLBACKS);
+  const trusted = new TrustedDocuments(database);
+  const callers = callersOf(tokens, clientTokens, { config, log, pace });
+  const { credentials } = callers;
+  const caps = capsOf(config);
+  const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
+  const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
+  const takeTurn = (platformId: string) => turns.takeTurn(platformId);
+  const graphql = createGraphqlServer({
+    ...{ expensive: turns, limits: callers.limits, pace: callers.pace },
+    ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, log, takeTurn },
+    automaticPersistedQueries: config.AUTOMATIC_PERSISTED_QUERIES,
+    streams: caps.streams,
+    retentionDays: config.EVENT_RETENTION_DAYS,
+    operationMs: pace?.operationMs ?? operationMs,
+    maxAnswerBytes: config.MAX_ANSWER_BYTES,
+    introspection: config.PUBLIC_CONTRACT,
+    reportsCost: config.NODE_ENV !== 'production',
+  });
+  const { operations } = graphql;
+  const problemIn = (text: string) => operations.documents.problemIn(text);
+  const origins = new Origins({ origins: config.CORS_ORIGINS, loopback: sandbox !== undefined, log });
+  const http = await startHttpServer({
+    callers,
+    host: config.HOST,
+    port: config.PORT,
+    graphql,
+    distinctConnections: createDistinctConnections({
+      ...{ operations, keepAliveMs, compresses: config.COMPRESS_STREAMS },
+    }),
+    origins,
+    rest: createRestServer({
+      ...{ payments, webhooks, tokens, trusted, replicas, problemIn },
+      ...{ bodyBytes, log, openapi: config.PUBLIC_CONTRACT },
+    }),
+    providers: providerWebhooks(payments, callers, { config, log, pace }),
+    pages: await openPages(shownPages(config, sandbox, metricsUrl)),
+    readiness,
+    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
+    isSandbox: sandbox !== undefined,
+    admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
+    connections: connectionLimits({ config, log, pace }, callers.now),
+    headersMs: pace?.headersMs,
+  });
+  const sockets = serveWebSockets(http.server, {
+    ...callers,
+    noteKnown: (socket) => http.noteKnown(socket),
+    ...{ operations, sessions, takeTurn, keepAliveMs, log, sockets: caps.sockets, streams: caps.streams },
+    resumePoints: new ResumePoints(database, log),
+    compresses: config.COMPRESS_STREAMS,
+    acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
+  });
+  return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
+}
+
+/** Returns what answers providers of rails, who are no platform. It has a brake of its own. */
+function providerWebhooks(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
+  const brake = brakeOf(config, log, callers.now);
+  return new ProviderWebhooks({ ...callers, payments, log, brake, refusalMs: pace?.webhookRefusalMs });
+}
+
+/** Returns what the pages may show. */
+function shownPages(
+  config: GatewaySettings,
+  sandbox: SandboxPlatform | undefined,
+  metricsUrl: string | undefined,
+): Shown {
+  return {
+    sandbox,
+    lab: config.GRAPHIQL,
+    documents: config.PUBLIC_CONTRACT,
+    // Whoever may read them knows the address, except on the machine of a developer.
+    metricsUrl: sandbox && metricsUrl,
+  };
+}
+
+/** Returns what callers are identified and limited by. */
+function callersOf(
+  tokens: ApiTokens,
+  clientTokens: ClientTokens,
+  { config, log, pace }: ServingOptions,
+): CallerOptions {
+  const now = pace?.now ?? (() => performance.now());
+  return {
+    credentials: new Credentials(tokens, clientTokens, brakeOf(config, log, now)),
+    limits: new RateLimits(ratesOf(config), now),
+    pace: new RefusalPace(now),
+    addressOf: addressFinder(config.TRUSTED_PROXIES),
+    now,
+  };
+}
+
+/** Returns how many connections there may be: not all that the process may open, since it needs some for itself. */
+function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
+  let refused = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return {
+    most: pace?.connections ?? Math.floor(maxOpenFiles() * 0.9),
+    addressOf: directAddressFinder(config.TRUSTED_PROXIES),
+    onRefusal(address) {
+      refused += 1;
+      if (now() - loggedAt < 60_000) return;
+      log.warn({ address, refused }, 'too many connections: new ones are closed, at least those from this address');
+      refused = 0;
+      loggedAt = now();
+    },
+  };
+}
+
+function brakeOf({ WRONG_CREDENTIALS_PER_MINUTE: perMinute }: GatewaySettings, log: Logger, now: Clock) {
+  return new CredentialBrake(perMinute, log, now);
+}
+
+function ratesOf(config: GatewaySettings): Rates {
+  return {
+    platform: config.RATE_LIMIT_PLATFORM,
+    apiToken: config.RATE_LIMIT_API_TOKEN,
+    clientToken: config.RATE_LIMIT_CLIENT_TOKEN,
+  };
+}
+
+function capsOf(config: GatewaySettings) {
+  return {
+    sockets: new TokenCap('sockets', {
+      apiToken: config.SOCKETS_PER_API_TOKEN,
+      clientToken: config.SOCKETS_PER_CLIENT_TOKEN,
+    }),
+    streams: new TokenCap('subscriptions', {
+      apiToken: config.STREAMS_PER_API_TOKEN,
+      clientToken: config.STREAMS_PER_CLIENT_TOKEN,
+    }),
+  };
+}
+
+/** The most milliseconds that one operation may take. */
+const operationMs = 10_000;
+/** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
+const slowMs = 200;
+/** How many connections to the database the requests of one platform leave free for others, where there are others. */
+const connectionsForOthers = 2;
+/** How many milliseconds a connection may stay idle when the instance stops: an active client sends its next request sooner. */
+const idleMs = 50;

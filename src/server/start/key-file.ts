@@ -1,0 +1,119 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/data-directory.ts';
+import { type Config, ConfigError } from '../config.ts';
+
+/** A file of the data directory with a key that is made at the first start. */
+interface KeyFile {
+  readonly name: string;
+  readonly encoding: 'base64' | 'base64url';
+  /** Matches the text of a valid key. */
+  readonly pattern: RegExp;
+  /** How many characters that has. */
+  readonly characters: number;
+  /** The setting that replaces the file. */
+  readonly setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY';
+  /** What a new key makes unusable, for error messages. */
+  readonly loss: string;
+}
+
+const secretKey: KeyFile = {
+  name: 'secret.key',
+  encoding: 'base64',
+  pattern: /^[A-Za-z0-9+/_-]{43}=?$/,
+  characters: 44,
+  setting: 'SECRET_KEY',
+  loss: 'signing secrets of webhooks that are stored under the old one can then not be read',
+};
+
+const signingKey: KeyFile = {
+  name: 'client-token.key',
+  encoding: 'base64url',
+  pattern: /^[\w-]{43}$/,
+  characters: 43,
+  setting: 'CLIENT_TOKEN_KEY',
+  loss: 'client tokens signed with the old one are then refused',
+};
+
+const keyBytes = 32;
+
+type Settings<Key extends 'SECRET_KEY' | 'CLIENT_TOKEN_KEY'> = Pick<Config, Key | 'NODE_ENV' | 'DATA_DIR'>;
+
+/**
+ * Finds the keys that encrypt stored secrets and sign client tokens: those of the settings, or, outside production, keys that are
+ * made at the first start and stored in the data directory. In production every instance must have the same keys, so there is
+ * none unless it is set.
+ * @throws ConfigError when a file holds no key, or the data directory cannot be used
+ */
+export async function findKeys(settings: Settings<'SECRET_KEY' | 'CLIENT_TOKEN_KEY'>) {
+  return { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
+}
+
+/** Finds the key that encrypts stored secrets. */
+export async function findSecretKey({ SECRET_KEY, NODE_ENV, DATA_DIR }: Settings<'SECRET_KEY'>) {
+  if (SECRET_KEY || NODE_ENV === 'production') return SECRET_KEY;
+  return Buffer.from(await readOrMakeKey(path.resolve(DATA_DIR), secretKey), 'base64');
+}
+
+/** Finds the key that signs client tokens. */
+export async function findSigningKey({ CLIENT_TOKEN_KEY, NODE_ENV, DATA_DIR }: Settings<'CLIENT_TOKEN_KEY'>) {
+  if (CLIENT_TOKEN_KEY || NODE_ENV === 'production') return CLIENT_TOKEN_KEY;
+  return readOrMakeKey(path.resolve(DATA_DIR), signingKey);
+}
+
+/**
+ * Reads the key, and makes it first if there is none. Of several processes that start at once, all read the same key.
+ *
+ * @returns the file's text without the line end
+ * @throws ConfigError when the file holds no key, or the data directory cannot be used
+ */
+async function readOrMakeKey(dataDirectory: string, kind: KeyFile): Promise<string> {
+  const file = path.join(dataDirectory, kind.name);
+  try {
+    return checkedKey(file, (await readKey(file)) ?? (await makeKey(file, kind)), kind);
+  } catch (error) {
+    const fault = unusableDataDirectory(dataDirectory, error);
+    throw fault === undefined ? error : new ConfigError([fault]);
+  }
+}
+
+function checkedKey(file: string, text: string, { pattern, encoding, characters, loss, setting }: KeyFile): string {
+  const key = text.trimEnd();
+  if (pattern.test(key)) return key;
+  const fault = key === '' ? 'is empty' : 'holds something else';
+  throw new ConfigError([
+    `${file} should hold ${keyBytes} bytes in ${encoding} (${characters} characters) and ${fault}: restore it; or remove it, and the next start makes a new one (${loss}); or set ${setting}`,
+  ]);
+}
+
+async function readKey(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    // A folder of that name is invalid, like an empty file.
+    if (hasCode(error, 'EISDIR')) return '';
+    throw error;
+  }
+}
+
+/** Stores a new key that only this user can read. The file appears whole or not at all: a process may die at any moment. */
+async function makeKey(file: string, { encoding }: KeyFile): Promise<string> {
+  await makeFolder(path.dirname(file));
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    await writeFile(draft, `${randomBytes(keyBytes).toString(encoding)}\n`, { mode: 0o600, flush: true });
+    await link(draft, file).catch((error: unknown) => {
+      // Another process has stored its key first: all use that one.
+      if (!hasCode(error, 'EEXIST')) throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await readKey(file)) ?? '';
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,76 @@
+import { keyId } from '../../core/key-id.ts';
+import type { Database } from '../../infra/database/database.ts';
+import type { KeyInUse } from '../../infra/database/generated/client/client.ts';
+import { statement } from '../../infra/database/statement.ts';
+import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { type Config, ConfigError } from '../config.ts';
+
+const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
+type KeySetting = (typeof keySettings)[number];
+
+type Keys = Pick<Config, KeySetting | `${KeySetting}_FALLBACKS`>;
+
+/** Of the instances that start at once, one checks at a time ("keys" in ASCII). */
+const lockStatement = statement<object>('lock_keys_in_use', 'select pg_advisory_xact_lock(1801812339)');
+
+/** Returns the ids of the keys that the settings name. The first one signs or encrypts. */
+export function idsOfKeys(config: Keys, setting: KeySetting): string[] {
+  const key = config[setting];
+  return key === undefined ? [] : [key, ...config[`${setting}_FALLBACKS`]].map((one) => keyId(setting, one));
+}
+
+/** Returns the keys with which instances on this database sign or encrypt, or have done so. */
+export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<KeyInUse[]> {
+  return prisma.keyInUse.findMany({ orderBy: [{ setting: 'asc' }, { since: 'asc' }, { keyId: 'asc' }] });
+}
+
+/**
+ * Checks that this instance has all keys that others on its database use: without one of them it could not read what they have
+ * stored, or would refuse their tokens. Then stores the ids of its own.
+ * @returns a sentence about each key that is missing, where this is not production
+ * @throws ConfigError in production, for each key that is missing
+ */
+export async function checkKeys(database: Database, config: Keys & Pick<Config, 'NODE_ENV'>): Promise<string[]> {
+  return inTransaction(database, async ({ client, prisma }) => {
+    await lockStatement(client);
+    const inUse = await listKeysInUse({ prisma });
+    const faults = missingOf(inUse, config);
+    if (faults.length > 0 && config.NODE_ENV === 'production') throw new ConfigError(faults);
+    for (const setting of keySettings) {
+      const [id] = idsOfKeys(config, setting);
+      const isKnown = inUse.some((key) => key.setting === setting && key.keyId === id);
+      if (id !== undefined && !isKnown) await prisma.keyInUse.create({ data: { setting, keyId: id } });
+    }
+    return faults;
+  });
+}
+
+/** Returns a sentence about each key in use that the settings lack. */
+export async function missingKeys(database: Pick<Database, 'prisma'>, config: Keys): Promise<string[]> {
+  return missingOf(await listKeysInUse(database), config);
+}
+
+/**
+ * Says that no instance could read what is encrypted with the key of the settings.
+ * @returns undefined where one uses it, or where none has a key yet
+ */
+export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {
+  const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
+  const [id] = idsOfKeys(config, 'SECRET_KEY');
+  if (id === undefined || inUse.length === 0 || inUse.some(({ keyId: known }) => known === id)) return undefined;
+  const ids = inUse.map(({ keyId: known }) => known).join(', ');
+  return `SECRET_KEY has the id ${id}, and instances on this database have the key with the id ${ids}: none could read what is encrypted with it. Set the key of the instances.`;
+}
+
+function missingOf(inUse: readonly KeyInUse[], config: Keys): string[] {
+  return inUse.flatMap(({ setting, keyId: id }) => missingKey(config, setting as KeySetting, id));
+}
+
+/** Returns a sentence about a key in use that the settings lack. An instance without any key of its kind does not need it. */
+function missingKey(config: Keys, setting: KeySetting, id: string): string[] {
+  const own = idsOfKeys(config, setting);
+  if (own.length === 0 || own.includes(id)) return [];
+  return [
+    `${setting} has the id ${own.join(', ')}, but instances on this database use the key with the id ${id}: set that one, or add it to ${setting}_FALLBACKS. When nothing needs it any longer: npm run ops -- keys retire ${id}`,
+  ];
+}

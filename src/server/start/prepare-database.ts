@@ -1,0 +1,81 @@
+import type { Pooler } from '../../infra/database/connections/pooled-client.ts';
+import type { EmbeddedPostgres } from '../../infra/database/embedded/embedded.ts';
+import { makeServingLogin } from '../../infra/database/embedded/serving-login.ts';
+import { migrate, verifyMigrations } from '../../infra/database/migrations/migrate.ts';
+import { findPooler, prepareLogin } from '../../infra/database/pooler.ts';
+import { type Config, ConfigError } from '../config.ts';
+
+/**
+ * Brings the database of the settings to the present schema for a start, or checks that it is, as MIGRATE says. An embedded
+ * database is always migrated.
+ * @returns the address for the program, whose login need not own the tables, and the pooler for its requests
+ * @throws MigrationError
+ * @throws PoolerError for a pooler that cannot be used
+ */
+export async function prepareDatabase(
+  config: Config,
+  embedded: EmbeddedPostgres | undefined,
+  log: (line: string) => void,
+): Promise<{ readonly databaseUrl: string; readonly pooler?: Pooler | undefined }> {
+  if (embedded) {
+    await migrate(embedded.url, { dataDirectory: embedded.dataDirectory, log });
+    return { databaseUrl: await makeServingLogin(embedded.url) };
+  }
+  const databaseUrl = directUrl(config);
+  if (config.MIGRATE === 'on') {
+    await migrate(ownerUrl(config), { log });
+    await preparePooledLogin(config);
+  }
+  if (config.MIGRATE === 'verify') await verifyMigrations(databaseUrl);
+  return { databaseUrl, pooler: await poolerOf(config) };
+}
+
+/** Returns the address for what needs a session of its own. */
+export function directUrl({ DATABASE_DIRECT_URL, DATABASE_URL }: Config): string {
+  return DATABASE_DIRECT_URL ?? DATABASE_URL ?? '';
+}
+
+/**
+ * Finds out what the pooler of the settings can do, where they name one.
+ * @throws PoolerError
+ */
+export async function poolerOf({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<Pooler | undefined> {
+  return DATABASE_DIRECT_URL === undefined ? undefined : findPooler(DATABASE_URL, DATABASE_DIRECT_URL);
+}
+
+/**
+ * Gives the login of DATABASE_URL the settings that it needs behind a pooler, where the settings name one.
+ * @returns whether they do
+ */
+export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<boolean> {
+  if (DATABASE_DIRECT_URL === undefined) return false;
+  await prepareLogin(DATABASE_URL, DATABASE_DIRECT_URL);
+  return true;
+}
+
+/**
+ * Checks that the database of the settings has the present schema, for a command, which never migrates.
+ * @returns the address for the program, whose login need not own the tables
+ * @throws MigrationError
+ */
+export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgres | undefined): Promise<string> {
+  if (embedded) {
+    await verifyMigrations(embedded.url, { dataDirectory: embedded.dataDirectory });
+    return makeServingLogin(embedded.url);
+  }
+  const url = directUrl(config);
+  await verifyMigrations(url);
+  return url;
+}
+
+/**
+ * Returns the address with which migrations are applied.
+ * @throws ConfigError without an address of a database
+ */
+export function ownerUrl({ DATABASE_OWNER_URL, DATABASE_DIRECT_URL, DATABASE_URL }: Config): string {
+  const url = DATABASE_OWNER_URL ?? DATABASE_DIRECT_URL ?? DATABASE_URL;
+  if (url === undefined) {
+    throw new ConfigError(['DATABASE_OWNER_URL or DATABASE_URL must name the database to migrate']);
+  }
+  return url;
+}

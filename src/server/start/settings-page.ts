@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import type { Rate } from '../../domain/access/rates.ts';
+import { secretSettings } from '../config.ts';
+import { settings } from '../settings.ts';
+
+/** Makes docs/settings.md from the declaration of the settings. */
+export function settingsPage(): string {
+  const secrets = secretSettings.map((name) => `\`${name}\``).join(', ');
+  const rows = Object.entries(settings).map(
+    ([name, setting]: [string, z.ZodType]) =>
+      `| \`${name}\` | ${shownDefault(setting)} | ${setting.meta()?.description} |`,
+  );
+  return `# Settings
+
+This page is printed from \`src/server/settings.ts\` (\`npm run schema\`).
+
+Settings are environment variables. The service reads them once, at the start. A wrong setting stops the start, and the message names it. An empty one counts as not set. Settings that hold a secret (${secrets}) can also be files: \`SECRET_KEY_FILE=/run/secrets/key\` names the file of \`SECRET_KEY\`.
+
+| Setting | Default | Meaning |
+|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+/** A setting's default as a person would write it. One that depends on others says so in its declaration. */
+function shownDefault(setting: z.ZodType): string {
+  const { shownDefault } = setting.meta() ?? {};
+  if (typeof shownDefault === 'string') return shownDefault;
+  const value = setting.safeParse(undefined).data;
+  const text = value === undefined ? '' : typeof value === 'boolean' ? (value ? 'on' : 'off') : textOf(value);
+  return text === '' ? '' : `\`${text}\``;
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  if (typeof value !== 'object') return String(value);
+  const { perSecond, burst } = value as Rate;
+  return `${perSecond}/${burst}`;
+}

@@ -1,0 +1,64 @@
+import { switchSpans } from '../../infra/instruments/spans.ts';
+import type { Config } from '../config.ts';
+
+/** How long a stop waits for the last spans to be sent, in milliseconds: with the rest it stays within Docker's 10 s. */
+const flushMs = 1_000;
+
+type TracingSettings = Pick<
+  Config,
+  'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_SERVICE_NAME' | 'OTEL_TRACES_SAMPLER_ARG'
+>;
+
+/**
+ * Sends spans to the collector of OTEL_EXPORTER_OTLP_ENDPOINT, where there is one. The libraries are loaded then only.
+ */
+export async function startTracing({
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+  OTEL_EXPORTER_OTLP_HEADERS: headers,
+  OTEL_SERVICE_NAME: service,
+  OTEL_TRACES_SAMPLER_ARG: share,
+}: TracingSettings): Promise<{ stop(): Promise<void> } | undefined> {
+  if (endpoint === undefined) return undefined;
+  const [
+    api,
+    sdk,
+    { OTLPTraceExporter },
+    { AsyncLocalStorageContextManager },
+    { W3CTraceContextPropagator },
+    resources,
+  ] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/context-async-hooks'),
+    import('@opentelemetry/core'),
+    import('@opentelemetry/resources'),
+  ]);
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
+    ...(headers && { headers }),
+  });
+  const provider = new sdk.TracerProvider({
+    resource: resources.resourceFromAttributes({ 'service.name': service }),
+    // A caller that samples decides for its traces; of the others, a share is kept.
+    sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(share) }),
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
+  });
+  api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  api.propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  api.trace.setGlobalTracerProvider(provider);
+  switchSpans(true);
+  return {
+    async stop() {
+      switchSpans(false);
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, flushMs);
+      });
+      // A collector that is away keeps no service from stopping.
+      await Promise.race([provider.shutdown().catch(() => undefined), late]);
+      clearTimeout(timer);
+      for (const one of [api.trace, api.context, api.propagation]) one.disable();
+    },
+  };
+}

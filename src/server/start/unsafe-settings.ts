@@ -1,0 +1,85 @@
+import { protectionOf } from '../../infra/database/connections/address.ts';
+import { type Config, ConfigError } from '../config.ts';
+import type { Unsafe } from '../setting-kinds.ts';
+import { isWeakKey } from './weak-key.ts';
+
+/** Something unsafe in the settings. */
+interface Finding {
+  readonly kind: Unsafe;
+  /** The setting and what is wrong with it. */
+  readonly fault: string;
+}
+
+/**
+ * Refuses settings that are unsafe and that ALLOW_UNSAFE does not allow. (Whether the login owns the tables is checked with the
+ * database: owners.ts.)
+ * @param tlsVerified false where the environment switches the verification of all certificates off
+ * @throws ConfigError that names each, and how to allow it
+ */
+export function refuseUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0'): void {
+  const refused = findUnsafe(config, tlsVerified).filter(({ kind }) => !config.ALLOW_UNSAFE.includes(kind));
+  if (refused.length === 0) return;
+  throw new ConfigError(refused.map(({ kind, fault }) => `${fault}. ALLOW_UNSAFE=${kind} allows it`));
+}
+
+/** Finds what is unsafe, whether it is allowed or not. */
+export function findUnsafe(config: Config, tlsVerified: boolean): Finding[] {
+  return [...findOpenings(config), ...findWeakKeys(config), ...findUnverified(config, tlsVerified)];
+}
+
+function findOpenings({ CORS_ORIGINS, WEBHOOK_LOOPBACK }: Config): Finding[] {
+  const findings: Finding[] = [];
+  if (CORS_ORIGINS.includes('*')) {
+    findings.push({
+      kind: 'any-origin',
+      fault: 'CORS_ORIGINS is *, so the pages of every site may call this server: name the origins of your apps',
+    });
+  }
+  if (WEBHOOK_LOOPBACK) {
+    findings.push({
+      kind: 'loopback-webhooks',
+      fault:
+        'WEBHOOK_LOOPBACK is on, so a platform may make this server call services on its own machine: set it to off',
+    });
+  }
+  return findings;
+}
+
+function findWeakKeys(config: Config): Finding[] {
+  const keys = {
+    CLIENT_TOKEN_KEY: [config.CLIENT_TOKEN_KEY],
+    CLIENT_TOKEN_KEY_FALLBACKS: config.CLIENT_TOKEN_KEY_FALLBACKS,
+    SECRET_KEY: [config.SECRET_KEY],
+    SECRET_KEY_FALLBACKS: config.SECRET_KEY_FALLBACKS,
+  };
+  return Object.entries(keys)
+    .filter(([, list]) => list.some((key) => key !== undefined && isWeakKey(key)))
+    .map(([name]) => ({
+      kind: 'weak-keys' as const,
+      fault: `${name} can be guessed: make one with "openssl rand -base64 32"`,
+    }));
+}
+
+function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
+  const findings: Finding[] = [];
+  if (!tlsVerified) {
+    findings.push({
+      kind: 'unverified-tls',
+      fault: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so no certificate is checked: remove it',
+    });
+  }
+  const addresses = (
+    ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'DATABASE_OWNER_URL'] as const
+  ).flatMap((name) => [config[name] ?? []].flat().map((address) => ({ name, address })));
+  for (const { name, address } of addresses) {
+    const protection = protectionOf(address);
+    if (protection === 'NONE' || protection === 'UNVERIFIED') {
+      const what = protection === 'NONE' ? 'connects without TLS' : 'checks no certificate';
+      findings.push({
+        kind: 'unverified-tls',
+        fault: `${name} ${what}: add sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own`,
+      });
+    }
+  }
+  return findings;
+}

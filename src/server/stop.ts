@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { serveWebSockets } from '../api/graphql/transports/websocket.ts';
+import type { HttpServer } from '../api/http/server.ts';
+import type { RefusalPace } from '../domain/access/limits/refusal-pace.ts';
+import type { Sessions } from '../domain/access/tokens/sessions.ts';
+import type { Feed } from '../domain/events/feed.ts';
+import type { Database } from '../infra/database/database.ts';
+import type { ReadinessWatch } from '../infra/health/readiness.ts';
+import type { OperatorServer } from '../infra/instruments/operator-server.ts';
+import type { startWorkers } from './workers/workers.ts';
+
+/** The APIs that an instance serves, and how their connections end. */
+export interface Serving {
+  readonly http: HttpServer;
+  readonly sockets: ReturnType<typeof serveWebSockets>;
+  /** What refusals wait for. */
+  readonly pace: Pick<RefusalPace, 'end'>;
+  /** What has been counted and not written. */
+  /** How many milliseconds requests are still taken after readiness says no, so that load balancers notice. */
+  readonly delayMs: number;
+  /** How many milliseconds a connection may stay idle after that: its client may have sent a request already. */
+  readonly idleMs: number;
+}
+
+/** The parts of an instance that a stop ends. */
+export interface Running {
+  /** Undefined for an instance that only works in the background. */
+  readonly serving?: Serving;
+  readonly sessions: Sessions;
+  readonly workers: ReturnType<typeof startWorkers> | undefined;
+  readonly feed: Feed;
+  readonly readiness: Pick<ReadinessWatch, 'end' | 'close'>;
+  readonly metrics: Pick<OperatorServer, 'close'> | undefined;
+  readonly database: Pick<Database, 'close'>;
+  readonly log: Logger;
+}
+
+/**
+ * The deadline of each step, in milliseconds after the port begins to close. With the default delay of production the
+ * last one is less than the 10 s after which Docker kills. A step past its deadline is rolled back, or ends with the process.
+ */
+const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
+/** Open streams end spread over this time, so that their clients do not all connect to the other instances at once. */
+const spread = { mostMs: 3_000, eachMs: 5 } as const;
+
+/**
+ * Stops an instance: readiness says no, after a delay the port closes, streams are sent away while requests in progress
+ * finish, then the workers, the feed and the database end.
+ */
+export async function stopInOrder({
+  serving,
+  sessions,
+  workers,
+  feed,
+  readiness,
+  metrics,
+  database,
+  log,
+}: Running): Promise<void> {
+  readiness.end();
+  if (serving) {
+    serving.http.announceStop();
+    if (serving.delayMs > 0) await delay(serving.delayMs);
+  }
+  const start = performance.now();
+  const waitFor = async (step: keyof typeof deadlinesMs, work: Promise<unknown>) => {
+    if (await endsWithin(work, start + deadlinesMs[step] - performance.now())) return;
+    log.warn({ step }, 'the stop does not wait any longer');
+  };
+  if (serving) {
+    await waitFor('requests', Promise.all([stopServing(serving, sessions), workers?.stopDelivering()]));
+    serving.http.destroy();
+  } else {
+    await sessions.leave(0);
+  }
+  await waitFor('workers', Promise.resolve(workers?.stop()));
+  await waitFor(
+    'database',
+    feed.close().then(() => {
+      readiness.close();
+      metrics?.close();
+      return database.close();
+    }),
+  );
+}
+
+/** Closes the port, then ends the streams and, at the same time, lets requests finish. */
+async function stopServing({ http, sockets, pace, idleMs }: Serving, sessions: Sessions) {
+  await http.close();
+  pace.end();
+  const requests = http.endConnections(idleMs);
+  const streams = sessions.leave(Math.min(spread.mostMs, sessions.size * spread.eachMs));
+  await Promise.all([requests, streams.then(() => sockets.close())]);
+}
+
+/** Says whether `work` ends within `ms` milliseconds. */
+async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  const ended = work.then(() => true);
+  const timeout = delay(Math.max(0, ms), false, { signal: timer.signal }).catch(() => false);
+  try {
+    return await Promise.race([ended, timeout]);
+  } finally {
+    timer.abort();
+  }
+}

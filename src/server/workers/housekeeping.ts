@@ -1,0 +1,84 @@
+import { resumeKeyLife } from '../../domain/events/resume-point-statements.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { statement } from '../../infra/database/statement.ts';
+
+/** The most rows that one statement deletes: few enough that others do not wait for its locks. */
+const batchSize = 500;
+/** The SQL of the time before which what is not needed any more is deleted (decision 6). */
+const retentionStart = `clock_timestamp() - interval '30 days'`;
+
+const deleteKeysStatement = statement<{ key: string }>(
+  'forget_idempotency_keys',
+  `delete from idempotency_record where (platform_id, operation, key) in (
+     select platform_id, operation, key from idempotency_record where created_at < ${retentionStart}
+     order by created_at limit $1 for update skip locked
+   ) returning key`,
+);
+
+/** A delivery's id contains its time (UUIDv7), so the primary key finds the old ones of each platform. */
+const deleteDeliveriesStatement = statement<{ id: string }>(
+  'forget_webhook_deliveries',
+  `delete from webhook_delivery where (platform_id, id) in (
+     select d.platform_id, d.id from platform p cross join lateral (
+       select platform_id, id from webhook_delivery w
+       where w.platform_id = p.id and w.status <> 'PENDING' and w.leased_until is null
+         and w.id < (lpad(to_hex((extract(epoch from ${retentionStart}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+         and not exists (select from webhook_attempt a where a.platform_id = w.platform_id and a.delivery_id = w.id
+                           and a.at >= ${retentionStart})
+       order by w.id limit $1 for update skip locked
+     ) d limit $1
+   ) returning id`,
+);
+
+/** Deletes lookups without a quote: a quote needs its lookup. One without a key is deleted an hour after its expiry. */
+const deleteLookupsStatement = statement<{ id: string }>(
+  'forget_lookups',
+  `delete from lookup where (platform_id, id) in (
+     select l.platform_id, l.id from lookup l
+     where l.expires_at < case when l.keyed then ${retentionStart} else clock_timestamp() - interval '1 hour' end
+       and l.expires_at < clock_timestamp() and not exists (select from quote q where q.platform_id = l.platform_id and q.lookup_id = l.id)
+     order by l.expires_at limit $1 for update skip locked
+   ) returning id`,
+);
+
+const deleteResumePointsStatement = statement<{ subject: string }>(
+  'forget_resume_points',
+  `delete from resume_point where (platform_id, subject, key) in (
+     select platform_id, subject, key from resume_point where seen_at < clock_timestamp() - ${resumeKeyLife}
+     limit $1 for update skip locked
+   ) returning subject`,
+);
+
+/** Deletes client tokens that expired so long ago: a revoked one waits for that, too. */
+const deleteTokensStatement = statement<{ id: string }>(
+  'forget_client_tokens',
+  `delete from client_token where (platform_id, id) in (
+     select platform_id, id from client_token where expires_at < ${retentionStart}
+     order by expires_at limit $1 for update skip locked
+   ) returning id`,
+);
+
+const deleteWebhooksStatement = statement<{ webhookId: string }>(
+  'forget_rail_webhooks',
+  `delete from rail_webhook where (platform_id, webhook_id) in (
+     select platform_id, webhook_id from rail_webhook where due_at is null and received_at < ${retentionStart}
+     order by received_at limit $1 for update skip locked
+   ) returning webhook_id`,
+);
+
+/**
+ * Deletes a batch of rows past their retention: idempotency records; webhook deliveries that have ended and whose last attempt is
+ * as old, with their attempts; client tokens; expired lookups without a quote, an hour old where no key names them; resume points of
+ * streams that are gone; and webhooks of providers that were worked on.
+ * Any number of processes may do it at once.
+ * @returns whether there may be more
+ */
+export async function deleteExpired({ pool }: Database): Promise<boolean> {
+  const keys = await deleteKeysStatement(pool, batchSize);
+  const deliveries = await deleteDeliveriesStatement(pool, batchSize);
+  const lookups = await deleteLookupsStatement(pool, batchSize);
+  const points = await deleteResumePointsStatement(pool, batchSize);
+  const tokens = await deleteTokensStatement(pool, batchSize);
+  const webhooks = await deleteWebhooksStatement(pool, batchSize);
+  return [keys, deliveries, lookups, points, tokens, webhooks].some(({ length }) => length >= batchSize);
+}

@@ -1,0 +1,74 @@
+import type { Logger } from 'pino';
+import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.ts';
+
+/** A repeated piece of background work. */
+export interface Loop {
+  /** Ends the current pause, except its rest. */
+  wake(): void;
+  /** Ends the loop after the current round. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; when one throws, the error is
+ * logged and the next follows after a second. After a `wake` during a round there is no pause but the rest, so no work is
+ * missed.
+ * @param restMs the first part of each pause, which no `wake` ends: one round then does all the work that came meanwhile
+ */
+export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
+  const succeeded = loopSuccess.labels(name);
+  const failed = loopFailures.labels(name);
+  // Prometheus sees the first failure only where there was a figure before, and the alert compares it with the last success.
+  failed.inc(0);
+  succeeded.setToCurrentTime();
+  let stopped = false;
+  let woken = false;
+  let resting = true;
+  let endPause: (() => void) | undefined;
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped) {
+      woken = false;
+      resting = true;
+      let pauseMs: number;
+      try {
+        pauseMs = await round();
+        succeeded.setToCurrentTime();
+      } catch (error) {
+        if (stopped) return;
+        failed.inc();
+        log.error({ err: error, loop: name }, 'background work failed; trying again');
+        pauseMs = 1000;
+      }
+      if (stopped || pauseMs <= 0) continue;
+      const rest = Math.min(restMs, pauseMs);
+      if (rest > 0) await pause(rest);
+      resting = false;
+      if (!stopped && !woken && pauseMs > rest) await pause(pauseMs - rest);
+      endPause = undefined;
+    }
+  }
+
+  const ended = run();
+  return {
+    wake() {
+      woken = true;
+      if (!resting) endPause?.();
+    },
+    async stop() {
+      stopped = true;
+      endPause?.();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,206 @@
+import type { Logger } from 'pino';
+import { Deliverer } from '../../api/webhooks/delivery/deliverer.ts';
+import { fanOut } from '../../api/webhooks/delivery/fan-out.ts';
+import type { Webhooks } from '../../api/webhooks/webhooks.ts';
+import { checkDueAccounts, nextAccountCheck } from '../../domain/accounts/account-moves.ts';
+import type { Payments } from '../../domain/commands/command.ts';
+import { checkDueIdentities } from '../../domain/customers/identity-checks.ts';
+import type { Sequencer } from '../../domain/events/sequencer.ts';
+import { nextOrderDue } from '../../domain/orders/orders.ts';
+import { creditDeposits } from '../../domain/providers/credit-deposits.ts';
+import { findDeposits } from '../../domain/providers/find-deposits.ts';
+import { webhookIdleMs, workOnWebhooks } from '../../domain/providers/work-on-webhooks.ts';
+import { expireQuotes, nextQuoteExpiry } from '../../domain/quotes/expiry.ts';
+import { reconcileDueDays } from '../../domain/reconciliation/daily.ts';
+import { settleDueOrders } from '../../domain/settlement/settlement.ts';
+import { followClock } from './clock.ts';
+import { deleteExpired } from './housekeeping.ts';
+import { type Loop, startLoop } from './loop.ts';
+
+/** The most orders, quotes or accounts that one round takes. */
+const batchSize = 100;
+/** How long a loop pauses when nothing is due. Another process may add work meanwhile. */
+const idleMs = 250;
+/** How long the work on deposits and on identity checks pauses. A webhook that was worked on ends the pause. */
+const reportedIdleMs = 1_000;
+/** How long settlement collects due orders before a round: the fixed cost of a round is that of settling some payments. */
+const settlementRestMs = 20;
+/**
+ * The pauses of a sequencer: short after a step with work, and twice as long after each step without, up to the longest: an
+ * instance at rest then costs the database half as much. A commit of this process wakes an idle sequencer, so only the first
+ * change after a rest that another process has made, one that runs no sequencer, waits for the end of the pause. A commit does
+ * not shorten the pause of a busy sequencer: under load each change would then be a step of its own.
+ */
+const busySequencerMs = 4;
+const longestIdleSequencerMs = 80;
+/** How often the database's clock is checked. */
+const clockMs = 1_000;
+/** How often it is looked whether a day is due to be compared with the providers. */
+const reconciliationMs = 300_000;
+/** How often rows past their retention are deleted, and the pause between two batches, in which other work can run. */
+const housekeepingMs = 3_600_000;
+const betweenBatchesMs = 100;
+/** The pause when another process was sequencing: it did the work, and changes since then wait for the next step. */
+const contendedSequencerMs = 10;
+
+/**
+ * Makes the function that says how many milliseconds one sequencer pauses after a step. Its argument is the number of changes
+ * that the step sequenced, undefined when another process was sequencing.
+ */
+export function sequencerPauses(): (count: number | undefined) => number {
+  let latest = busySequencerMs;
+  return (count) => {
+    if (count === undefined) return contendedSequencerMs;
+    latest = count > 0 ? busySequencerMs : Math.min(2 * latest, longestIdleSequencerMs);
+    return latest;
+  };
+}
+
+interface WorkerOptions {
+  /** Ends with the workers. */
+  readonly sequencer: Sequencer;
+  /** The hour of the day, in UTC, from which on the day before is compared with the providers of rails. */
+  readonly reconcileHour: number;
+  readonly log: Logger;
+}
+
+/**
+ * Starts the background work of a process: sequencing the feed, settling the rail's orders, working on the webhooks of their
+ * providers and on deposits there, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails,
+ * and deleting rows past their retention. Any number of processes may do it side by side.
+ */
+export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
+  const { database } = payments;
+  const delivery = startDelivery(webhooks, log);
+  const fanOutLoop = startFanOut(webhooks, log, () => delivery.wake());
+  const sequencing = startSequencing(sequencer, log, () => fanOutLoop.wake());
+  const settlement = startSettlement(payments, log);
+  const deposits = startDeposits(payments, log);
+  const identities = startLoop('identity checks', log, async () => {
+    const count = await checkDueIdentities(payments, batchSize);
+    return count === batchSize ? 0 : reportedIdleMs;
+  });
+  const received = startReceived(payments, log, () => {
+    deposits.wake();
+    identities.wake();
+  });
+
+  const others = [
+    settlement,
+    received,
+    deposits,
+    identities,
+    startExpiry(payments, log),
+    startAccountChecks(payments, log),
+    fanOutLoop,
+    startLoop('reconciliation', log, async () => {
+      await reconcileDueDays(payments, reconcileHour);
+      return reconciliationMs;
+    }),
+    startLoop('housekeeping', log, async () => ((await deleteExpired(database)) ? betweenBatchesMs : housekeepingMs)),
+    startLoop('clock', log, async () => {
+      await followClock(database, log);
+      return clockMs;
+    }),
+  ];
+  const wake = () => {
+    sequencing.wake();
+    settlement.wake();
+  };
+  const wakeReceived = () => received.wake();
+  database.commits.on('committed', wake).on('received', wakeReceived);
+
+  return {
+    /** Starts no more webhook attempts, and ends those in progress, which take longest. `stop` includes it. */
+    stopDelivering: () => delivery.stop(),
+    async stop(): Promise<void> {
+      database.commits.off('committed', wake).off('received', wakeReceived);
+      await Promise.all([delivery.stop(), ...others.map((loop) => loop.stop())]);
+      await sequencing.stop();
+    },
+  };
+}
+
+/** Starts the webhook attempts. A second `stop` waits for the first. */
+function startDelivery(webhooks: Webhooks, log: Logger): Loop {
+  const deliverer = new Deliverer(webhooks);
+  const loop = startLoop('webhook delivery', log, () => deliverer.step());
+  deliverer.onAttemptEnd = () => loop.wake();
+  let stopped: Promise<void> | undefined;
+  return {
+    wake: () => loop.wake(),
+    stop() {
+      stopped ??= loop.stop().then(() => deliverer.stop());
+      return stopped;
+    },
+  };
+}
+
+/** Starts making deliveries out of sequenced events; `onDeliveries` is called when a round made some. */
+function startFanOut(webhooks: Webhooks, log: Logger, onDeliveries: () => void): Loop {
+  return startLoop('webhook fan-out', log, async () => {
+    const { count, moved } = await fanOut(webhooks);
+    if (count > 0) onDeliveries();
+    return moved > 0 ? 0 : idleMs;
+  });
+}
+
+/** Starts sequencing the feed; `onEvents` is called when a step sequenced some. Its stop closes the sequencer. */
+function startSequencing(sequencer: Sequencer, log: Logger, onEvents: () => void): Loop {
+  const pauseAfter = sequencerPauses();
+  const step = async () => {
+    const count = await sequencer.step();
+    if (count) onEvents();
+    return pauseAfter(count);
+  };
+  const loop = startLoop('sequencer', log, step, busySequencerMs);
+  return {
+    wake: () => loop.wake(),
+    async stop() {
+      await loop.stop();
+      await sequencer.close();
+    },
+  };
+}
+
+function startSettlement(payments: Payments, log: Logger): Loop {
+  const settle = async () => {
+    const count = await settleDueOrders(payments, batchSize);
+    if (count === batchSize) return 0;
+    return Math.max(settlementRestMs, Math.min(idleMs, (await nextOrderDue(payments.database.pool)) ?? idleMs));
+  };
+  return startLoop('settlement', log, settle, settlementRestMs);
+}
+
+/** Starts the work on webhooks of providers; `onWork` is called when a round worked on some. */
+function startReceived(payments: Payments, log: Logger, onWork: () => void): Loop {
+  return startLoop('provider webhooks', log, async () => {
+    const count = await workOnWebhooks(payments, batchSize);
+    if (count > 0) onWork();
+    return count === batchSize ? 0 : webhookIdleMs;
+  });
+}
+
+function startDeposits(payments: Payments, log: Logger): Loop {
+  return startLoop('deposits', log, async () => {
+    const asked = await findDeposits(payments, batchSize);
+    const credited = await creditDeposits(payments, batchSize);
+    return asked === batchSize || credited === batchSize ? 0 : reportedIdleMs;
+  });
+}
+
+function startExpiry(payments: Payments, log: Logger): Loop {
+  return startLoop('expiry', log, async () => {
+    const { found, done } = await expireQuotes(payments, batchSize);
+    // Quotes that could not be expired are still due: without a pause the next round would find them again at once.
+    if (found > 0 && done === 0) return idleMs;
+    return found === batchSize ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
+  });
+}
+
+function startAccountChecks(payments: Payments, log: Logger): Loop {
+  return startLoop('account checks', log, async () => {
+    const count = await checkDueAccounts(payments, batchSize);
+    return count === batchSize ? 0 : Math.min(idleMs, (await nextAccountCheck(payments.database.pool)) ?? idleMs);
+  });
+}
