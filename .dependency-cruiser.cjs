@@ -1,104 +1,103 @@
-// Who may import whom (the README draws it): each module may import itself and the modules named after it, nothing else. A
-// module is a folder without the modules inside it. What is not named here is refused, so a new module or a new direction is a
-// decision, made in this file.
-// What everything of the domain stands on.
-const base = ['core', 'database', 'database/connections', 'database/replicas', 'instruments'];
-const domain = ['payments', 'access', 'ledger', 'rails', 'events', ...base];
-// The folders of payments: a noun or an act each.
-const acts = ['accounts', 'approvals', 'customers', 'orders', 'platforms', 'pricing', 'providers', 'quotes', 'receivers', 'sandbox', 'reconciliation', 'settlement', 'statements', 'transfers'];
-const allOfPayments = [...acts.map((act) => `payments/${act}`), ...domain];
-// Webhooks, all of it.
-const hooks = ['webhooks', 'webhooks/endpoints', 'webhooks/delivery'];
-// The folders of the schema, one for each kind of noun.
-const nouns = ['customers', 'payments', 'platform', 'streams', 'values', 'webhooks'].map((noun) => `graphql/schema/${noun}`);
-// Who may come in, and how fast: for the APIs.
-const gate = ['access/tokens', 'access/limits'];
-const apis = ['bodies', 'documents', ...gate, ...hooks, 'records', ...allOfPayments];
-
-const modules = {
-  // For apps: nothing of the service.
-  client: ['client/generated'],
-  'client/generated': ['client'],
-  'client/build': ['client'],
-  // What all count for the operator.
-  instruments: [],
-  database: ['database/connections', 'instruments'],
-  'database/connections': ['instruments'],
-  'database/replicas': ['database', 'database/connections', 'instruments'],
-  'database/embedded': ['database'],
-  'database/migrations': ['database/embedded', 'database', 'database/connections'],
-  core: ['database', 'instruments'],
-  bodies: [],
-  outside: [],
-  events: base,
-  rails: base,
-  // The simulation: the domain reaches it through the rail's interface, so only the files at the root of src import it.
-  'rails/sandbox': ['rails', 'rails/conformance', ...base],
-  // Another service of the specified REST interface.
-  'rails/upstream': ['rails', ...base],
-  // What anyone can try a rail with.
-  'rails/conformance': ['rails', ...base],
-  ledger: ['events', ...base],
-  access: base,
-  documents: ['access', ...base],
-  'access/limits': ['access', ...base],
-  'access/tokens': ['access/limits', 'access', ...base],
-  payments: domain,
-  'payments/orders': domain,
-  'payments/pricing': ['payments/orders', ...domain],
-  'payments/accounts': ['payments/orders', ...domain],
-  'payments/customers': ['payments/accounts', 'payments/orders', ...domain],
-  'payments/platforms': ['payments/customers', 'payments/accounts', 'access/tokens', ...domain],
-  'payments/providers': ['payments/customers', 'payments/orders', ...domain],
-  'payments/receivers': ['payments/orders', 'payments/pricing', ...domain],
-  'payments/transfers': ['payments/accounts', 'payments/approvals', 'payments/orders', ...domain],
-  'payments/quotes': ['payments/accounts', 'payments/orders', 'payments/pricing', 'payments/receivers', ...domain],
-  'payments/approvals': ['payments/orders', ...domain],
-  'payments/settlement': ['payments/approvals', 'payments/orders', 'payments/quotes', 'payments/transfers', ...domain],
-  'payments/reconciliation': ['payments/orders', ...domain],
-  'payments/statements': domain,
-  'payments/sandbox': ['payments/accounts', 'payments/approvals', 'payments/customers', 'payments/orders', 'payments/quotes', ...domain],
-  records: allOfPayments,
-  webhooks: ['webhooks/delivery', 'records', 'outside', ...allOfPayments],
-  'webhooks/endpoints': ['webhooks', 'webhooks/delivery', 'outside', 'access/tokens', ...allOfPayments],
-  'webhooks/delivery': ['webhooks', 'webhooks/endpoints', 'records', 'outside', ...allOfPayments],
-  graphql: [...gate, ...hooks, ...domain],
-  'graphql/limits': ['graphql', ...base],
-  'graphql/reading': ['graphql/limits', 'graphql', 'access', ...base],
-  'graphql/schema': ['graphql/reading', 'graphql', ...hooks, ...allOfPayments],
-  ...Object.fromEntries(
-    nouns.map((noun) => [noun, [...nouns, 'graphql/schema', 'graphql/reading', 'graphql', 'access/tokens', ...hooks, ...allOfPayments]]),
-  ),
-  'graphql/server': [...nouns, 'graphql/schema', 'graphql/limits', 'graphql/reading', 'graphql', ...apis],
-  'graphql/transports': ['graphql/server', 'graphql/schema', 'graphql/limits', 'graphql/reading', 'graphql', ...apis],
-  // What an operator sees. `root`, below, is the files at the root of src; these themselves may import all.
-  observe: ['instruments', 'database/migrations', 'access/tokens', ...domain],
-  rest: ['rest/endpoints', 'rest/schemas', ...apis],
-  'rest/schemas': ['records', ...allOfPayments],
-  'rest/endpoints': ['rest', 'rest/schemas', ...apis],
-  // Runs in browsers.
-  lab: ['client', 'client/generated'],
-  console: [],
-  wallet: ['client', 'client/generated'],
-  // A client of the APIs that runs in a terminal: the commands of developers, and what all commands are made of.
-  terminal: ['client', 'client/generated'],
-  pages: ['bodies'],
-  http: ['pages', 'observe', 'graphql/transports', 'graphql/server', 'graphql', 'rest', ...apis],
-  work: [...hooks, ...allOfPayments],
-  start: ['root', 'pages', 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
-  cli: ['root', 'terminal', 'documents', 'start', 'rails/conformance', 'access/tokens', ...hooks, 'database/embedded', 'database/migrations', 'graphql/server', ...allOfPayments],
+// Who may import whom (ARCHITECTURE.md draws it). The wings of src, from left to right: an import goes only to the right. What is
+// stricter inside a wing stands in `modules`.
+const wings = {
+  apps: [],
+  ops: ['server', 'api', 'domain', 'rails', 'core', 'infra'],
+  server: ['api', 'domain', 'rails', 'core', 'infra'],
+  api: ['domain', 'rails', 'core', 'infra'],
+  domain: ['rails', 'core', 'infra'],
+  rails: ['core', 'infra'],
+  core: ['infra'],
+  infra: [],
 };
 
-/** The files of a module, in a regular expression. A folder that is no module of its own belongs to the module around it. */
+// What all acts of the domain stand on.
+const ledger = ['domain/commands', 'domain/access', 'domain/ledger', 'domain/events'];
+const hooks = ['api/webhooks', 'api/webhooks/endpoints', 'api/webhooks/delivery'];
+// The folders of the schema, one for each kind of noun.
+const nouns = ['customers', 'payments', 'platform', 'streams', 'values', 'webhooks'].map((noun) => `api/graphql/schema/${noun}`);
+const schema = ['api/graphql/schema', 'api/graphql/reading', 'api/graphql', ...hooks];
+
+// A module is a folder without the modules inside it. It imports itself, the modules of its wing that are named after it, and the
+// wings to the right. A folder that is not named belongs to the module around it.
+const modules = {
+  // For apps.
+  'apps/client': ['apps/client/generated'],
+  'apps/client/generated': ['apps/client'],
+  'apps/client/build': ['apps/client'],
+  'apps/lab': ['apps/client', 'apps/client/generated'],
+  'apps/console': [],
+  'apps/wallet': ['apps/client', 'apps/client/generated'],
+  'apps/terminal': ['apps/client', 'apps/client/generated'],
+  // The form of commands, of tables and of failures is one for developers and operators.
+  ops: ['apps/terminal'],
+  server: ['server/start', 'server/workers', 'server/observe'],
+  'server/start': ['server'],
+  'server/workers': [],
+  'server/observe': [],
+  'api/http': ['api/pages', 'api/graphql/transports', 'api/graphql/server', 'api/graphql', 'api/rest', 'api/http/bodies', ...hooks],
+  'api/pages': ['api/http/bodies'],
+  'api/rest': ['api/rest/endpoints', 'api/rest/schemas', 'api/http/bodies', 'api/records', ...hooks],
+  'api/rest/endpoints': ['api/rest', 'api/rest/schemas', 'api/graphql/documents', 'api/http/bodies', 'api/records', ...hooks],
+  'api/rest/schemas': ['api/records'],
+  'api/graphql/transports': [...schema, 'api/graphql/server', 'api/graphql/limits', 'api/graphql/documents', 'api/http/bodies'],
+  'api/graphql/server': [...nouns, ...schema, 'api/graphql/limits', 'api/graphql/documents', 'api/http/bodies', 'api/records'],
+  ...Object.fromEntries(nouns.map((noun) => [noun, [...nouns, ...schema]])),
+  'api/graphql/schema': ['api/graphql/reading', 'api/graphql', ...hooks],
+  'api/graphql/reading': ['api/graphql/limits', 'api/graphql'],
+  'api/graphql/limits': ['api/graphql'],
+  'api/graphql/documents': [],
+  'api/graphql': hooks,
+  'api/webhooks': ['api/webhooks/delivery', 'api/records'],
+  'api/webhooks/endpoints': ['api/webhooks', 'api/webhooks/delivery'],
+  'api/webhooks/delivery': ['api/webhooks', 'api/webhooks/endpoints', 'api/records'],
+  'api/records': [],
+  'api/http/bodies': [],
+  'domain/sandbox': ['domain/accounts', 'domain/approvals', 'domain/customers', 'domain/orders', 'domain/quotes', ...ledger],
+  'domain/settlement': ['domain/approvals', 'domain/orders', 'domain/quotes', 'domain/transfers', ...ledger],
+  'domain/reconciliation': ['domain/orders', ...ledger],
+  'domain/platforms': ['domain/customers', 'domain/accounts', 'domain/access/tokens', ...ledger],
+  'domain/providers': ['domain/customers', 'domain/orders', ...ledger],
+  'domain/quotes': ['domain/accounts', 'domain/orders', 'domain/pricing', 'domain/receivers', ...ledger],
+  'domain/customers': ['domain/accounts', 'domain/orders', ...ledger],
+  'domain/transfers': ['domain/accounts', 'domain/approvals', 'domain/orders', ...ledger],
+  'domain/receivers': ['domain/orders', 'domain/pricing', ...ledger],
+  'domain/accounts': ['domain/orders', ...ledger],
+  'domain/pricing': ['domain/orders', ...ledger],
+  'domain/approvals': ['domain/orders', ...ledger],
+  'domain/statements': ledger,
+  'domain/orders': ledger,
+  'domain/commands': ['domain/access', 'domain/ledger', 'domain/events'],
+  'domain/ledger': ['domain/events'],
+  'domain/access/tokens': ['domain/access/limits', 'domain/access'],
+  'domain/access/limits': ['domain/access'],
+  'domain/access': [],
+  'domain/events': [],
+  // The simulation, and another service of the specified REST interface: the domain reaches both through the rail's interface.
+  'rails/sandbox': ['rails', 'rails/conformance'],
+  'rails/upstream': ['rails'],
+  'rails/conformance': ['rails'],
+  rails: [],
+  core: [],
+  'infra/health': ['infra/database/migrations', 'infra/database/connections', 'infra/database'],
+  'infra/database/migrations': ['infra/database/embedded', 'infra/database', 'infra/database/connections'],
+  'infra/database/embedded': ['infra/database'],
+  'infra/database/replicas': ['infra/database', 'infra/database/connections', 'infra/instruments'],
+  'infra/database': ['infra/database/connections', 'infra/instruments'],
+  'infra/database/connections': ['infra/instruments'],
+  'infra/instruments': [],
+  'infra/net': [],
+};
+
+/** The files of a module, in a regular expression. */
 function filesOf(name) {
-  if (name === 'root') return '^src/[^/]+$';
   const inside = Object.keys(modules).filter((other) => other.startsWith(`${name}/`));
-  const without = inside.map((other) => `(?!${other.slice(name.length + 1)}/)`).join('');
-  return `^src/${name}/${without}`;
+  return `^src/${name}/${inside.map((other) => `(?!${other.slice(name.length + 1)}/)`).join('')}`;
 }
 
+const wingOf = (name) => name.split('/')[0];
 /** What runs in browsers, and what makes it. */
-const bundled = '^src/(lab/|console/|wallet/|pages/build\\.ts$)';
+const bundled = '^src/(apps/(lab|console|wallet)/|api/pages/build\\.ts$)';
 
 module.exports = {
   forbidden: [
@@ -106,7 +105,7 @@ module.exports = {
       name: `from-${name.replaceAll('/', '-')}`,
       severity: 'error',
       from: { path: filesOf(name) },
-      to: { path: '^src/', pathNot: [name, ...allowed].map(filesOf) },
+      to: { path: '^src/', pathNot: [...[name, ...allowed].map(filesOf), ...wings[wingOf(name)].map((wing) => `^src/${wing}/`)] },
     })),
     {
       name: 'known-modules-only',
@@ -116,18 +115,25 @@ module.exports = {
       to: { path: '^src/[^/]+/', pathNot: Object.keys(modules).map(filesOf) },
     },
     {
+      name: 'simulation-behind-the-rail',
+      comment: 'Only the server and the commands of operators load a rail: everything else reaches it through its interface.',
+      severity: 'error',
+      from: { path: '^src/(api|domain)/' },
+      to: { path: '^src/rails/(sandbox|upstream|conformance)/' },
+    },
+    {
       name: 'apis-have-viewers',
       comment: 'A command that comes through an API runs for the viewer who sent it, never for the platform itself.',
       severity: 'error',
-      from: { path: '^src/(graphql|rest|http)/' },
-      to: { path: '^src/access/platform-itself.ts' },
+      from: { path: '^src/api/(graphql|rest|http)/' },
+      to: { path: '^src/domain/access/platform-itself.ts' },
     },
     {
       name: 'commands-load-the-service-late',
       comment: 'The commands of developers know the service by its public API alone: only those of operators load it.',
       severity: 'error',
       from: { path: '^src/commands[.]ts$' },
-      to: { path: '^src/', pathNot: '^src/terminal/', dynamic: false },
+      to: { path: '^src/', pathNot: '^src/apps/terminal/', dynamic: false },
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
@@ -135,7 +141,7 @@ module.exports = {
       comment: 'What src imports must be there after `npm ci --omit=dev`: a dependency of package.json.',
       severity: 'error',
       // An app brings what the client package imports: its peers are packages of development here.
-      from: { path: '^src/', pathNot: [bundled, '^src/client/'] },
+      from: { path: '^src/', pathNot: [bundled, '^src/apps/client/'] },
       to: { dependencyTypes: ['npm-dev', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'unknown'] },
     },
     {
@@ -147,16 +153,16 @@ module.exports = {
     },
     {
       name: 'prisma-moves-no-money',
-      comment: 'Money is posted through pg, in one transaction (src/ledger).',
+      comment: 'Money is posted through pg, in one transaction (src/domain/ledger).',
       severity: 'error',
-      from: { path: '^src/ledger/' },
+      from: { path: '^src/domain/ledger/' },
       to: { path: 'generated/client/client', dependencyTypesNot: ['type-only'] },
     },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     // Its parser reads no JSX: there Biome checks the imports (biome.json).
-    exclude: { path: 'src/database/generated|[.]tsx$' },
+    exclude: { path: 'src/infra/database/generated|[.]tsx$' },
     tsConfig: { fileName: 'tsconfig.json' },
     parser: 'swc',
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },

@@ -192,7 +192,7 @@ describe('the picture of imports', () => {
       .slice(1)
       .map((line) => line.slice(index, all[position + 1]?.index).trim())
       .filter((line) => line !== '')
-      .map((line) => (line.endsWith('own files') ? [''] : line.split(/ +/))),
+      .map((line) => (line === 'own files' ? [''] : line.split(/ +/))),
   }));
 
   /** The folders that the rules know, each with those that it may import. */
@@ -208,10 +208,12 @@ describe('the picture of imports', () => {
   );
 
   test.each(columns)('the column $title has every folder, and no folder imports upwards', ({ around, lines }) => {
-    /** The line of the picture that a folder is in, or undefined where it is not about this folder. */
-    const lineOf = (folder: string) => {
+    /** The line of the picture that a folder is in, or that of the folder around it; undefined where the picture is not about it. */
+    const lineOf = (folder: string): { name: string; line: number } | undefined => {
       if (around !== '' && folder !== around && !folder.startsWith(`${around}/`)) return undefined;
-      const [name = ''] = (around === '' ? folder : folder.slice(around.length + 1)).split('/');
+      const names = (around === '' ? folder : folder.slice(around.length + 1)).split('/');
+      const paths = names.map((_name, at) => names.slice(0, names.length - at).join('/'));
+      const name = paths.find((path) => lines.some((line) => line.includes(path))) ?? names.join('/');
       return { name, line: lines.findIndex((line) => line.includes(name)) };
     };
     const wrong = [...folders].flatMap(([folder, allowed]) => {
