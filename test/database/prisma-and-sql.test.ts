@@ -33,7 +33,9 @@ const tables = new Map(
 );
 
 /** All files but the generated ones, and those of the pages, which run in browsers. */
-const files = globSync('src/**/*.ts').filter((file) => !/^src\/(database\/generated|lab|console)\//.test(file));
+const files = globSync('src/**/*.ts').filter(
+  (file) => !/^src\/(infra\/database\/generated|apps\/lab|apps\/console)\//.test(file),
+);
 const sources = new Map(files.map((file) => [file, read(file)]));
 const functions = globSync('prisma/functions/*/*.sql').map(read);
 const page = read('docs/prisma.md');
@@ -43,7 +45,7 @@ beforeAll(async () => {
   // neither has statements.
   const programs = ['src/main.ts', 'src/api/pages/build.ts'];
   const isLeftOut = (file: string) =>
-    programs.includes(file) || /^src\/(lab|console)\//.test(file) || file.endsWith('.d.ts');
+    programs.includes(file) || /^src\/apps\/(lab|console)\//.test(file) || file.endsWith('.d.ts');
   for (const file of files.filter((one) => !isLeftOut(one))) {
     await import(/* @vite-ignore */ pathToFileURL(file).href);
   }
