@@ -26,23 +26,29 @@ export const memoryDisk = (() => {
 if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
 
 /**
- * The long checks, for `npm run test:deep`: searches of random documents, orders and faults, proofs, walks over all of an API, and the
- * browser. What they find, a test of `npm test` keeps.
+ * The long checks, for `npm run test:deep`: searches of random documents, orders and faults, proofs, walks over all of an API, the
+ * browser, and whatever takes long because processes, servers and providers start, stop and fail in it.
  */
 export const deep = [
+  'access/{commands,scope,token-parents}',
   'attack/*',
-  'browser/lab',
-  'browser/wallet',
-  'database/embedded-supervision',
-  'events/torture',
+  'browser/{lab,wallet}',
+  'data-directory',
+  'database/{embedded,embedded-supervision,replicas}',
+  'events/{acknowledgements,endings,feed,instances,torture,transports}',
+  'examples/recipes',
   'faults/**/*',
   'graphql/oracle',
-  'ledger/together',
-  'payments/model',
+  'http/{overload,stopping}',
+  'ledger/{audit-replica,commit-lanes,together}',
+  'payments/{model,recovery,robustness}',
   'planted-bugs',
   'proof/*',
-  'rest/both-apis*',
+  'rails/{cells,conformance,open-transactions,reconciliation,secrets,upstream*}',
+  'rest/{both-apis*,contract,parameters}',
+  'sandbox-start',
   'schedules/*',
+  'webhooks/{health,kills}',
 ].map((name) => `test/${name}.test.ts`);
 
 /** The test files that take longest, longest first. */
@@ -51,13 +57,12 @@ const long = [
   'attack/matrix',
   'faults/faults',
   'browser/lab',
-  'start',
-  'database/embedded',
-  'http/stopping',
   'rest/contract',
+  'http/stopping',
+  'start',
+  'ledger/audit',
   'access/token-parents',
   'payments/suspense',
-  'webhooks/health',
 ].map((name) => path.join(import.meta.dirname, `test/${name}.test.ts`));
 
 /** Begins with the longest files, so that no worker has one of them left when the others have nothing to do any more. */

@@ -137,14 +137,15 @@ describe('on request', () => {
   });
 
   test('the verification moves alone, with what the bank tells of the owner', async () => {
-    const account = await ofNobody('000');
     const after = await feedEnd(t.platform);
+    const account = await ofNobody('000');
     const verified = {
       ...{ status: 'ACTIVE', beneficiaryVerificationStatus: 'PARTIAL_MATCH', version: 2 },
       beneficiaryVerifiedData: { fullName: 'G. Hopper' },
     };
     expect(await set(account.id, { beneficiaryVerificationStatus: 'PARTIAL_MATCH' })).toMatchObject(verified);
-    expect(await changesUntil(after, account.id, () => true)).toMatchObject([verified]);
+    const changes = await changesUntil(after, account.id, ({ version }) => version > 1);
+    expect(changes.filter(({ version }) => version > 1)).toMatchObject([verified]);
   });
 
   test('has one effect per idempotency key', async () => {
