@@ -16,8 +16,9 @@ import { processorTime } from './cost/processor.ts';
 //
 // - The time is that of Postgres' processes on a processor. While they wait for one it does not pass.
 // - The price is what the limits count: whole requests of 500, begun ones included (docs/limits.md).
-// - The time of a document is the median of five runs, after two in which the sessions prepare its statement. Beyond the limit it is
-//   measured again: then the median of fifteen counts, whether it is less or more.
+// - The time of a document is the median of five runs, after those in which its session plans the statement: Postgres plans the first
+//   five runs of a prepared statement one by one, and some 1 ms for each list of it is several times what the lists take.
+//   Beyond the limit it is measured again: then the median of fifteen counts, whether it is less or more.
 // - The median of all documents is that of the fields without filters, each once. Combinations of filters are far more, and
 //   priced for the worst rows: the more of them were written, the lower their median would be, and it would say nothing.
 // - Rows are so many that whoever looks at all of them takes some twenty milliseconds, a hundred times what a page takes. Each of them has the values of
@@ -62,7 +63,7 @@ function largest({ document }: Asked): string {
 }
 
 async function measure(query: string, times: number): Promise<number> {
-  for (let prepared = 0; prepared < 2; prepared += 1) await platform.ask(query);
+  for (let planned = 0; planned < 7; planned += 1) await platform.ask(query);
   const taken: number[] = [];
   while (taken.length < times) taken.push(await processorTime(world.gateway, () => platform.ask(query)));
   return middle(taken);
