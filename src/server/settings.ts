@@ -31,11 +31,10 @@ export const settings = {
   METRICS_PORT: wholeNumber(0, 65_535)
     .optional()
     .meta({ description: 'the port of `/metrics` for Prometheus, 0 to 65535. Without it there are no metrics' }),
-  METRICS_HOST: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .meta({ description: 'the interface of that port. It asks for no credentials: let only Prometheus reach it' }),
+  METRICS_HOST: z.string().min(1).default('127.0.0.1').meta({
+    description:
+      'the interface that the metrics port listens on. Metrics need no credentials, so restrict access to Prometheus',
+  }),
   DATABASE_URL: address.optional().meta({
     description:
       "a Postgres 15 or newer; without it the service uses the embedded one. It may name several hosts, separated by commas: that of the primary is used. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the settings of the service's sessions, and replace none. `application_name` there is the first word of its connections' names, instead of `payments-gateway`",

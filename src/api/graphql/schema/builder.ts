@@ -60,7 +60,7 @@ builder.queryType({
 });
 builder.mutationType({
   description:
-    'What can be done. Every mutation takes an idempotencyKey and answers its success or a refusal as data. What it made or moved is its answer. What was there before, but for its id, and what a document asks beside that, such as the customer of a payment, is read and needs VIEW (decision 62).',
+    'What can be done. Every mutation takes an idempotencyKey and answers its success or a refusal as data. What it made or moved is its answer. What was there before, but for its id, and what a document asks beside that, such as the customer of a payment, is read and needs VIEW.',
 });
 builder.subscriptionType({
   description: 'What can be watched: every change once and in order, over WebSocket (graphql-transport-ws) and SSE.',

@@ -85,7 +85,7 @@ export const TransactionType = builder.enumType('TransactionType', {
 });
 
 export const JournalKind = builder.enumType('JournalKind', {
-  description: 'What a ledger entry was posted for (decision 58).',
+  description: 'What a ledger entry was posted for.',
   values: describe({
     DEBIT: 'Money is taken from its source.',
     DELIVERY: 'The money is delivered.',

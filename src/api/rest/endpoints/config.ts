@@ -92,7 +92,7 @@ const ConfigSchema = z
     createdAt: time('When the platform was created.'),
     updatedAt: time('When its settings last changed.'),
   })
-  .openapi('PlatformConfig', { description: "The platform's settings (decision 56)." });
+  .openapi('PlatformConfig', { description: "The platform's settings." });
 
 const ChangedConfigSchema = z
   .object({

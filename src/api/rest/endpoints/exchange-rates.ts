@@ -29,7 +29,7 @@ const RateSchema = z
     updatedAt: time('When the rate was read.'),
   })
   .openapi('ExchangeRate', {
-    description: 'The present price of a conversion. Only a quote locks a price (decision 55).',
+    description: 'The present price of a conversion. Only a quote locks a price.',
   });
 
 const list = wholeEndpoint({

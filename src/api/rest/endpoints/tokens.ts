@@ -45,7 +45,7 @@ const TokenSchema = z
     createdAt: time('When it was created.'),
     updatedAt: time('When it last changed. A token does not change, so this is when it was created.'),
   })
-  .openapi('Token', { description: "A credential of the platform's servers (decision 27)." });
+  .openapi('Token', { description: "A credential of the platform's servers." });
 
 const NewTokenSchema = z
   .object({

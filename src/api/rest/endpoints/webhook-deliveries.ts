@@ -35,7 +35,7 @@ const DeliverySchema = z
       .describe('Every attempt so far, oldest first.'),
     nextAttemptAt: time('When it is attempted next; absent when it will not be.').optional(),
   })
-  .openapi('WebhookDelivery', { description: 'A webhook on its way to an endpoint (decision 71).' });
+  .openapi('WebhookDelivery', { description: 'A webhook on its way to an endpoint.' });
 
 const list = pagedEndpoint({
   access: viewEndpoint({

@@ -19,9 +19,9 @@ const bounds =
 export const metadata = map.optional().describe('What the platform has noted on it; absent when there is nothing.');
 
 /** The metadata of a new record. */
-export const newMetadata = sentMap.optional().describe(`The metadata that the platform keeps with it. ${bounds}`);
+export const newMetadata = sentMap.optional().describe(`Key-value pairs that the platform stores with it. ${bounds}`);
 
 /** The metadata of a changed record. */
 export const changedMetadata = sentMap
   .optional()
-  .describe(`The metadata that the platform keeps with it: replaces all of it, {} removes it. ${bounds}`);
+  .describe(`Key-value pairs that the platform stores with it: replaces all of it, {} removes it. ${bounds}`);

@@ -139,7 +139,7 @@ export type CreateExternalAccountInput = {
   defaultUmaDepositAccount?: boolean | null | undefined;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
-  /** The metadata that the platform keeps with it (decision 69). Not for client tokens. At most 100. */
+  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The platform's own id of it. */
   platformAccountId?: string | null | undefined;
@@ -163,9 +163,9 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** Lookup:…, of the receiver; required for a UMA destination. */
   lookupId?: string | null | undefined;
-  /** The metadata that the platform keeps with it (decision 69). Not for client tokens. The transaction has the same. At most 100. */
+  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. The transaction has the same. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** Information about the sender, for a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too (decision 48). At most 100. */
+  /** Information about the sender, for a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too. At most 100. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from. */
   source: PaymentSourceInput;
@@ -390,7 +390,7 @@ export type InformationFieldInput = {
   value: string;
 };
 
-/** What a ledger entry was posted for (decision 58). */
+/** What a ledger entry was posted for. */
 export type JournalKind =
   /** The operator of the service corrects the balance of an account. */
   | 'ADJUSTMENT'
@@ -871,7 +871,7 @@ export type TransferInInput = {
   destinationAccountId: string;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
-  /** The metadata that the platform keeps with it (decision 69). Not for client tokens. At most 100. */
+  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** ExternalAccount:… */
   sourceAccountId: string;
@@ -889,7 +889,7 @@ export type TransferOutInput = {
   destinationAccountId: string;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
-  /** The metadata that the platform keeps with it (decision 69). Not for client tokens. At most 100. */
+  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** InternalAccount:… */
   sourceAccountId: string;

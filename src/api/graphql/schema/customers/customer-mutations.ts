@@ -67,7 +67,7 @@ mutation('createCustomer', {
   input: (t) => ({
     platformCustomerId: t.string({ required: true, description: "The platform's own id." }),
     umaAddress: t.string({
-      description: 'Its UMA address, $name@domain, in the domain of the platform (decision 61); made up when left out.',
+      description: 'Its UMA address, $name@domain, in the domain of the platform; made up when left out.',
     }),
     details: t.field({ type: CustomerDetailsInput, required: true, description: 'Who it is.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
@@ -86,7 +86,7 @@ mutation('updateCustomer', {
   input: (t) => ({
     customerId: t.id({ required: true, description: 'Customer:…' }),
     umaAddress: t.string({
-      description: 'A new UMA address, $name@domain, in the domain of the platform (decision 61).',
+      description: 'A new UMA address, $name@domain, in the domain of the platform.',
     }),
     details: t.field({
       type: CustomerDetailsInput,

@@ -16,7 +16,7 @@ import { MetadataEntry, metadataDescription, metadataEntries, metadataRead } fro
 import { AddressType } from '../values/people.ts';
 
 export const IndividualType = builder.enumType('IndividualType', {
-  description: "A person's role in a company (decision 47).",
+  description: "A person's role in a company.",
   values: {
     DIRECTOR: { description: 'Director.' },
     CONTROL_PERSON: { description: 'Person in control.' },

@@ -28,7 +28,7 @@ mutation('updateExternalAccount', {
 
 mutation('deleteExternalAccount', {
   description:
-    'Deletes an external account (decision 68): it is INACTIVE for ever, and lists leave it out. Old payments still show it, a payment that has begun goes on, and no new one takes it. The same account can be registered again.',
+    'Deletes an external account: it is INACTIVE for ever, and lists leave it out. Old payments still show it, a payment that has begun goes on, and no new one takes it. The same account can be registered again.',
   input: (t) => ({ accountId: t.id({ required: true, description: 'ExternalAccount:…' }) }),
   success: { account: { type: ExternalAccount, description: 'The account, deleted.' } },
   refusals: ['NotFoundError'],

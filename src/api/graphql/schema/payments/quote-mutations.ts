@@ -83,7 +83,7 @@ mutation('createQuote', {
     senderCustomerInfo: t.field({
       type: [InformationFieldInput],
       description:
-        "Information about the sender, for a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too (decision 48).",
+        "Information about the sender, for a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too.",
     }),
     metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The transaction has the same.` }),
   }),
@@ -131,7 +131,7 @@ mutation('executeQuote', {
 
 mutation('cancelQuote', {
   description:
-    'Cancels a quote that nobody has executed or paid: it is EXPIRED at once, with its transaction (decision 67). A deposit that comes afterwards is credited to the account of the customer.',
+    'Cancels a quote that nobody has executed or paid: it is EXPIRED at once, with its transaction. A deposit that comes afterwards is credited to the account of the customer.',
   input: (t) => ({ quoteId: t.id({ required: true, description: 'Quote:…' }) }),
   success: { quote: { type: Quote, description: 'The quote, EXPIRED.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],

@@ -67,7 +67,7 @@ mutation('transferIn', {
 
 mutation('transferInternal', {
   description:
-    'Moves money in one currency between internal accounts of different owners (decision 63): a customer and the platform, or two customers. It is COMPLETED at once, and the receiver has an INCOMING transaction of its own.',
+    'Moves money in one currency between internal accounts of different owners: a customer and the platform, or two customers. It is COMPLETED at once, and the receiver has an INCOMING transaction of its own.',
   input: (t) => ({
     sourceAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
     destinationAccountId: t.id({

@@ -91,7 +91,7 @@ function termRead(amount: bigint): Read {
 const knownCodes = currencies.map(({ code }) => literal(code)).join(', ');
 
 const Platform = builder.objectRef<PlatformRow>('Platform').implement({
-  description: 'A platform and its settings (decision 56). Its webhooks are `webhookEndpoints`.',
+  description: 'A platform and its settings. Its webhooks are `webhookEndpoints`.',
   interfaces: [builder.nodeInterfaceRef()],
   ...typeReads({ model: 'Platform', visible: ownPlatform }),
   fields: (t) => ({
@@ -125,7 +125,7 @@ const Platform = builder.objectRef<PlatformRow>('Platform').implement({
     }),
     trustedDocuments: t.expose('trustedDocuments', {
       type: TrustedDocumentPolicy,
-      description: 'Whose tokens may send registered documents only (decision 74).',
+      description: 'Whose tokens may send registered documents only.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its settings last changed.' }),

@@ -159,7 +159,7 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
     webhookBody: t.string({
       nullable: true,
       description:
-        'The body of its webhook, byte for byte as endpoints get it (decision 75). Null for a type that no webhook carries, and for client tokens.',
+        'The body of its webhook, byte for byte as endpoints get it. Null for a type that no webhook carries, and for client tokens.',
       ...planned(webhookBodyRead),
     }),
   }),

@@ -52,11 +52,11 @@ export const MetadataInput = builder.inputType('MetadataInput', {
 });
 
 /** Describes the input of metadata where a record is made. */
-export const newMetadata = 'The metadata that the platform keeps with it (decision 69). Not for client tokens.';
+export const newMetadata = 'Key-value pairs that the platform stores with it. Client tokens cannot set them.';
 
 /** Describes the input of metadata where a record changes. */
 export const changedMetadata =
-  'The metadata that the platform keeps with it: replaces all of it. An empty list removes it; left out or null, it stays.';
+  'Key-value pairs that the platform stores with it: replaces all of it. An empty list removes it; left out or null, it stays.';
 
 /**
  * Converts the list of an input to a map.

@@ -105,7 +105,7 @@ mutation('replayWebhookEvents', {
 
 mutation('resendWebhookDelivery', {
   description:
-    'Sends one delivery again, whatever became of it (decision 71). It has the id that it always had, and the record of its attempts stays. CONFLICT: its endpoint is disabled.',
+    'Sends one delivery again, whatever became of it. It has the id that it always had, and the record of its attempts stays. CONFLICT: its endpoint is disabled.',
   input: (t) => ({ deliveryId: t.id({ required: true, description: 'WebhookDelivery:…' }) }),
   success: { delivery: { type: WebhookDelivery, description: 'The delivery, PENDING.' } },
   refusals: ['NotFoundError'],
