@@ -41,8 +41,9 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Watch');
     expect(await lab.run('"status": "')).not.toContain('errors');
     await lab.open('Execute');
-    expect(await lab.run('"replayed": false')).not.toContain('code');
-    await lab.event('Outgoing payment COMPLETED').waitFor();
+    const executed = await lab.run('"replayed": false');
+    expect(executed).not.toContain('code');
+    await lab.eventOf(executed, 'COMPLETED').waitFor();
     await lab.open('Watch');
     await lab.result.getByText('"COMPLETED"').first().waitFor();
     await screenshot(page, 'lab');

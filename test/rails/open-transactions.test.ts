@@ -98,5 +98,6 @@ test('a call inside of a transaction would be seen', async () => {
     await client.query('select');
     await rail?.balances?.();
   });
-  expect([...inside]).toEqual(['balances']);
+  // A webhook that arrives meanwhile finds the same transaction open.
+  expect(inside).toContain('balances');
 });
