@@ -262,7 +262,7 @@ describe('the serving role', () => {
     const seen = async (platformId: string) =>
       asPlatform(platformId, async () => [
         (await database.pool.query(counted)).rows[0]?.whose,
-        await database.readText(text, { values: [], isPlannedAnew: false }),
+        await database.readText(text, { values: [], planning: undefined }),
         (await database.prisma.customer.findFirst())?.platformId,
       ]);
     const both = [t.platform.platformId, strangerId];
@@ -270,7 +270,7 @@ describe('the serving role', () => {
       expect(await seen(platformId)).toEqual([platformId, platformId, platformId]);
       const other = both.find((one) => one !== platformId) ?? '';
       await expect(
-        asPlatform(other, () => database.readText('select (1 / 0)::text', { values: [], isPlannedAnew: false })),
+        asPlatform(other, () => database.readText('select (1 / 0)::text', { values: [], planning: undefined })),
       ).rejects.toThrow('zero');
       await expect(asPlatform(other, () => database.pool.query('select 1 / $1::int', [0]))).rejects.toThrow('zero');
     }

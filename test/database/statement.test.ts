@@ -78,10 +78,28 @@ test('a statement with more parameters than the protocol can count is refused be
     () => database.pool.query(text, values),
     () => database.pool.query({ text, values }),
     () => asPlatform(t.platform.platformId, () => serving.pool.query(text, values)),
-    () => asPlatform(t.platform.platformId, () => serving.readText(text, { values, isPlannedAnew: true })),
+    () => asPlatform(t.platform.platformId, () => serving.readText(text, { values, planning: 'anew' })),
     () => payments.database.prisma.$queryRawUnsafe(text, ...values),
   ];
   for (const send of ways)
     await expect(send()).rejects.toThrow('a statement has 65536 parameters; Postgres takes at most 65535');
   expect(await database.pool.query('select 1 as one')).toMatchObject({ rows: [{ one: 1 }] });
+});
+
+test('a statement is planned for any values only where the read says so, in that statement alone', async () => {
+  const { serving } = t.gateway;
+  const plansOf = async (planning: 'once' | undefined) => {
+    const text = `select (select count(*) from quote where id = $1 and 'planned ${planning}' <> '')::text`;
+    const read = () => serving.readText(text, { values: [quoteId], planning });
+    const of =
+      'select generic_plans::int as any, custom_plans::int as own from pg_prepared_statements where statement = $1';
+    return asPlatform(t.platform.platformId, async () => {
+      // The second time it gets its name, and each connection prepares it.
+      for (let time = 0; time < 12; time += 1) expect(await read()).toBe('1');
+      const { rows } = await serving.pool.query(of, [text]);
+      return rows[0];
+    });
+  };
+  expect(await plansOf('once')).toEqual({ any: 11, own: 0 });
+  expect(await plansOf(undefined)).toMatchObject({ own: 5 });
 });

@@ -104,7 +104,7 @@ function enumValuesOf({ type }: GraphQLInputField): readonly string[] | undefine
 
 const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousPage } }';
 
-/** Returns for which arguments a list reads more rows than its page has or, where it must look at them, than its parent has. */
+/** Returns for which arguments a list reads more rows than its page has or, where it must look at them, than its parent has; or is planned too often. */
 export async function readsTooMuch(
   t: TestGateway,
   list: ListBelow,
@@ -120,9 +120,15 @@ export async function readsTooMuch(
   const found: string[] = [];
   const known = { many: manyOf(rows), few: 3, none: 0 }[size];
   for (const { text, isWhole } of argumentsOf(list, parents.most, node?.[field].edges.at(-1)?.cursor)) {
-    const { rowsRead } = await planOf(t, { query: documentOf(text), table }, { id }, true);
+    const { rowsRead, isPlannedAnew, isPlannedOnce } = await planOf(
+      t,
+      { query: documentOf(text), table },
+      { id },
+      true,
+    );
     // Two ways to find rows, each with a page of 5, one more, and a look at the other side of the cursor; the parent's own accounts.
     const most = 30 + (isWhole ? 2 * known : 0);
+    if (!isPlannedAnew && !isPlannedOnce) found.push(`${size}, ${text}: planned as Postgres estimates`);
     if (rowsRead === undefined || rowsRead > most) found.push(`${size}, ${text}: ${rowsRead} rows`);
   }
   return found;

@@ -1,6 +1,7 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { expect } from 'vitest';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
+import { prepareValue } from '../../src/infra/database/connections/platform-statement.ts';
 import { createEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { quote, succeed } from './acts.ts';
@@ -369,6 +370,8 @@ export interface Plan {
   readonly rowsRead: number | undefined;
   /** Whether the statement was sent without a name, and so is planned each time. */
   readonly isPlannedAnew: boolean;
+  /** Whether it is planned once for any values. */
+  readonly isPlannedOnce: boolean;
 }
 
 /** A statement that a gateway sent. */
@@ -376,6 +379,7 @@ interface Sent {
   readonly name?: string;
   readonly text: string;
   readonly values: readonly unknown[];
+  readonly isPlannedOnce?: boolean;
 }
 
 /** Sends a query, or a path of REST, to the gateway twice, and has the statement that answered it explained as the gateway's role. */
@@ -414,12 +418,23 @@ export async function planOf(
   }
   const statement = sent.find(({ text }) => text.includes(`"${table}"`));
   if (!statement) throw new Error(`no statement reads ${table}`);
-  const { rows } = await asPlatform(t.platform.platformId, () =>
-    serving.pool.query<Data>({
-      text: `explain (format json${isCarriedOut ? ', analyze, timing off' : ''}) ${statement.text}`,
-      values: [...statement.values],
-    }),
+  // What has a name is, or may be, planned for any values.
+  const isPlannedAnew = (statement.name ?? '') === '';
+  const mode = `set local plan_cache_mode = force_${isPlannedAnew ? 'custom' : 'generic'}_plan`;
+  const literals = statement.values.map((value) =>
+    value === null ? 'null' : pg.escapeLiteral(`${prepareValue(value)}`),
   );
+  const values = literals.length > 0 ? `(${literals.join(', ')})` : '';
+  const explain = `explain (format json${isCarriedOut ? ', analyze, timing off' : ''}) execute planned${values}`;
+  const rows = await asPlatform(t.platform.platformId, async () => {
+    const client = await serving.pool.connect();
+    try {
+      for (const text of ['begin', mode, `prepare planned as ${statement.text}`]) await client.query(text);
+      return (await client.query<Data>(explain)).rows;
+    } finally {
+      client.release(true);
+    }
+  });
   const indexes: string[] = [];
   let rowsRead = 0;
   const walk = (node: Data): void => {
@@ -431,5 +446,10 @@ export async function planOf(
     for (const child of node.Plans ?? []) walk(child);
   };
   walk(rows[0]['QUERY PLAN'][0].Plan);
-  return { indexes, rowsRead: isCarriedOut ? rowsRead : undefined, isPlannedAnew: (statement.name ?? '') === '' };
+  return {
+    indexes,
+    rowsRead: isCarriedOut ? rowsRead : undefined,
+    isPlannedAnew,
+    isPlannedOnce: statement.isPlannedOnce === true,
+  };
 }

@@ -1,3 +1,4 @@
+import type { Planning } from './connections/read-scope.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
@@ -7,8 +8,7 @@ import { columnName } from './rows.ts';
 /** The parameters and the table aliases of one statement while it is composed. */
 export class Binding {
   readonly values: unknown[] = [];
-  /** Whether a condition's best plan depends on its values, so that the statement must be planned for them each time. */
-  isPlannedAnew = false;
+  planning: Planning;
   #aliases = 0;
 
   /** Adds a value to the parameters and returns its placeholder in the text, such as `$3`. */
@@ -34,7 +34,7 @@ export class Binding {
   }
 }
 
-export type Binds = Pick<Binding, 'bind' | 'alias' | 'isPlannedAnew'>;
+export type Binds = Pick<Binding, 'bind' | 'alias' | 'planning'>;
 
 /**
  * The fields that filters compare and whose values are more or less frequent, or lie in ranges: one status has half of the
@@ -100,7 +100,7 @@ type Where = Readonly<Record<string, unknown>>;
 export function conditionsOf(model: string, alias: string, where: object, binds: Binds, isNarrow = false): string {
   const found: Found = { uneven: false, narrow: isNarrow };
   const text = conditions(model, alias, where as Where, binds, found).join(' and ') || 'true';
-  if (found.uneven && !found.narrow) binds.isPlannedAnew = true;
+  if (found.uneven && !found.narrow) binds.planning = 'anew';
   return text;
 }
 

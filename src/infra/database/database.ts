@@ -5,7 +5,7 @@ import { connectionName, readAddress } from './connections/address.ts';
 import { type ConnectionConfig, DatabaseClient, Hosts } from './connections/hosts.ts';
 import { PooledClient, type Pooler } from './connections/pooled-client.ts';
 import { PrismaDriver } from './connections/prisma-driver.ts';
-import { currentReader } from './connections/read-scope.ts';
+import { currentReader, type TextRead } from './connections/read-scope.ts';
 import { ServingPool } from './connections/serving-pool.ts';
 import { defaultStatementMs, sessionSettings } from './connections/session-settings.ts';
 import { queryText, TextQuery } from './connections/text-query.ts';
@@ -40,7 +40,7 @@ export interface Database {
    * Runs a composed statement whose result is one text, in half the time of pg's own query. A text that comes again is
    * prepared, unless its plan depends on its values. A request that has a reader of its own (read-scope.ts) reads there.
    */
-  readText(text: string, binding: Pick<Binding, 'values' | 'isPlannedAnew'>): Promise<string>;
+  readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
   /** Connects for statements that see no rows by themselves: those that only call a function of the ledger. */
   connectForFunctions(): Promise<pg.PoolClient>;
   /** Opens another pool in the same role, for work that must not wait for this one. The names of its connections say its use. */
@@ -146,8 +146,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
   const prisma = new PrismaClient({ adapter: driver });
   const { transactionMs = defaultTransactionMs } = options;
-  const readText: Database['readText'] = (text, { values, isPlannedAnew }) =>
-    queryText(pool, new TextQuery(isPlannedAnew ? '' : names.nameOf(text), text, values));
+  const readText = (read: TextRead) => queryText(pool, new TextQuery(names.nameOf(read.text, read.planning), read));
 
   return {
     url: options.url,
@@ -159,10 +158,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
     readText(text, binding) {
       const reader = options.role === 'gateway_serving' ? currentReader() : undefined;
-      const onPrimary = () => readText(text, binding);
-      return reader
-        ? reader.read({ text, values: binding.values, isPlannedAnew: binding.isPlannedAnew }, onPrimary)
-        : onPrimary();
+      const read: TextRead = { text, values: binding.values, planning: binding.planning };
+      const onPrimary = () => readText(read);
+      return reader ? reader.read(read, onPrimary) : onPrimary();
     },
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
     openPool: (use, poolSize) => openPool(connectionLikePool(use), { ...options, poolSize }),

@@ -69,6 +69,9 @@ export function oneOfFew(alias: string, column: string, value: string): string {
 /** Writes the FROM clause, with all conditions, of the rows of a list. No row comes twice. */
 export function listRows(list: ListRows, binds: Binds): string {
   const { model, alias, where, below = [] } = list;
+  // Of a parent all plans are the same index, but Postgres estimates one for any values to be dearer, and plans twenty such lists
+  // of a document anew in each run: ten times as long as they run.
+  if (below.length > 0) binds.planning ??= 'once';
   const conditions = flattened(where as Where);
   const platform = conditions.find(([name]) => name === 'platformId');
   const { choices, used } = below.length > 0 || !platform ? nothingChosen : choose(model, conditions);

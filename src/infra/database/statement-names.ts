@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Planning } from './connections/read-scope.ts';
 
 /**
  * The most seconds that a connection lives. Postgres keeps the prepared statements of a connection until it ends: some
@@ -21,7 +22,8 @@ export class StatementNames {
   #since = Date.now();
 
   /** Returns the name under which a statement is prepared, or '', with which Postgres plans it each time. */
-  nameOf(sql: string): string {
+  nameOf(sql: string, planning?: Planning): string {
+    if (planning === 'anew') return '';
     if (Date.now() - this.#since >= connectionSeconds * 1_000) {
       this.#names.clear();
       this.#since = Date.now();

@@ -41,10 +41,22 @@ export const listBugs: Bugs = {
       put: '`',
       test: '$name reads rows of its parent alone, and no more than the page has',
     },
+    'Postgres plans twenty lists below a parent in each run': {
+      file: 'src/infra/database/list-rows.ts',
+      find: "if (below.length > 0) binds.planning ??= 'once';",
+      put: '',
+      test: '$name reads rows of its parent alone, and no more than the page has',
+    },
+    'the entries of an account are read by another index than that on the account': {
+      file: 'src/api/graphql/schema/customers/statement.ts',
+      find: "${oneOfFew(alias, 'account_id', `${row}.id`)}",
+      put: '${alias}.account_id = ${row}.id',
+      test: '$name reads rows of its parent alone, and no more than the page has',
+    },
     'a plan for any value serves the rare ones': {
-      file: 'src/infra/database/database.ts',
-      find: "isPlannedAnew ? '' : names.nameOf(text)",
-      put: 'isPlannedAnew ? names.nameOf(text) : names.nameOf(text)',
+      file: 'src/infra/database/statement-names.ts',
+      find: "if (planning === 'anew') return '';",
+      put: '',
       test: 'an index serves $name',
     },
     'no index has the reasons of failures': {

@@ -2,12 +2,17 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 // Who answers the reads of the current request: a replica, where there are any (database/replicas).
 
+/**
+ * How a statement is planned: anew for its values each time, where its best plan depends on them; once for any values; or, with
+ * none, as Postgres decides from its estimates.
+ */
+export type Planning = 'anew' | 'once' | undefined;
+
 /** A composed statement whose result is one text. */
 export interface TextRead {
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Whether its plan depends on its values, so that it is not prepared. */
-  readonly isPlannedAnew: boolean;
+  readonly planning: Planning;
 }
 
 /** Answers the reads of a request, on the primary or elsewhere. */

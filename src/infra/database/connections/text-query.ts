@@ -1,9 +1,16 @@
 import type pg from 'pg';
 import { serialize } from 'pg-protocol';
 import { type Connection, type PlatformFirst, platformMessages, prepareValue } from './platform-statement.ts';
+import type { TextRead } from './read-scope.ts';
 
 /** The statement by which a standby says whether it may answer the query that follows in the same batch. */
 const guard = { name: 'has_replayed', text: 'select has_replayed($1::pg_lsn, $2)' } as const;
+
+/** The statement by which the query that follows in the same batch is planned once for all values. */
+const planOnce = {
+  name: 'plan_once',
+  text: "select set_config('plan_cache_mode', 'force_generic_plan', true)",
+} as const;
 
 /** What the server must have replayed before it answers a query (database/replicas). */
 export interface Replayed {
@@ -36,8 +43,10 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   text: string;
   platform: PlatformFirst['platform'];
   readonly values: readonly unknown[];
+  /** Whether one plan is made for any values, rather than what Postgres finds better. */
+  readonly isPlannedOnce: boolean;
   readonly #required: Replayed | undefined;
-  /** The results that come before that of the query: of the platform's statement, then of the guard. */
+  /** The results that come before that of the query: of the statements of the platform and of the plan, then of the guard. */
   #before = 0;
   #answer: Result | undefined;
   /** Set by pg, which waits for the call. */
@@ -48,10 +57,11 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
    * @param required what a standby must have replayed. It checks that itself, in the statement before the query: the snapshot of
    *   the query is younger than the check, whichever server a proxy leads to
    */
-  constructor(name: string, text: string, values: readonly unknown[], required?: Replayed) {
+  constructor(name: string, { text, values, planning }: TextRead, required?: Replayed) {
     this.name = name;
     this.text = text;
     this.values = values;
+    this.isPlannedOnce = planning === 'once' && name !== '';
     this.#required = required;
   }
 
@@ -68,9 +78,13 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
       this.#before += 1;
       messages.push(...platformMessages(this.platform));
     }
+    if (this.isPlannedOnce) {
+      this.#before += 1;
+      messages.push(...firstMessages(connection as Connection, planOnce, []));
+    }
     if (this.#required) {
       this.#before += 1;
-      messages.push(...guardMessages(connection as Connection, this.#required));
+      messages.push(...firstMessages(connection as Connection, guard, [this.#required.lsn, this.#required.history]));
     }
     if (preparedText === undefined) {
       messages.push(serialize.parse({ name, text }));
@@ -101,14 +115,17 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 }
 
-/** Returns the messages of the guard, without the end of the batch. */
-function guardMessages({ submittedNamedStatements }: Connection, { lsn, history }: Replayed): readonly Buffer[] {
-  const values = [lsn, history];
-  const messages = [serialize.bind({ statement: guard.name, values, valueMapper: prepareValue }), serialize.execute()];
-  if (submittedNamedStatements[guard.name] !== undefined) return messages;
+/** Returns the messages of a statement that comes before the query, without the end of the batch. */
+function firstMessages(
+  { submittedNamedStatements }: Connection,
+  { name, text }: { readonly name: string; readonly text: string },
+  values: string[],
+): readonly Buffer[] {
+  const messages = [serialize.bind({ statement: name, values, valueMapper: prepareValue }), serialize.execute()];
+  if (submittedNamedStatements[name] !== undefined) return messages;
   // It stays noted there: pg takes the end of a preparation for that of the query.
-  submittedNamedStatements[guard.name] = guard.text;
-  return [serialize.parse(guard), ...messages];
+  submittedNamedStatements[name] = text;
+  return [serialize.parse({ name, text }), ...messages];
 }
 
 /**

@@ -121,9 +121,9 @@ export class Replica {
    * Runs a read. The replica itself checks that it has replayed the position.
    * @throws ReplicaBehind where it has not, and what its connection throws; at once when it is lost meanwhile
    */
-  async read({ text, values, isPlannedAnew }: TextRead, { lsn, history }: Position): Promise<string> {
+  async read(read: TextRead, { lsn, history }: Position): Promise<string> {
     const required = { lsn: lsnText(lsn), history };
-    const query = new TextQuery(isPlannedAnew ? '' : this.#names.nameOf(text), text, values, required);
+    const query = new TextQuery(this.#names.nameOf(read.text, read.planning), read, required);
     const { promise: lost, reject } = Promise.withResolvers<never>();
     this.#running.add(reject);
     try {

@@ -1,5 +1,6 @@
 import { cursorParts } from '../../../../core/paging.ts';
 import { balanceAt, type Period, versionBefore } from '../../../../domain/statements/period.ts';
+import { oneOfFew } from '../../../../infra/database/list-rows.ts';
 import { invalidInput } from '../../failure.ts';
 import { planned } from '../../reading/planned.ts';
 import {
@@ -89,7 +90,7 @@ const entriesRead: PageRead = {
           ? ''
           : ` and ${alias}.account_version ${operator} ${versionBefore(row, moment(args, name)(run))}`;
     return [
-      sql`${alias}.platform_id = ${row}.platform_id and ${alias}.account_id = ${row}.id${within('>', 'from')}${within('<=', 'to')}`,
+      sql`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, 'account_id', `${row}.id`)}${within('>', 'from')}${within('<=', 'to')}`,
     ];
   },
 };
