@@ -8,10 +8,10 @@ import { PrismaDriver } from './connections/prisma-driver.ts';
 import { currentReader, type TextRead } from './connections/read-scope.ts';
 import { ServingPool } from './connections/serving-pool.ts';
 import { defaultStatementMs, sessionSettings } from './connections/session-settings.ts';
+import { StatementNames } from './connections/statement-names.ts';
 import { queryText, TextQuery } from './connections/text-query.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
-import { connectionSeconds, StatementNames } from './statement-names.ts';
 
 /**
  * The roles of the database in which the program works. Neither owns a table, changes money except through the functions of the
@@ -188,7 +188,8 @@ export function openPool(
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
-    maxLifetimeSeconds: connectionSeconds,
+    // Postgres keeps what a session has read of the catalogs until it ends.
+    maxLifetimeSeconds: 1_800,
   });
   // Without this listener an idle connection that the server closes would end the process. The pool replaces it.
   pool.on('error', () => undefined);

@@ -54,7 +54,7 @@ export const listBugs: Bugs = {
       test: '$name reads rows of its parent alone, and no more than the page has',
     },
     'a plan for any value serves the rare ones': {
-      file: 'src/infra/database/statement-names.ts',
+      file: 'src/infra/database/connections/statement-names.ts',
       find: "if (planning === 'anew') return '';",
       put: '',
       test: 'an index serves $name',

@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { hasSpan } from '../../instruments/spans.ts';
 import { firstServer, type Server, serversOf } from './address.ts';
+import type { Connection } from './platform-statement.ts';
+import { PreparedStatements } from './statement-names.ts';
 import { traceQuery } from './traced-query.ts';
 
 /** The most milliseconds that a server may take to say whether it can be written. */
@@ -108,6 +110,10 @@ function checkParameters([query, given]: readonly unknown[]): void {
 /** pg's client, which connects to the primary where its address has several hosts. */
 export class DatabaseClient extends pg.Client {
   readonly #hosts: Hosts | undefined;
+  // pg's types do not declare the connection of a client.
+  readonly #prepared = new PreparedStatements(
+    () => (this as unknown as { readonly connection: Connection }).connection,
+  );
 
   constructor(config: ConnectionConfig = {}) {
     super(config);
@@ -125,6 +131,7 @@ export class DatabaseClient extends pg.Client {
 
   /** Sends what `query` was called with. */
   protected send(given: readonly unknown[]): unknown {
+    this.#prepared.use((given[0] as pg.QueryConfig).name);
     return Reflect.apply(super.query, this, given);
   }
 

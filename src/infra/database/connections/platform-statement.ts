@@ -5,12 +5,13 @@ import { serialize } from 'pg-protocol';
 /** The part of pg's connection that a query uses, as pg's own Query, pg-cursor and pg-query-stream do. */
 export interface Connection {
   /** The texts that are prepared, and those being prepared, by their names. */
-  readonly parsedStatements: Readonly<Record<string, string>>;
+  readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   readonly stream: Pick<Writable, 'writable' | 'write'>;
   parse(statement: { readonly name: string; readonly text: string }): void;
   bind(values: BindMessage): void;
   execute(portal: object): void;
+  close(statement: { readonly type: 'S'; readonly name: string }): void;
 }
 
 /** Values for a prepared statement. */

@@ -5,10 +5,10 @@ import { serversOf } from '../connections/address.ts';
 import { DatabaseClient } from '../connections/hosts.ts';
 import type { TextRead } from '../connections/read-scope.ts';
 import { ServingPool } from '../connections/serving-pool.ts';
+import { StatementNames } from '../connections/statement-names.ts';
 import { queryText, TextQuery } from '../connections/text-query.ts';
 import { connectionConfig, openPool } from '../database.ts';
 import { statement } from '../statement.ts';
-import { StatementNames } from '../statement-names.ts';
 import { type Lag, LagMeter } from './lag.ts';
 import { lsnOf, lsnText, type Position } from './position.ts';
 
