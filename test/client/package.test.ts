@@ -14,6 +14,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { newestVersions } from '../../src/apps/client/apollo.ts';
 import { apolloCache } from '../../src/apps/client/apollo-cache.ts';
+import { document } from '../../src/apps/client/document.ts';
 import { FollowTransaction, Transaction, Transactions } from '../../src/apps/client/generated/operations.ts';
 import { applyChanges } from '../../src/apps/client/live-list.ts';
 import { openPayments, type Payments } from '../../src/apps/client/payments.ts';
@@ -171,6 +172,111 @@ test('a stream that is stopped is stopped, whatever it waits for: nothing is cal
     expect(calls.filter((name) => name !== 'token')).toEqual(before.filter((name) => name !== 'token'));
     expect(t.gateway.feed.subscriptions).toBe(0);
   }
+});
+
+test('everything can be stopped at each moment: nothing is thrown, and no socket is opened any more', async () => {
+  const [paid] = await pays(1);
+  const thrown: unknown[] = [];
+  const onThrown = (error: unknown) => thrown.push(error);
+  process.on('unhandledRejection', onThrown);
+  onTestFinished(() => void process.off('unhandledRejection', onThrown));
+  const moments = ['at once', 'token', 'CONNECTING', 'OPEN', 'message'] as const;
+  for (const moment of moments) {
+    const reached = Promise.withResolvers<void>();
+    const reach = (at: string) => at === moment && reached.resolve();
+    let isStopped = false;
+    let openedAfter = 0;
+    class Counted extends WebSocket {
+      constructor(address: string, protocols?: string) {
+        super(address, protocols);
+        if (isStopped) openedAfter += 1;
+      }
+    }
+    const payments = openPayments({
+      url: `${t.url}/graphql`,
+      token: async () => {
+        reach('token');
+        return token();
+      },
+      webSocketImpl: Counted,
+    });
+    payments.socket.onState(() => reach(payments.socket.state()));
+    const following = payments.follow({
+      document: FollowTransaction,
+      variables: { id: String(paid) },
+      onMessage: () => reach('message'),
+    });
+    const raw = payments.socket.client.subscribe({ query: 'subscription { events { id } }' }, silent);
+    if (moment !== 'at once') await reached.promise;
+    payments.stop();
+    isStopped = true;
+    await following.done;
+    raw();
+    await token();
+    expect({ moment, openedAfter }).toEqual({ moment, openedAfter: 0 });
+  }
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0));
+  expect(thrown).toEqual([]);
+});
+
+const silent = { next: () => undefined, error: () => undefined, complete: () => undefined };
+
+/** A subscription of an app, which says itself where it begins. */
+const Own = document<{ transactionUpdates: { cursor: string; transaction: Data } }, { after: string }>(
+  'subscription ($after: String) { transactionUpdates(after: $after) { cursor transaction { id status } } }',
+);
+
+test('a stream begins after the cursor that the app gives, and after the newer one that it has stored', async () => {
+  const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
+  const [second, first] = await pays(2);
+  const payments = open();
+  const until = async (after: string, stored: string | null, last: string | undefined) => {
+    const seen: string[] = [];
+    let cursor = '';
+    const following = payments.follow({
+      document: Own,
+      variables: { after },
+      ...(stored !== null && { store: { load: async () => stored, save: async () => undefined } }),
+      onMessage({ transactionUpdates: { transaction, cursor: own } }) {
+        cursor = own;
+        if (!seen.includes(transaction.id)) seen.push(transaction.id);
+        if (transaction.id === last && transaction.status === 'COMPLETED') following.stop();
+      },
+    });
+    await following.done;
+    return { seen, cursor };
+  };
+  const { seen, cursor } = await until(viewer.feedCursor, null, first);
+  expect(seen).toEqual([first]);
+  expect((await until(viewer.feedCursor, cursor, second)).seen).toEqual([second]);
+});
+
+test('what is answered instead of data is said: the code, the status, when to try again, and what was answered beside it', async () => {
+  const asked = async (response: Response) => {
+    const payments = openPayments({ url: t.url, token, fetch: async () => response });
+    onTestFinished(() => payments.stop());
+    return payments.execute(Transaction, { id: '' }).catch((error: unknown) => error);
+  };
+  expect(
+    await asked(new Response('<html>', { status: 502, statusText: 'Bad Gateway', headers: { 'retry-after': '7' } })),
+  ).toMatchObject({ name: 'RequestError', code: 'UNKNOWN', status: 502, retryAfter: 7, message: '502 Bad Gateway' });
+  const errors = [{ message: 'later', path: ['b'], extensions: { code: 'RATE_LIMITED', retryAfter: 2 } }];
+  expect(await asked(Response.json({ data: { a: 1, b: null }, errors }, { status: 429 }))).toMatchObject({
+    ...{ code: 'RATE_LIMITED', status: 429, retryAfter: 2, message: 'later', data: { a: 1, b: null }, errors },
+  });
+  expect(await asked(Response.json(null))).toMatchObject({ code: 'UNKNOWN', status: 200 });
+});
+
+test('without a WebSocket class an app sends requests, and is told at the first stream what is missing', async () => {
+  vi.stubGlobal('WebSocket', undefined);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const payments = openPayments({ url: `${t.url}/graphql`, token });
+  onTestFinished(() => payments.stop());
+  const [paid] = await pays(1);
+  expect((await payments.execute(Transaction, { id: String(paid) })).transaction?.id).toBe(paid);
+  expect(() =>
+    payments.follow({ document: FollowTransaction, variables: { id: String(paid) }, onMessage: () => undefined }),
+  ).toThrow('There is no global WebSocket: give openPayments a class as webSocketImpl.');
 });
 
 test('Apollo: pages become one list, streams write into it, and nothing older replaces what is newer', async () => {

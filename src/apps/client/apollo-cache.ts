@@ -22,9 +22,24 @@ interface MergeContext {
 
 /** How a list of the cache is told from others, and how a page is added to it. */
 interface ConnectionPolicy {
-  readonly keyArgs: string[];
+  readonly keyArgs: (
+    args: Readonly<Record<string, unknown>> | null,
+    context: { readonly fieldName: string; readonly directives?: Readonly<Record<string, unknown>> },
+  ) => string | undefined;
   readonly merge: (existing: Connection | undefined, incoming: Connection, context: MergeContext) => Connection;
 }
+
+/**
+ * Names a list by the arguments that tell it from others, and by the end that it is read from: `first: 5` and `last: 5` are two
+ * lists. A field with `@connection` is named by that.
+ */
+const keyOf =
+  (names: readonly string[]): ConnectionPolicy['keyArgs'] =>
+  (args, { fieldName, directives }) => {
+    if (directives?.connection) return undefined;
+    const given = names.filter((name) => args?.[name] !== undefined).map((name) => [name, args?.[name]]);
+    return `${fieldName}:${JSON.stringify(given)}${typeof args?.last === 'number' ? ':last' : ''}`;
+  };
 
 /** How the cache identifies an object of a type. */
 interface TypePolicy {
@@ -74,7 +89,9 @@ function policies(): Record<string, TypePolicy> {
   // What has no identity is replaced whole: to merge two answers could show the digits of one beside the text of the other.
   for (const name of embedded) if (name !== 'Viewer') made[name] = { keyFields: false, merge: false };
   for (const [type, fields] of Object.entries(connections)) {
-    const policy = Object.entries(fields).map(([field, keyArgs]) => [field, { keyArgs, merge: mergePage }] as const);
+    const policy = Object.entries(fields).map(
+      ([field, names]) => [field, { keyArgs: keyOf(names), merge: mergePage }] as const,
+    );
     made[type] = { ...made[type], fields: Object.fromEntries(policy) };
   }
   return made;
@@ -82,7 +99,8 @@ function policies(): Record<string, TypePolicy> {
 
 /**
  * Settings for InMemoryCache of Apollo Client: `new InMemoryCache(apolloCache())`. It knows the schema's interfaces and
- * unions, its objects' identities, and its lists: `fetchMore` with `after` or `before` adds a page to the same list.
+ * unions, its objects' identities, and its lists: `fetchMore` with `first` and `after` adds a page to the list from its start,
+ * with `last` and `before` to the one from its end.
  */
 export function apolloCache(): { possibleTypes: Record<string, string[]>; typePolicies: Record<string, TypePolicy> } {
   return { possibleTypes, typePolicies: policies() };

@@ -24,6 +24,7 @@ export class StreamRefusedError extends Error {
 export interface FollowOptions<Result, Variables> {
   /** A subscription of one field. It needs neither `after` nor `cursor`: both are added. */
   readonly document: TypedDocumentNode<Result, Variables>;
+  /** An `after` in them is where the stream begins when `store` has no newer cursor. */
   readonly variables: Variables;
   /** One message. Each comes once and in order; after a crash between this and `save`, one may come again: compare `version`. */
   readonly onMessage: (data: Result) => void;
@@ -99,7 +100,9 @@ async function run<Result, Variables>(
   for (let isLoaded = false; ; failures += 1) {
     const hurry = untilHurry();
     try {
-      if (!isLoaded) request.resumeAfter((await abortable(options.store?.load() ?? none, hurry)) ?? undefined);
+      const stored = isLoaded ? null : await abortable(options.store?.load() ?? none, hurry);
+      // Else the stream begins after what the variables say, if they say it.
+      if (stored !== null) request.resumeAfter(stored);
       isLoaded = true;
       if (request.cursor() === undefined && options.begin) await begin(request, options, hurry);
       const end = await attempt(client, request, hurry, next);

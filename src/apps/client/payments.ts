@@ -37,14 +37,48 @@ export interface Payments {
   stop(): void;
 }
 
-/** Why a request was refused. */
+/** Why a request was refused, or failed. */
 export class RequestError extends Error {
+  /** The code of the service's first error; `UNKNOWN` where the answer was not that of the service. */
   readonly code: string;
-  constructor(code: string, message: string) {
-    super(message);
+  /** The HTTP status. */
+  readonly status: number;
+  /** After how many seconds it may be tried again, where the answer says so. */
+  readonly retryAfter: number | undefined;
+  /** What was answered beside the errors. */
+  readonly data: unknown;
+  /** The service's errors. */
+  readonly errors: readonly ResponseError[];
+
+  constructor(response: Response, { data, errors = [] }: ResponseBody) {
+    const [error] = errors;
+    super(error?.message ?? `${response.status} ${response.statusText || 'without data'}`);
     this.name = 'RequestError';
-    this.code = code;
+    this.code = error?.extensions?.code ?? 'UNKNOWN';
+    this.status = response.status;
+    this.retryAfter = error?.extensions?.retryAfter ?? secondsOf(response.headers.get('retry-after'));
+    this.data = data;
+    this.errors = errors;
   }
+}
+
+/** An error as the service answers it. */
+export interface ResponseError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: { readonly code?: string; readonly retryAfter?: number; readonly [name: string]: unknown };
+}
+
+interface ResponseBody {
+  readonly data?: unknown;
+  readonly errors?: readonly ResponseError[];
+}
+
+/** Reads `Retry-After`, which is a number of seconds or a date. */
+function secondsOf(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d+$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - Date.now()) / 1_000);
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 /** Opens the service for an app. Nothing is sent before the first request or subscription. */
@@ -83,13 +117,11 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
         body: JSON.stringify({ query: print(document), variables }),
         ...(signal && { signal }),
       });
-      const { data, errors } = (await response.json()) as {
-        readonly data?: Result | null;
-        readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
-      };
-      const [error] = errors ?? [];
-      if (error || !data) throw new RequestError(error?.extensions?.code ?? 'UNKNOWN', error?.message ?? 'no data');
-      return data;
+      // A proxy in between may answer a page of HTML.
+      const body = (await response.json().catch(() => ({}))) as ResponseBody | null;
+      if (!body?.data || body.errors) throw new RequestError(response, body ?? {});
+      // The service answers by its schema, from which the document's types are made.
+      return body.data as Result;
     },
     follow: (followed) => ({
       ...follow(socket.client, {

@@ -8,7 +8,10 @@ export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 
 /** A WebSocket that comes back for ever, and the subscriptions on it. */
 export interface PaymentsSocket {
-  /** A client of graphql-ws whose subscriptions resume: for GraphQLWsLink of Apollo, subscriptionExchange of urql, `follow`. */
+  /**
+   * A client of graphql-ws whose subscriptions resume: for GraphQLWsLink of Apollo, subscriptionExchange of urql, `follow`. Made
+   * when it is first read: without a WebSocket class that throws, while requests need none.
+   */
   readonly client: Client;
   readonly state: () => ConnectionState;
   /** Calls back with each change of the state; returns how to end that. */
@@ -34,18 +37,24 @@ export interface SocketOptions {
 export function openSocket(options: SocketOptions): PaymentsSocket {
   const state = new State();
   const life = new Life(options.tokens, options.signal);
-  const client = connect(options, state, life);
+  let client: Client | undefined;
+  let resuming: Client | undefined;
   return {
-    client: resumingClient(client),
+    get client() {
+      client ??= connect(options, state, life);
+      resuming ??= resumingClient(client);
+      return resuming;
+    },
     state: () => state.current,
     onState: (call) => state.onChange(call),
     reconnect() {
       life.hurry();
-      if (state.current === 'OPEN') client.terminate();
+      if (state.current === 'OPEN') client?.terminate();
     },
     dispose() {
       life.closed();
-      void client.dispose();
+      // It rejects with whatever kept a socket from opening that nobody wants any more.
+      Promise.resolve(client?.dispose()).catch(() => undefined);
     },
   };
 }
@@ -72,11 +81,17 @@ function connect(
   state: State,
   life: Life,
 ): Client {
+  if (webSocketImpl === undefined && typeof WebSocket === 'undefined')
+    throw new TypeError('There is no global WebSocket: give openPayments a class as webSocketImpl.');
+  // In a page the address may be relative.
+  const address = new URL(url, typeof location === 'undefined' ? undefined : location.href);
+  address.protocol = address.protocol.replace('http', 'ws');
   const client: Client = createClient({
-    // Without a token there is nothing to connect with: the socket is opened when there is one.
+    // Without a token there is nothing to connect with: the socket is opened when there is one, and never when all is stopped.
+    // The library does not catch what is thrown here.
     url: async () => {
       await tokens.ready(signal).catch(() => undefined);
-      return url.replace(/^http/, 'ws');
+      return signal.aborted ? new Promise<never>(() => undefined) : address.href;
     },
     ...(webSocketImpl !== undefined && { webSocketImpl }),
     connectionParams: async () => ({ authorization: await tokens.authorization(signal) }),

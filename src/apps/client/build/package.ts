@@ -24,9 +24,14 @@ const own = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) 
   readonly license: string;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
 };
+const versions = { ...own.devDependencies, ...own.optionalDependencies, ...own.dependencies };
 /** The version that the tests run with, and whatever is compatible with it. */
-const compatible = (name: string) => `^${own.dependencies[name] ?? own.devDependencies[name]}`;
+const compatible = (name: string) => {
+  if (!versions[name]) throw new Error(`package.json has no ${name}`);
+  return `^${versions[name]}`;
+};
 const optional = ['@apollo/client', '@urql/core', '@urql/exchange-graphcache', 'react', 'relay-runtime'];
 
 const manifest = {
@@ -37,6 +42,7 @@ const manifest = {
   license: own.license,
   type: 'module',
   sideEffects: false,
+  engines: { node: '>=20.3' },
   exports: {
     '.': entry('payments'),
     './operations': entry('generated/operations'),
