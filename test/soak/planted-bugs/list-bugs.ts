@@ -48,7 +48,7 @@ export const listBugs: Bugs = {
       test: '$name reads rows of its parent alone, and no more than the page has',
     },
     'the entries of an account are read by another index than that on the account': {
-      file: 'src/api/graphql/schema/customers/statement.ts',
+      file: 'src/api/graphql/reading/statement-reads.ts',
       find: "${oneOfFew(alias, 'account_id', `${row}.id`)}",
       put: '${alias}.account_id = ${row}.id',
       test: '$name reads rows of its parent alone, and no more than the page has',
