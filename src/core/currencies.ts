@@ -51,6 +51,17 @@ export function requiredCurrency(code: string): Currency {
   return currency;
 }
 
+/** An amount in a currency's smallest unit. */
+export interface Money {
+  readonly amount: bigint;
+  readonly currency: Currency;
+}
+
+/** Creates money from a stored amount and currency code. */
+export function money(amount: bigint, currency: string): Money {
+  return { amount, currency: requiredCurrency(currency) };
+}
+
 /** Tells whether the gateway knows a currency with exactly this code. */
 export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { maxAmount } from '../../core/checks.ts';
-import { currencyOf } from '../../core/currencies.ts';
+import { type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
@@ -19,6 +19,7 @@ import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../commands/command.ts';
 import { idAt, readParties } from '../commands/parties.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
+import { deliveryRails, type PaymentRail } from '../pricing/delivery-rails.ts';
 import { requireMayTake, umaDomainIn } from './uma-domain.ts';
 
 /** The settings that a platform can change (decision 56). */
@@ -45,6 +46,17 @@ export const currencySettings = {
   providerRequiredCustomerFields: [] as readonly string[],
   providerRequiredCounterpartyCustomerFields: [] as readonly string[],
 } as const;
+
+/** A currency of a platform, with the terms of payments in it. */
+export type PlatformCurrency = typeof currencySettings & {
+  readonly code: CurrencyCode;
+  readonly deliveryRail: PaymentRail;
+};
+
+/** The terms of payments in each currency that the gateway knows, by its code. */
+export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map(
+  currencies.map(({ code }) => [code, { ...currencySettings, code, deliveryRail: deliveryRails[code] }]),
+);
 
 /** Whether customers count as verified by the platform itself: no setting offers that yet. */
 export const isRegulatedFinancialInstitution = false;

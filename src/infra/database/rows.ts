@@ -52,6 +52,11 @@ const reviveByType: Record<string, Revive> = {
   Decimal: (value) => new Prisma.Decimal(value as string | number),
 };
 
+/** Returns the function that makes a value of a column of a type from the JSON of it; undefined where JSON has the value itself. */
+export function reviverOf(type: string): Revive | undefined {
+  return reviveByType[type];
+}
+
 const revivers = new Map<string, readonly Reviver[]>(
   Object.entries(getDatamodel().datamodel.models).map(([model, { fields }]) => [
     model,

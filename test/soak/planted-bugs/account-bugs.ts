@@ -45,27 +45,16 @@ export const accountBugs: Bugs = {
     },
   },
   'test/graphql/oracle.test.ts': {
-    'a label of lookups, read by SQL of its own, is another one than that of the row': {
-      file: 'src/api/graphql/schema/payments/lookup.ts',
-      find: "    umaAddress: t.exposeString('umaAddress',",
-      put: `    label: t.string({
-      description: 'Its name for people.',
-      ...reads(leaf.of(({ row }) => [\`to_json(coalesce(\${row}.uma_address, \${row}.vasp_name))::text\`])),
-      resolve: ({ vaspName, umaAddress }) => vaspName ?? umaAddress,
-    }),
-    umaAddress: t.exposeString('umaAddress',`,
-      also: [
-        {
-          file: 'schema.graphql',
-          find: 'type Lookup implements Node {',
-          put: 'type Lookup implements Node {\n  label: String!',
-        },
-        {
-          file: 'test/oracle/resolvers.ts',
-          find: '    requiredPayerFields: ({ requiredFields }) => requiredFields,',
-          put: '    label: ({ vaspName, umaAddress }) => vaspName ?? umaAddress,\n    requiredPayerFields: ({ requiredFields }) => requiredFields,',
-        },
-      ],
+    'the fees of a quote are declared to be in the currency that arrives': {
+      file: 'src/api/graphql/schema/payments/quote.ts',
+      find: "t.money('feesIncluded', 'sendingCurrency'",
+      put: "t.money('feesIncluded', 'receivingCurrency'",
+      test: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
+    },
+    'what is computed of a row gets numbers as they are in JSON': {
+      file: 'src/api/graphql/reading/computed.ts',
+      find: 'if (row[name] !== null) row[name] = revive(row[name]);',
+      put: 'if (row[name] === undefined) row[name] = revive(row[name]);',
       test: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
     },
     'the oracle is asked nothing that has a certain field': {

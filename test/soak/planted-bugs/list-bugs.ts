@@ -11,22 +11,22 @@ export const listBugs: Bugs = {
     },
     'what goes out is among what comes in': {
       file: 'src/api/graphql/schema/customers/statement.ts',
-      find: "credits: t.field({ type: StatementSum, description: 'What came in.', ...planned(sumRead('>')) })",
-      put: "credits: t.field({ type: StatementSum, description: 'What came in.', ...planned(sumRead('<')) })",
+      find: "credits: t.query(StatementSum, statementSum('>')",
+      put: "credits: t.query(StatementSum, statementSum('<')",
       test: 'the opening balance and the entries of any period make its closing balance, and periods join',
     },
     'the balance after an entry is shown to whoever sees the payment': {
       file: 'src/api/graphql/schema/payments/transaction-history.ts',
-      find: 'unless: isHidden,',
-      put: "unless: () => ['false'],",
+      find: "seen: ['account', visibleAccounts],",
+      put: 'seen: undefined as never,',
       test: "an app sees its own customer's statement, and no other; the token of a payment no balance",
     },
   },
   'test/graphql/plans.test.ts': {
     'the payments of an account are sought on both sides at once, which no index serves': {
-      file: 'src/api/graphql/schema/customers/statement.ts',
-      find: "const onEitherSide = referringBy('source_account_id', 'destination_account_id');",
-      put: "const onEitherSide = ({ row }: Record<string, string>, x: string) => [[[x, '.platform_id = ', row, '.platform_id and (', x, '.source_account_id = ', row, '.id or ', x, '.destination_account_id = ', row, '.id)'].join('')]];",
+      file: 'src/api/graphql/reading/kinds.ts',
+      find: 'columns.map((column) => [`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, column, `${row}.id`)}`]);',
+      put: "[[`${alias}.platform_id = ${row}.platform_id and (${columns.map((column) => `${alias}.${column} = ${row}.id`).join(' or ')})`]];",
       test: '$name reads rows of its parent alone, and no more than the page has',
     },
     "in the order of changes, the rows of a customer are sought among the platform's": {
@@ -48,7 +48,7 @@ export const listBugs: Bugs = {
       test: '$name reads rows of its parent alone, and no more than the page has',
     },
     'the entries of an account are read by another index than that on the account': {
-      file: 'src/api/graphql/schema/customers/statement.ts',
+      file: 'src/api/graphql/reading/statement-reads.ts',
       find: "${oneOfFew(alias, 'account_id', `${row}.id`)}",
       put: '${alias}.account_id = ${row}.id',
       test: '$name reads rows of its parent alone, and no more than the page has',

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { currencyOf, formatMoney } from '../../../core/currencies.ts';
 import { invalidInput } from '../failure.ts';
-import { type Sql, sql } from './sql.ts';
+import { type Run, type Sql, sql } from './sql.ts';
 
 /**
  * Placeholders in the JSON that the database writes, for what only this process can compute. Each stands between two control
@@ -21,9 +21,9 @@ export function formattedPlaceholder(amount: string, currency: string, locale: n
   return `concat(chr(1), 'money ', ${amount}, ' ', ${currency}, ' ${locale}', chr(1))`;
 }
 
-/** Writes SQL of the placeholder for a text that a function makes, which `note` stored under this number, from a JSON value. */
-export function computedPlaceholder(json: Sql, compute: number): Sql {
-  return sql`concat(chr(1), 'computed ', ${json}, ' ${compute}', chr(1))`;
+/** Writes SQL of the placeholder for what a function makes of a JSON value. A run stores the function by `note`, under a number. */
+export function computedPlaceholder(json: Sql, note: (run: Run) => number): Sql {
+  return sql`concat(chr(1), 'computed ', ${json}, ' ${(run) => String(note(run))}', chr(1))`;
 }
 
 const placeholders = new RegExp(`${delimiter}([^${delimiter}]*)${delimiter}`, 'g');
@@ -64,10 +64,10 @@ export function fillPlaceholders(json: string, run: Notes, isLast: boolean): str
   });
 }
 
-/** Returns the text, as JSON, that the function of a placeholder makes of its JSON value. */
+/** Returns the JSON of what the function of a placeholder makes of its JSON value. */
 function computed(placeholder: string, { notes }: Notes): string {
   const end = placeholder.lastIndexOf(' ');
-  const compute = notes[Number(placeholder.slice(end))] as (value: unknown) => string;
+  const compute = notes[Number(placeholder.slice(end))] as (value: unknown) => unknown;
   return JSON.stringify(compute(JSON.parse(placeholder.slice('computed '.length, end))));
 }
 

@@ -18,14 +18,16 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { columnOf, conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
+import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
+import { modelOf, typeReadOf } from './derive.ts';
 import { notSequencedPlaceholder } from './finish.ts';
 import { concatenate, type JsonPart } from './json-text.ts';
 import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
-import { type Env, exposedRead, memberObject, type Read, type Rows, type TypeRead } from './reads.ts';
+import { textAt } from './paths.ts';
+import type { Env, Read, Rows } from './reads.ts';
 import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
-import { inScope, joinSql, Part, type Run, type Sql, sql } from './sql.ts';
+import { inScope, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
 /** What a planner needs beside the selections of a document. */
 export interface PlannerOptions {
@@ -113,10 +115,11 @@ export class Planner implements DocumentWalker {
   }
 
   #variants(type: GraphQLAbstractType, sets: readonly SelectionSetNode[], env: Env): Sql {
-    const variants = typeReadOf(type)?.variants?.(env);
+    const { variants } = typeReadOf(type) ?? {};
     if (!variants) throw new LeftToExecutor(`${type.name} has no variants`);
-    const cases = variants.map(
-      ({ type: name, when }) => sql`when ${when} then ${this.#row(this.#objectType(name), sets, env)}`,
+    const by = textAt(undefined, variants.by)(env);
+    const cases = Object.entries(variants.types).map(
+      ([value, name]) => sql`when ${by} = ${literal(value)} then ${this.#row(this.#objectType(name), sets, env)}`,
     );
     return sql`case ${joinSql(cases, ' ')} end`;
   }
@@ -139,28 +142,17 @@ export class Planner implements DocumentWalker {
   }
 
   #row(type: GraphQLObjectType, sets: readonly SelectionSetNode[], env: Env): Sql {
-    return inScope(this.object(type, sets, (selected) => this.#rowField(type, selected, env)));
-  }
-
-  #rowField(type: GraphQLObjectType, selected: SelectedField, env: Env): Sql {
-    assertUnrestricted(selected);
-    if (selected.field?.extensions.read || selected.field?.extensions.pothosExposedField === undefined) {
-      return this.field(selected, env);
-    }
-    const model = modelOf(type);
-    const name = selected.field.extensions.pothosExposedField;
-    const scalar = getNamedType(selected.field.type).name;
-    // An object inside a JSON value.
-    if (env.json !== undefined && isCompositeType(getNamedType(selected.field.type))) {
-      return this.field(selected, env, memberObject(name));
-    }
-    return this.field(selected, env, exposedRead(selected.field, scalar, model && columnOf(model, name)));
+    return inScope(this.object(type, sets, (selected) => this.#field(selected, env)));
   }
 
   /** Writes a field of the query type. */
   root(selected: SelectedField): Sql {
+    return this.#field(selected, {});
+  }
+
+  #field(selected: SelectedField, env: Env): Sql {
     assertUnrestricted(selected);
-    return this.field(selected, {});
+    return this.field(selected, env);
   }
 
   /** Writes a field of a value in this environment: an expression that is JSON as text. */
@@ -236,7 +228,7 @@ export class Planner implements DocumentWalker {
       },
       rowsOf: (name, uuidsOf) => {
         const type = this.#objectType(name);
-        const { model, visible, only } = typeReadOf(type) ?? {};
+        const [model, { visible } = {}] = [modelOf(type), typeReadOf(type)];
         if (!model || !visible) throw new Error(`${name} has no table, or no rule for who may see its rows`);
         const alias = this.alias();
         const json = this.#row(type, below, { row: alias });
@@ -245,7 +237,7 @@ export class Planner implements DocumentWalker {
           const id = uuids.length === 1 ? uuids[0] : { in: uuids };
           return conditionsOf(model, alias, { id, AND: [visible(run.viewer)] }, run);
         };
-        return sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${conditions}${only ? sql` and ${only(alias)}` : ''}`;
+        return sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${conditions}${onlyOf(type, alias)}`;
       },
     });
   }
@@ -256,12 +248,12 @@ function assertUnrestricted({ key, field }: SelectedField): void {
   if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
 }
 
-/** Returns how the values of a type are read, as its options say. */
-export function typeReadOf(type: GraphQLCompositeType): TypeRead | undefined {
-  return type.extensions.read as TypeRead | undefined;
-}
-
-/** Returns the model whose rows are values of a type. */
-function modelOf(type: GraphQLObjectType): string | undefined {
-  return typeReadOf(type)?.model;
+/** Writes the condition on rows of a type, where its interface says which of them are. */
+function onlyOf(type: GraphQLObjectType, alias: string): string {
+  for (const { variants } of type.getInterfaces().map((one) => typeReadOf(one) ?? {})) {
+    const [value] = Object.entries(variants?.types ?? {}).find(([, name]) => name === type.name) ?? [];
+    if (variants && value !== undefined)
+      return ` and ${textAt(undefined, variants.by)({ row: alias })} = ${literal(value)}`;
+  }
+  return '';
 }

@@ -3,9 +3,10 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { tableOf } from '../../../infra/database/conditions.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
+import { modelOf } from './derive.ts';
 import { findFurtherRead } from './further-read.ts';
-import { typeKey, typeReadOf } from './plan.ts';
-import type { Model, Read } from './reads.ts';
+import { typeKey } from './plan.ts';
+import type { Model } from './reads.ts';
 import { runField } from './run.ts';
 
 /**
@@ -24,25 +25,16 @@ export function isPlanned(value: unknown): value is Planned {
 }
 
 /**
- * Returns the options of a field without a resolver of its own, `...planned(…)`: where graphql-js executes the document, a
- * plan reads this field all the same. A field that can also be resolved from its row has `...reads(…)` and `resolve`.
- */
-export function planned(read: Read) {
-  // What a plan reads is in the form of the answer, for which resolvers have no type.
-  return { extensions: { read, isOnlyPlanned: true }, resolve: readField as unknown as () => Promise<never> };
-}
-
-/**
  * Reads a field with all that the document selects below it, in one statement. It is a field of the query, or of a row that no
  * plan has read (the result of a command, a snapshot of the feed).
  */
-async function readField(
+export async function readField(
   parent: unknown,
   _args: unknown,
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<unknown> {
-  const model = typeReadOf(info.parentType)?.model;
+  const model = modelOf(info.parentType);
   const row = model === undefined ? undefined : { table: tableOf(model), json: rowJson(parent as object) };
   return runField(context, info, { row });
 }

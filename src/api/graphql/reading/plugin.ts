@@ -6,11 +6,12 @@ import SchemaBuilder, {
   type PothosUnionTypeConfig,
   type SchemaTypes,
 } from '@pothos/core';
-import type { GraphQLFieldResolver, GraphQLTypeResolver } from 'graphql';
+import type { GraphQLFieldResolver, GraphQLSchema, GraphQLTypeResolver } from 'graphql';
 import { maxListLength } from '../../../core/checks.ts';
 import { wrongArgument } from '../wrong-value.ts';
-import { isPlanned } from './planned.ts';
-import { priceOf, searchPrice } from './prices.ts';
+import { derive } from './derive.ts';
+import { rowAt } from './kinds.ts';
+import { isPlanned, readField } from './planned.ts';
 
 const name = 'reading' as const;
 export default name;
@@ -23,7 +24,12 @@ declare global {
   }
 }
 
-/** Makes the executor take what a plan has read: a field by its response key, a type by its name. */
+type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['Context'], object>;
+
+/**
+ * Makes the reads of the schema's fields when it is built, and the executor take what a plan has read: a field by its response
+ * key, a type by its name. It is the first plug-in, so its resolvers are around those of the others.
+ */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /** Says in the description of each list that a client sends how long it may be: `wrongArgument` checks it. */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
@@ -32,37 +38,39 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     return { ...field, description };
   }
 
-  /** Prices each field by how it is read. */
+  /** Reads a relation, and whatever else its row does not have, by a statement of its own, where no plan has read it. */
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    const isRoot = field.kind === 'Query';
-    const price = priceOf(field.extensions ?? {}, isRoot);
-    const search = { price: searchPrice, isBelow: !isRoot };
-    return {
-      ...field,
-      extensions: {
-        ...field.extensions,
-        price,
-        ...(field.extensions?.read && field.kind !== 'Subscription' && { search }),
-      },
+    // The input of a mutation is checked after its permission (schema/mutation.ts).
+    if (field.kind === 'Mutation' || field.kind === 'Subscription') return field;
+    // The plug-in of Prisma keeps the relation of `t.relation` here, which it does not document.
+    const { pothosPrismaRelationField: relation } = (field.extensions ?? {}) as {
+      readonly pothosPrismaRelationField?: { readonly name: string };
     };
+    const extensions = {
+      ...field.extensions,
+      ...(relation && { made: rowAt([relation.name]), isOnlyPlanned: true }),
+    };
+    const own = extensions.isOnlyPlanned ? (readField as Resolver<Types>) : field.resolve;
+    return { ...field, extensions, resolve: own && withSoundArguments(own, field) };
   }
 
-  override wrapResolve(
-    resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,
-    field: PothosOutputFieldConfig<Types>,
-  ): GraphQLFieldResolver<unknown, Types['Context'], object> {
-    // The input of a mutation is checked after its permission (schema/mutation.ts).
-    if (field.kind === 'Mutation' || field.kind === 'Subscription') return resolver;
-    const checked = withSoundArguments(resolver, field);
-    if (field.kind === 'Query') return checked;
+  /**
+   * Takes a field of what a plan has read. A row that is there (the result of a command, a snapshot of the feed) is resolved by the
+   * field's own resolver: the plug-in of Prisma would read the row again, and so show it as it is now.
+   */
+  override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
+    const isRoot = ['Query', 'Mutation', 'Subscription'].includes(field.kind);
+    if (isRoot) return resolver;
+    const { authScopes } = field.pothosOptions as { readonly authScopes?: unknown };
+    const own = (!authScopes && (field.resolve as Resolver<Types> | undefined)) || resolver;
     return (parent, args, context, info) =>
-      isPlanned(parent) ? parent[info.path.key] : checked(parent, args, context, info);
+      isPlanned(parent) ? parent[info.path.key] : own(parent, args, context, info);
   }
 
   override wrapSubscribe(
-    subscribe: GraphQLFieldResolver<unknown, Types['Context'], object> | undefined,
+    subscribe: Resolver<Types> | undefined,
     field: PothosOutputFieldConfig<Types>,
-  ): GraphQLFieldResolver<unknown, Types['Context'], object> | undefined {
+  ): Resolver<Types> | undefined {
     return subscribe && withSoundArguments(subscribe, field);
   }
 
@@ -72,13 +80,18 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   ): GraphQLTypeResolver<unknown, Types['Context']> {
     return (value, context, info, type) => (isPlanned(value) ? value[''] : resolveType(value, context, info, type));
   }
+
+  override afterBuild(schema: GraphQLSchema): GraphQLSchema {
+    derive(schema);
+    return schema;
+  }
 }
 
 /** Makes a field report an argument that is none of its scalar, before its resolver gets it. */
 function withSoundArguments<Types extends SchemaTypes>(
-  resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,
+  resolver: Resolver<Types>,
   { args: declared }: PothosOutputFieldConfig<Types>,
-): GraphQLFieldResolver<unknown, Types['Context'], object> {
+): Resolver<Types> {
   if (Object.keys(declared).length === 0) return resolver;
   return (parent, args, context, info) => {
     const wrong = wrongArgument(args);

@@ -1,17 +1,15 @@
 import { type GraphQLField, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
 import { type KeyBound, rowOrders } from '../../../core/paging.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
-import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
 import type { Prisma } from '../../../infra/database/generated/client/client.ts';
-import { oneOfFew } from '../../../infra/database/list-rows.ts';
-import { fieldName } from '../../../infra/database/rows.ts';
+import { columnName, fieldName } from '../../../infra/database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
 import type { Costs } from './costs.ts';
-import { literal, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
+import { literal, type Piece, type Run, type Sql, sql } from './sql.ts';
 
 /**
- * How a plan reads the fields of the schema. A field has a `read`, which writes the SQL of its answer as JSON in text, or it
- * exposes a column (`exposedRead`). A document that selects any other field is executed by graphql-js.
+ * How a plan reads the fields of the schema: the `read` of a field writes the SQL of its answer as JSON in text. derive.ts makes
+ * the reads. A document that selects a field without one is executed by graphql-js.
  */
 
 /** The tables whose rows are read. */
@@ -76,7 +74,7 @@ export const byId = (list: string): PageKey => ({
 });
 
 /** Returns the order of a list's rows by their last change. */
-const byChange = (list: string): PageKey => ({
+export const byChange = (list: string): PageKey => ({
   columns: ['updated_at', 'id'],
   text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
   of: ({ viewer }, cursor) => rowOrders.UPDATED.keyOf(list, viewer.platformId, cursor),
@@ -107,35 +105,12 @@ export interface Rows {
   readonly isComplete?: string;
 }
 
-/** How the values of a type are read: the table of its rows, or how to tell the types of an abstract one apart. */
+/** How the values of a type are told apart, and who may see them. */
 export interface TypeRead {
-  readonly model?: Model;
-  /** The condition on rows of this type, where several types share a table. */
-  readonly only?: (alias: string) => Sql;
-  /** The condition on rows that a viewer may see. */
+  /** The condition on rows that a viewer may see: a type with one can be read by the ids of its rows. */
   readonly visible?: (viewer: Viewer) => object;
-  readonly variants?: (env: Env) => readonly { readonly type: string; readonly when: string }[];
-}
-
-declare module 'graphql' {
-  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** How the field is read. */
-    read?: Read;
-    /** The column, or the member of a JSON value, that the field shows. */
-    pothosExposedField?: string;
-    /** The options that the schema's file gives the field. */
-    pothosOptions?: { readonly authScopes?: unknown };
-  }
-}
-
-/** Returns how a field is read, for its options: `...reads(…)`. */
-export function reads(read: Read): { readonly extensions: { readonly read: Read } } {
-  return { extensions: { read } };
-}
-
-/** Returns how the values of a type are read, for its options: `...typeReads(…)`. */
-export function typeReads(read: TypeRead): { readonly extensions: { readonly read: TypeRead } } {
-  return { extensions: { read } };
+  /** Of an abstract type: where each value has what names its type, and the types by that. */
+  readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
 }
 
 const column = (env: Env, name: string) => `${env.row}.${name}`;
@@ -165,8 +140,6 @@ export const leaf = {
   }),
   /** Any SQL expression that is JSON as text. */
   of: (make: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql: make }),
-  /** A member of a JSON value; null where it is missing. */
-  member: (name: string): Read => ({ kind: 'leaf', sql: (env) => [member(env.json ?? '', name)] }),
 } as const;
 
 /** Writes SQL that encodes text in base64url (RFC 4648, section 5), without padding. */
@@ -189,111 +162,33 @@ export const memberObject = (name: string): Read => ({
   unless: (env) => [`coalesce(jsonb_typeof(${env.json} -> ${literal(name)}), 'null') = 'null'`],
 });
 
-/** Reads a jsonb column that is an object, or null. */
-export const jsonObject = (name: string): Read => ({
-  kind: 'value',
-  env: (env) => ({ json: column(env, name) }),
-  unless: (env) => [`coalesce(jsonb_typeof(${column(env, name)}), 'null') = 'null'`],
-});
-
-/** Reads a list inside JSON: `expression` makes the jsonb array from the environment. */
-export const jsonList = (expression: (env: Env) => string): Read => ({
-  kind: 'values',
-  from: (env, alias) => ({
-    from: [`jsonb_array_elements(${expression(env)}) with ordinality as ${alias}(value, position)`],
-    orderBy: `${alias}.position`,
-    env: { json: `${alias}.value` },
-  }),
-});
-
-/**
- * Writes the FROM clause for the row that a column (or an expression) refers to, of the same platform. Whoever may see the
- * referring row may see it, unless `visible` says who may.
- */
-export function referredRow(
-  model: Model,
-  column: string | ((env: Env) => string),
-  visible?: (viewer: Viewer) => object,
-): (env: Env, alias: string) => Sql {
-  return (env, alias) => {
-    const id = typeof column === 'string' ? `${env.row}.${column}` : column(env);
-    const row = `${tableOf(model)} ${alias} where ${alias}.platform_id = ${env.row}.platform_id and ${alias}.id = ${id}`;
-    return visible ? sql`${row} and ${(run) => conditionsOf(model, alias, visible(run.viewer), run)}` : [row];
-  };
+/** Returns how to read a field that only shows a column, or a member of a JSON value, by the field's type. */
+export function exposedRead(field: GraphQLField<unknown, unknown>, name: string): Read {
+  const ofColumn = columnRead(field, columnName(name));
+  return leaf.of((env, args) => (env.json === undefined ? ofColumn(env, args) : [member(env.json, name)]));
 }
 
-/** Reads the row that a column (or an expression) refers to, or null; arguments as for `referredRow`. */
-export const toOne = (...reference: Parameters<typeof referredRow>): Read => ({
-  kind: 'row',
-  from: referredRow(...reference),
-});
+function columnRead(field: GraphQLField<unknown, unknown>, column: string): (env: Env, args: ArgumentsOf) => Sql {
+  const type = getNamedType(field.type);
+  const read = isListType(getNullableType(field.type))
+    ? leaf.text(column)
+    : isEnumType(type)
+      ? leaf.enumValue(column)
+      : columnReads[type.name]?.(column);
+  // Whatever else is text must be escaped: only names of enum values may stand in JSON as they are.
+  if (read?.kind !== 'leaf') throw new Error(`no plan reads the scalar ${type.name} of ${field.name}`);
+  return read.sql;
+}
 
-/**
- * Reads a page of a table's rows: those that the caller may see and that match the field's `filter`, where it has one. Its
- * cursors have the name of the model.
- */
-export const pageOf = <Filter>(
-  model: Model,
-  visible: (viewer: Viewer) => object,
-  matching: (viewer: Viewer, filter: Filter) => object = () => ({}),
-): PageRead => ({
-  kind: 'page',
-  list: model,
-  model,
-  where: (viewer, args) => ({ AND: [visible(viewer), matching(viewer, args.filter as Filter)] }),
-});
-
-/** Reads a page as `pageOf` does, in the order that its argument `orderBy` says. */
-export const orderedPageOf = <Filter>(...page: Parameters<typeof pageOf<Filter>>): PageRead => {
-  const read = pageOf(...page);
-  return { ...read, key: ({ orderBy }) => (orderBy === 'UPDATED' ? byChange(read.list) : byId(read.list)) };
+const columnReads: Readonly<Record<string, (column: string) => Read>> = {
+  Int: leaf.plain,
+  Float: leaf.plain,
+  Boolean: leaf.plain,
+  String: leaf.text,
+  BigInt: leaf.digits,
+  Decimal: leaf.decimal,
+  DateTime: leaf.instant,
+  Date: leaf.date,
 };
 
-/** Finds the rows of a page (as its `of`): those of the same platform of which one of these columns refers to the parent. */
-export const referringBy =
-  (...columns: readonly string[]) =>
-  ({ row }: Env, alias: string): readonly Sql[] =>
-    columns.map((column) => [`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, column, `${row}.id`)}`]);
-
-/** Reads an object from the same row as its parent. */
-export const sameRow: Read = { kind: 'value', env: (env) => env };
-
-/** Derives how to read a field that only shows a column, or a member of a JSON value, from the field's type. */
-export function exposedRead(field: GraphQLField<unknown, unknown>, scalar: string, column: string | undefined): Read {
-  const name = field.extensions.pothosExposedField ?? field.name;
-  const byColumn = (): Read => {
-    if (column === undefined) throw new Error(`${field.name} shows ${name}, which is no column`);
-    if (isListType(getNullableType(field.type))) return leaf.text(column);
-    switch (scalar) {
-      case 'Int':
-      case 'Float':
-      case 'Boolean':
-        return leaf.plain(column);
-      case 'String':
-        return leaf.text(column);
-      case 'BigInt':
-        return leaf.digits(column);
-      case 'Decimal':
-        return leaf.decimal(column);
-      case 'DateTime':
-        return leaf.instant(column);
-      case 'Date':
-        return leaf.date(column);
-      default:
-        // Whatever else is text must be escaped: only names of enum values may stand in JSON as they are.
-        if (!isEnumType(getNamedType(field.type)))
-          throw new Error(`no plan reads the scalar ${scalar} of ${field.name}`);
-        return leaf.enumValue(column);
-    }
-  };
-  return {
-    kind: 'leaf',
-    sql: (env, args) => {
-      if (env.json !== undefined) return [member(env.json, name)];
-      const read = byColumn();
-      return read.kind === 'leaf' ? read.sql(env, args) : [];
-    },
-  };
-}
-
-export { type Piece, type Run, type Sql, sql, textOfRun };
+export { type Piece, type Run, type Sql, sql };

@@ -2,12 +2,15 @@ import SchemaBuilder from '@pothos/core';
 import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
+import type { Currency, Money } from '../../../core/currencies.ts';
+import { type IdType, publicId } from '../../../core/ids.ts';
 import type { Permission } from '../../../infra/database/generated/client/client.ts';
 import type PrismaTypes from '../../../infra/database/generated/pothos.ts';
 import { getDatamodel } from '../../../infra/database/generated/pothos.ts';
 import type { Context } from '../context.ts';
 import { failure } from '../failure.ts';
 import ReadingPlugin from '../reading/plugin.ts';
+import WordsPlugin from './words.ts';
 
 /** The types behind the schema. */
 export interface SchemaConfig {
@@ -20,16 +23,17 @@ export interface SchemaConfig {
   Scalars: {
     ID: { Input: string; Output: string };
     BigInt: { Input: bigint; Output: bigint };
-    Decimal: { Input: string; Output: string };
+    Decimal: { Input: string; Output: string | { toFixed(): string } };
     DateTime: { Input: Date; Output: Date };
-    Date: { Input: string; Output: string };
+    Date: { Input: string; Output: string | Date };
   };
+  Objects: { Currency: Currency; Money: Money };
   Connection: { readonly totalCount: number };
 }
 
 /** The builder of the schema. Its types are in the files of their nouns. */
 export const builder = new SchemaBuilder<SchemaConfig>({
-  plugins: [ScopeAuthPlugin, RelayPlugin, PrismaPlugin, ReadingPlugin],
+  plugins: [ReadingPlugin, ScopeAuthPlugin, RelayPlugin, PrismaPlugin, WordsPlugin],
   defaultFieldNullability: false,
   scopeAuth: {
     authorizeOnSubscribe: true,
@@ -37,6 +41,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     unauthorizedError: () => failure('FORBIDDEN', 'this token does not have the permission that this needs'),
   },
   relay: {
+    encodeGlobalID: (type, id) => publicId(type as IdType, String(id)),
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     idFieldOptions: { description: 'Its public id: its type, a colon, a UUID.' },

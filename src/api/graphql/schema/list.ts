@@ -1,6 +1,9 @@
-import type { ArgBuilder as ArgBuilderOf, InputObjectRef, InterfaceRef, ObjectRef } from '@pothos/core';
+import type { ArgBuilder as ArgBuilderOf, InputFieldMap, InputObjectRef, InterfaceRef, ObjectRef } from '@pothos/core';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import { byChange, byId, type Model, type PageKey } from '../reading/reads.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import { ListOrder, SortOrder } from './enums.ts';
+import type { RowList } from './words.ts';
 
 type Schema = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type ArgBuilder = ArgBuilderOf<Schema>;
@@ -49,17 +52,64 @@ export function edgeOf(type: unknown): ListEdge | undefined {
   return edges.get(type);
 }
 
-/**
- * Adds the connection type of a list of these rows, with its edge type. Only plans read them.
- * @param inPayloads the types of its rows in payloads of mutations, which carry the edge, too
- */
-export function connection<Row>(
+interface ListOptions<Filter> {
+  /** The name of its rows, in those of its types and in its cursors. */
+  readonly name: string;
+  /** The model of its rows: that of its name, if left out. */
+  readonly model?: Model;
+  /** The rows that a caller may see. */
+  readonly visible: (viewer: Viewer) => object;
+  /** The input by which a caller filters it, and the rows that this matches. */
+  readonly filter?: InputObjectRef<Schema, Filter>;
+  readonly where?: (viewer: Viewer, filter: Filter | null | undefined) => object;
+  /** Whether it can be ordered by the last change of its rows, too. */
+  readonly isOrdered?: boolean;
+  /** What orders it, where it has one order that is not that of ids. */
+  readonly key?: PageKey;
+  /** The name of the list in its cursors, where it is another. */
+  readonly cursors?: string;
+  readonly page: string;
+  readonly edge: string;
+  readonly totalCount?: string;
+  /** The types of its rows in payloads of mutations, which carry the edge, too. */
+  readonly inPayloads?: readonly unknown[];
+  readonly args?: (t: ArgBuilder) => InputFieldMap;
+}
+
+/** Adds a list of rows, with the types of its pages and edges: `t.page` shows it. */
+export function listOf<Row, Filter = never>(
   type: ObjectRef<Schema, Row> | InterfaceRef<Schema, Row>,
-  name: string,
-  descriptions: { readonly page: string; readonly edge: string; readonly totalCount?: string },
-  inPayloads: readonly unknown[] = [],
+  options: ListOptions<Filter>,
+): RowList<Schema> {
+  const { name, model = name as Model, cursors = name, visible, filter, where = () => ({}), isOrdered, key } = options;
+  const order = isOrdered
+    ? ({ orderBy }: Readonly<Record<string, unknown>>) => (orderBy === 'UPDATED' ? byChange(cursors) : byId(cursors))
+    : key && (() => key);
+  return {
+    connection: connectionOf(type, options),
+    read: {
+      kind: 'page',
+      list: cursors,
+      model,
+      ...(order && { key: order }),
+      // The arguments below.
+      where: (viewer, args) => ({ AND: [visible(viewer), where(viewer, args.filter as Filter)] }),
+    },
+    args: options.args ?? ((t) => (filter ? (isOrdered ? orderedListArgs : listArgs)(t, filter) : pageArgs(t))),
+  };
+}
+
+/** Adds the connection type of a list, with its edge type. */
+export function connectionOf<Row>(
+  type: ObjectRef<Schema, Row> | InterfaceRef<Schema, Row>,
+  {
+    name,
+    page,
+    edge,
+    totalCount = 'All that match, on whatever page.',
+    inPayloads = [],
+  }: Pick<ListOptions<never>, 'name' | 'page' | 'edge' | 'totalCount' | 'inPayloads'>,
 ) {
-  const { page, edge, totalCount = 'All that match, on whatever page.' } = descriptions;
   const edgeType = builder.edgeObject({ type, name: `${name}Edge`, description: edge });
   for (const of of inPayloads) edges.set(of, { type: edgeType as ListEdge['type'], list: name });
   return builder.connectionObject(

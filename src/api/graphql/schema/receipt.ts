@@ -1,6 +1,7 @@
 import { accountPublicId, publicId } from '../../../core/ids.ts';
 import { type Operation, operationNames } from '../../../domain/access/operations.ts';
 import { type Receipt, readReceipt } from '../../../domain/commands/receipts.ts';
+import { executedRead } from '../reading/derive.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
 import { nodeTypes } from './node.ts';
@@ -59,7 +60,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
 builder.queryField('mutationReceipt', (t) =>
   t.field({
     type: MutationReceipt,
-    extensions: { costs: 'read' },
+    ...executedRead,
     description:
       'Did it happen? What came of a mutation, by its idempotency key. Never null: an error of this field says nothing about the mutation.',
     args: {

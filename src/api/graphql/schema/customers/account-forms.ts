@@ -3,9 +3,9 @@ import { type AccountType, accountTypes } from '../../../../core/account-types.t
 import { currencyOf, requiredCurrency } from '../../../../core/currencies.ts';
 import { Refusal } from '../../../../core/refusal.ts';
 import type { ExternalAccountType as AccountTypeName } from '../../../../infra/database/generated/client/client.ts';
+import { executed } from '../../reading/derive.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
-import { CurrencyType } from '../values/money.ts';
 
 /** What a form for a new external account asks for, from the domain's table of account types. */
 
@@ -86,7 +86,7 @@ const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').imple
       resolve: ({ type }) => type.graphql.input,
     }),
     currencies: t.field({
-      type: [CurrencyType],
+      type: ['Currency'],
       description: 'The currencies that such an account can have.',
       resolve: ({ type }) => type.currencies.map(requiredCurrency),
     }),
@@ -113,6 +113,7 @@ const forms = (Object.entries(accountTypes) as [AccountTypeName, AccountType][])
 builder.queryField('externalAccountForms', (t) =>
   t.field({
     type: [ExternalAccountForm],
+    ...executed,
     description: 'What createExternalAccount asks for, for each type of account: a screen can make its form of it.',
     args: { currency: t.arg.string({ description: 'Only the types of account that can have this currency.' }) },
     resolve: (_root, { currency: code }) => {

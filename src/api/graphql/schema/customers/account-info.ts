@@ -1,17 +1,15 @@
 import type { AccountDetails, AccountField } from '../../../../core/account-fields.ts';
 import { type AccountType, accountTypes } from '../../../../core/account-types.ts';
-import type { ExternalAccountType as AccountTypeName } from '../../../../infra/database/generated/client/client.ts';
-import { leaf, reads, typeReads } from '../../reading/reads.ts';
+import { maskedNumber } from '../../../../domain/accounts/account-names.ts';
+import type {
+  Account,
+  ExternalAccountType as AccountTypeName,
+} from '../../../../infra/database/generated/client/client.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
+import { variantsBy } from '../words.ts';
 
 /** The output types and inputs of the account kinds, generated from the domain's table. */
-
-interface AccountInfo {
-  readonly accountType: AccountTypeName;
-  readonly details: AccountDetails;
-  readonly maskedNumber: string;
-}
 
 const table: [AccountTypeName, AccountType][] = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
 
@@ -50,41 +48,32 @@ export function accountEnum(name: string) {
 
 const typeOf = (field: AccountField) => (field.enumName && enums.get(field.enumName)) || 'String';
 
-export const ExternalAccountInfo = builder.interfaceRef<AccountInfo>('ExternalAccountInfo').implement({
+export const ExternalAccountInfo = builder.prismaInterface('Account', {
+  variant: 'ExternalAccountInfo',
   description: 'The details of an external account; each kind has fields of its own.',
-  ...typeReads({
-    variants: (env) =>
-      table.map(([accountType, type]) => ({ type: type.graphql.type, when: `${env.accountType} = '${accountType}'` })),
-  }),
-  resolveType: ({ accountType }) => accountTypes[accountType].graphql.type,
+  ...variantsBy<Account>('accountType', Object.fromEntries(table.map(([name, { graphql }]) => [name, graphql.type]))),
   fields: (t) => ({
-    accountType: t.expose('accountType', {
-      type: ExternalAccountType,
-      description: 'What kind of account.',
-      ...reads(leaf.of(({ accountType }) => [`'"' || ${accountType} || '"'`])),
-    }),
-    maskedNumber: t.exposeString('maskedNumber', {
+    accountType: t.required('accountType', ExternalAccountType, { description: 'What kind of account.' }),
+    maskedNumber: t.string({
       description: 'The end of its number or address, for people: "•••• 6789".',
-      ...reads(leaf.of(({ number }) => [`to_json(${number})::text`])),
+      select: { kind: true, id: true, identifier: true },
+      resolve: maskedNumber,
     }),
   }),
 });
 
 for (const [, type] of table) {
-  builder.objectRef<AccountInfo>(type.graphql.type).implement({
+  builder.prismaObject('Account', {
+    variant: type.graphql.type,
     description: type.description,
     interfaces: [ExternalAccountInfo],
     fields: (t) =>
       Object.fromEntries(
         Object.entries(type.fields).map(([name, field]) => [
           name,
-          t.field({
-            type: typeOf(field),
+          t.json(['accountInfo', name], typeOf(field), {
             nullable: optionalSomewhere.has(name),
             description: field.description,
-            ...reads(leaf.member(name)),
-            // The compiler does not know the types of generated fields; checkAccountInfo has checked the details by the same table.
-            resolve: ({ details }) => details[name] as never,
           }),
         ]),
       ),
@@ -120,7 +109,7 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
 });
 
 /** Returns the kind and the details in an input. */
-export function readAccountInfo(input: AccountInfoInput): Omit<AccountInfo, 'maskedNumber'> {
+export function readAccountInfo(input: AccountInfoInput) {
   for (const { accountType, type } of inputs) {
     const details = input[type.graphql.input];
     if (details) return { accountType, details };

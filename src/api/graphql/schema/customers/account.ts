@@ -1,62 +1,35 @@
-import type { AccountDetails } from '../../../../core/account-fields.ts';
-import { requiredCurrency } from '../../../../core/currencies.ts';
-import { accountPublicId } from '../../../../core/ids.ts';
 import { visibleAccounts } from '../../../../domain/access/visible.ts';
 import { displayName, maskedNumber } from '../../../../domain/accounts/account-names.ts';
-import { type Beneficiary, createExternalAccount } from '../../../../domain/accounts/external-accounts.ts';
+import { createExternalAccount } from '../../../../domain/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../../domain/commands/filters.ts';
-import { trustedJson } from '../../../../infra/database/trusted-json.ts';
-import type { PaymentInstruction as PaymentInstructionShape } from '../../../../rails/rail.ts';
-import { planned } from '../../reading/planned.ts';
-import { jsonList, jsonObject, leaf, pageOf, reads, toOne } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
 import { AccountFilter } from '../filters.ts';
-import { connection, listArgs } from '../list.ts';
+import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
-import {
-  MetadataEntry,
-  MetadataInput,
-  metadataDescription,
-  metadataEntries,
-  metadataOf,
-  metadataRead,
-  newMetadata,
-} from '../values/metadata.ts';
-import { CurrencyType, currencyRead, MoneyType, money, moneyRead } from '../values/money.ts';
+import { MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBeneficiary } from './beneficiary.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
 
-/** Writes SQL for the end of an account's number. */
-const numberOf = (row = '') => `account_number(${row}.kind, ${row}.id, ${row}.identifier)`;
-
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
     description: 'Its name for people: who owns an account outside, or what the account is ("USD account").',
-    ...reads(
-      leaf.of(({ row }) => [`to_json(account_name(${row}.beneficiary, ${row}.account_type, ${row}.currency))::text`]),
-    ),
+    select: { beneficiary: true, accountType: true, currency: true },
     resolve: displayName,
   }),
   maskedNumber: t.string({
     description:
       'The end of its number, for people: "•••• 6789". Of a short number fewer than four characters; of an internal account, which has no number, the end of its id.',
-    ...reads(leaf.of(({ row }) => [`to_json(${numberOf(row)})::text`])),
+    select: { kind: true, id: true, identifier: true },
     resolve: maskedNumber,
   }),
-  currency: t.field({
-    type: CurrencyType,
-    description: 'Its one currency.',
-    ...reads(currencyRead(({ row }) => `${row}.currency`)),
-    resolve: (account) => requiredCurrency(account.currency),
-  }),
-  customer: t.field({
+  currency: t.currency('currency', { description: 'Its one currency.' }),
+  customer: t.relation('customer', {
     type: Customer,
     nullable: true,
     description: "Its owner; null when it is the platform's own.",
-    ...planned(toOne('Customer', 'customer_id')),
   }),
   frozenAt: t.expose('frozenAt', {
     type: 'DateTime',
@@ -70,86 +43,29 @@ builder.prismaInterfaceFields(Account, (t) => ({
 }));
 
 builder.prismaObjectFields(InternalAccount, (t) => ({
-  id: t.id({
-    description: 'Its public id.',
-    ...reads(leaf.id('InternalAccount')),
-    resolve: (account) => accountPublicId('INTERNAL', account.id),
-  }),
-  balance: t.field({
-    type: MoneyType,
-    description: 'What can be spent.',
-    ...reads(moneyRead('posted', 'currency')),
-    resolve: (account) => money(account.posted, account.currency),
-  }),
-  fundingPaymentInstructions: t.field({
-    type: [PaymentInstruction],
+  balance: t.money('posted', 'currency', { description: 'What can be spent.' }),
+  fundingPaymentInstructions: t.json('fundingInstructions', [PaymentInstruction], {
     description: 'How to bring money in from outside; any one of them.',
-    ...reads(jsonList(({ row }) => `coalesce(${row}.funding_instructions, '[]')`)),
-    // The rail wrote it in this form when the account was created.
-    resolve: (account) => trustedJson<PaymentInstructionShape[]>(account.fundingInstructions),
   }),
 }));
 
-/** Returns a column that every external account has: the constraint account_sound requires it. */
-function requireColumn<T>(value: T | null, account: { readonly id: string }, column: string): T {
-  if (value === null) throw new Error(`external account ${account.id} has no ${column}`);
-  return value;
-}
-
 builder.prismaObjectFields(ExternalAccount, (t) => ({
-  id: t.id({
-    description: 'Its public id.',
-    ...reads(leaf.id('ExternalAccount')),
-    resolve: (account) => accountPublicId('EXTERNAL', account.id),
-  }),
-  status: t.field({
-    type: ExternalAccountStatus,
+  status: t.required('status', ExternalAccountStatus, {
     description: 'Only an ACTIVE one can be paid or pulled from.',
-    ...reads(leaf.enumValue('status')),
-    resolve: (account) => requireColumn(account.status, account, 'status'),
   }),
   statusReason: t.exposeString('statusReason', {
     nullable: true,
     description: 'Why it has its status and verification, in words; null where there is nothing to explain.',
   }),
-  accountInfo: t.field({
-    type: ExternalAccountInfo,
-    description: 'Its details, by its kind.',
-    ...reads({
-      kind: 'value',
-      env: ({ row }) => ({
-        json: `${row}.account_info`,
-        accountType: `${row}.account_type`,
-        number: numberOf(row),
-      }),
-    }),
-    resolve: (account) => ({
-      accountType: requireColumn(account.accountType, account, 'accountType'),
-      // checkAccountInfo has checked that it has this form.
-      details: trustedJson<AccountDetails>(requireColumn(account.accountInfo, account, 'accountInfo')),
-      maskedNumber: maskedNumber(account),
-    }),
-  }),
+  accountInfo: t.sameRow(ExternalAccountInfo, { description: 'Its details, by its kind.' }),
   platformAccountId: t.exposeString('platformAccountId', {
     nullable: true,
     description: "The platform's own id of it.",
   }),
-}));
-
-builder.prismaObjectFields(ExternalAccount, (t) => ({
-  metadata: t.field({
-    type: [MetadataEntry],
-    description: metadataDescription,
-    ...reads(metadataRead),
-    resolve: metadataEntries,
-  }),
-  beneficiary: t.field({
-    type: BeneficiaryType,
+  metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
+  beneficiary: t.json('beneficiary', BeneficiaryType, {
     nullable: true,
     description: 'Who owns it; null for a wallet.',
-    ...reads(jsonObject('beneficiary')),
-    // createExternalAccount wrote it in this form.
-    resolve: (account) => trustedJson<Beneficiary | null>(account.beneficiary),
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
     description: "Whether incoming UMA payments of its customer go here; at most one of a customer's accounts.",
@@ -162,44 +78,29 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     nullable: true,
     description: 'Whether the owner is who the platform says.',
   }),
-  beneficiaryVerifiedData: t.field({
-    type: BeneficiaryVerifiedData,
+  beneficiaryVerifiedData: t.sameRow(BeneficiaryVerifiedData, {
+    nullIf: 'beneficiaryVerificationStatus',
     nullable: true,
     description: 'What the payment rail says of the owner.',
-    ...reads({
-      kind: 'value',
-      env: (env) => env,
-      unless: ({ row }) => [`${row}.beneficiary_verification_status is null`],
-    }),
-    resolve: (account) =>
-      account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName },
   }),
 }));
 
-export const AccountConnection = connection(
-  Account,
-  'Account',
-  { page: 'A page of accounts.', edge: 'An account in a page.' },
-  [InternalAccount, ExternalAccount],
-);
-
-/** Reads a page of the accounts that match a filter. */
-export const accountsRead = pageOf('Account', visibleAccounts, whereAccounts);
+export const accounts = listOf(Account, {
+  name: 'Account',
+  visible: visibleAccounts,
+  filter: AccountFilter,
+  where: whereAccounts,
+  page: 'A page of accounts.',
+  edge: 'An account in a page.',
+  inPayloads: [InternalAccount, ExternalAccount],
+});
 
 builder.queryFields((t) => ({
-  account: t.field({
-    type: Account,
-    nullable: true,
+  account: t.byId(Account, ['InternalAccount', 'ExternalAccount'], {
+    id: 'InternalAccount:… or ExternalAccount:…',
     description: 'An account by its id, or null.',
-    ...planned({ kind: 'node', types: ['InternalAccount', 'ExternalAccount'] }),
-    args: { id: t.arg.id({ required: true, description: 'InternalAccount:… or ExternalAccount:…' }) },
   }),
-  accounts: t.field({
-    type: AccountConnection,
-    description: "The platform's accounts and its customers'.",
-    ...planned(accountsRead),
-    args: listArgs(t.arg, AccountFilter),
-  }),
+  accounts: t.page(accounts, { description: "The platform's accounts and its customers'." }),
 }));
 
 mutation('createExternalAccount', {

@@ -1,22 +1,20 @@
 import type { Beneficiary } from '../../../../domain/accounts/external-accounts.ts';
-import { leaf, reads, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
+import { variantsBy } from '../words.ts';
 
 /** The owner of an external account. */
 
-export const BeneficiaryVerifiedData = builder
-  .objectRef<{ fullName: string | null }>('BeneficiaryVerifiedData')
-  .implement({
-    description: 'What the payment rail says of the owner.',
-    fields: (t) => ({
-      fullName: t.exposeString('fullName', {
-        nullable: true,
-        description: "The owner's name at the bank.",
-        ...reads(leaf.text('beneficiary_verified_name')),
-      }),
+export const BeneficiaryVerifiedData = builder.prismaObject('Account', {
+  variant: 'BeneficiaryVerifiedData',
+  description: 'What the payment rail says of the owner.',
+  fields: (t) => ({
+    fullName: t.exposeString('beneficiaryVerifiedName', {
+      nullable: true,
+      description: "The owner's name at the bank.",
     }),
-  });
+  }),
+});
 
 type Individual = Extract<Beneficiary, { beneficiaryType: 'INDIVIDUAL' }>;
 type Business = Extract<Beneficiary, { beneficiaryType: 'BUSINESS' }>;
@@ -47,13 +45,10 @@ const BusinessBeneficiary = builder.objectRef<Business>('BusinessBeneficiary').i
 export const BeneficiaryType = builder.unionType('Beneficiary', {
   description: 'Who owns a bank account.',
   types: [IndividualBeneficiary, BusinessBeneficiary],
-  ...typeReads({
-    variants: ({ json }) => [
-      { type: 'IndividualBeneficiary', when: `${json} ->> 'beneficiaryType' = 'INDIVIDUAL'` },
-      { type: 'BusinessBeneficiary', when: 'true' },
-    ],
+  ...variantsBy<Beneficiary>('beneficiaryType', {
+    INDIVIDUAL: 'IndividualBeneficiary',
+    BUSINESS: 'BusinessBeneficiary',
   }),
-  resolveType: (owner) => (owner.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary'),
 });
 
 const IndividualBeneficiaryInput = builder.inputType('IndividualBeneficiaryInput', {

@@ -1,7 +1,7 @@
+import { money } from '../../../../core/currencies.ts';
 import type { CustomerUse } from '../../../../domain/commands/plan-refusals.ts';
 import { builder } from '../builder.ts';
 import { memberTypes } from '../refusals.ts';
-import { MoneyType, money } from '../values/money.ts';
 
 /** Returns the facts of a refusal CUSTOMER_IN_USE; none for a caller who may not read them. */
 function useOf({ refusal }: { readonly refusal: { readonly details: object } }): Partial<CustomerUse> {
@@ -10,7 +10,7 @@ function useOf({ refusal }: { readonly refusal: { readonly details: object } }):
 
 builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
-    type: [MoneyType],
+    type: ['Money'],
     nullable: true,
     description: 'What its internal accounts still hold, one amount for each that is not empty. Null without VIEW.',
     resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),

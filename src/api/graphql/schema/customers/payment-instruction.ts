@@ -1,7 +1,7 @@
 import type { PaymentInstruction as Shape } from '../../../../rails/rail.ts';
-import { leaf, reads, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
+import { variantsBy } from '../words.ts';
 import { accountEnum } from './account-info.ts';
 
 type Kind = Shape['accountType'];
@@ -113,17 +113,15 @@ const enumOf: Readonly<Record<string, string>> = { accountCategory: 'AccountCate
 
 export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstruction').implement({
   description: 'A way to pay money in; each kind has fields of its own. Where there are several, any one of them does.',
-  ...typeReads({
-    variants: ({ json }) =>
-      Object.entries(members).map(([kind, { type }]) => ({ type, when: `${json} ->> 'accountType' = '${kind}'` })),
-  }),
-  resolveType: ({ accountType }) => members[accountType].type,
+  ...variantsBy<Shape>(
+    'accountType',
+    Object.fromEntries(Object.entries<Member<string>>(members).map(([kind, { type }]) => [kind, type])),
+  ),
   fields: (t) => ({
     accountType: t.expose('accountType', { type: ExternalAccountType, description: 'What is paid to.' }),
     reference: t.string({
       nullable: true,
       description: 'Must be given exactly so with the payment. Null where what is paid to is of this payment alone.',
-      ...reads(leaf.member('reference')),
       resolve: (instruction) => ('reference' in instruction ? instruction.reference : null),
     }),
   }),
@@ -137,12 +135,9 @@ for (const { type, description, fields } of Object.values<Member<string>>(member
       Object.fromEntries(
         Object.entries(fields).map(([name, fieldDescription]) => [
           name,
-          t.field({
-            type: enumOf[name] === undefined ? 'String' : accountEnum(enumOf[name]),
+          // The type of `members` makes sure that each field is one of the shape.
+          t.json(name as keyof Shape, enumOf[name] === undefined ? 'String' : accountEnum(enumOf[name]), {
             description: fieldDescription,
-            ...reads(leaf.member(name)),
-            // The type of `members` makes sure that each field is one of the shape.
-            resolve: (instruction) => instruction[name as keyof Shape] as never,
           }),
         ]),
       ),

@@ -1,8 +1,6 @@
 import { maxAmount } from '../../../../core/checks.ts';
 import { approveTransaction, rejectTransaction } from '../../../../domain/approvals/approvals.ts';
-import { requestedFields } from '../../../../domain/approvals/incoming.ts';
 import { sandboxReceiveUma } from '../../../../domain/sandbox/sandbox-receive.ts';
-import { jsonList, reads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { Transaction } from '../nouns.ts';
@@ -12,19 +10,16 @@ import { InformationFieldInput, RequiredField } from '../values/information.ts';
 
 /** Incoming payments that wait for their platform's approval. */
 
-builder.objectFields(Transaction, (t) => ({
+builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.expose('approvalDueAt', {
     type: 'DateTime',
     nullable: true,
     description:
       'Until when the platform must approve or reject an incoming payment. Null where no approval is needed.',
   }),
-  requestedReceiverInformation: t.field({
-    type: [RequiredField],
+  requestedReceiverInformation: t.json('requestedInformation', [RequiredField], {
     description:
       'The facts about the receiver that the sending side requires or accepts. approveTransaction gives them.',
-    ...reads(jsonList(({ row }) => `coalesce(${row}.requested_information, '[]')`)),
-    resolve: (transaction) => [...requestedFields(transaction)],
   }),
 }));
 

@@ -1,23 +1,23 @@
 import { type ExchangeRate, readExchangeRates } from '../../../../domain/pricing/exchange-rates.ts';
+import { executedRead } from '../../reading/derive.ts';
 import { builder } from '../builder.ts';
 import { decimalForm, givenAmount } from '../values/given-amount.ts';
-import { CurrencyType, MoneyType } from '../values/money.ts';
 import { PaymentRail } from '../values/payment-rail.ts';
 
 const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').implement({
   description: 'What a conversion would cost now. Not locked: a quote is.',
   fields: (t) => ({
-    source: t.expose('source', { type: CurrencyType, description: 'Sent in.' }),
-    destination: t.expose('destination', { type: CurrencyType, description: 'Received in.' }),
+    source: t.expose('source', { type: 'Currency', description: 'Sent in.' }),
+    destination: t.expose('destination', { type: 'Currency', description: 'Received in.' }),
     rate: t.expose('rate', {
       type: 'Decimal',
       description: 'Sending currency units per receiving currency unit, fee-exclusive.',
     }),
-    sendingAmount: t.expose('sendingAmount', { type: MoneyType, description: 'The amount priced, fees included.' }),
-    receivingAmount: t.expose('receivingAmount', { type: MoneyType, description: 'What would arrive.' }),
-    fees: t.expose('fees', { type: MoneyType, description: 'All fees.' }),
-    minSendingAmount: t.expose('minSendingAmount', { type: MoneyType, description: 'The least that can be sent.' }),
-    maxSendingAmount: t.expose('maxSendingAmount', { type: MoneyType, description: 'The most that can be sent.' }),
+    sendingAmount: t.expose('sendingAmount', { type: 'Money', description: 'The amount priced, fees included.' }),
+    receivingAmount: t.expose('receivingAmount', { type: 'Money', description: 'What would arrive.' }),
+    fees: t.expose('fees', { type: 'Money', description: 'All fees.' }),
+    minSendingAmount: t.expose('minSendingAmount', { type: 'Money', description: 'The least that can be sent.' }),
+    maxSendingAmount: t.expose('maxSendingAmount', { type: 'Money', description: 'The most that can be sent.' }),
     deliveryRail: t.expose('deliveryRail', {
       type: PaymentRail,
       description: 'The usual rail of the delivery.',
@@ -29,7 +29,7 @@ const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').impleme
 builder.queryField('exchangeRates', (t) =>
   t.field({
     type: [ExchangeRateType],
-    extensions: { costs: 'read' },
+    ...executedRead,
     description: 'Indicative rates from one currency to others.',
     args: {
       source: t.arg.string({ required: true, description: 'Currency code to send in.' }),

@@ -1,5 +1,4 @@
 import type { PricingStep as PricingStepShape } from '../../../../domain/pricing/pricing-steps.ts';
-import { leaf, reads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 
 const stepDescriptions: Readonly<Record<PricingStepShape['step'], string>> = {
@@ -26,9 +25,6 @@ export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').im
     step: t.field({
       type: PricingStepName,
       description: 'The figure that was rounded.',
-      ...reads(
-        leaf.of(({ json }) => [`'"' || upper(regexp_replace(${json} ->> 'step', '([A-Z])', '_\\1', 'g')) || '"'`]),
-      ),
       resolve: ({ step }) => inCapitals(step),
     }),
     value: t.exposeString('value', { description: 'Exact before and whole after, in smallest units.' }),

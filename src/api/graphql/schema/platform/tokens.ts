@@ -1,5 +1,4 @@
 import type { Given } from '../../../../core/conditions.ts';
-import { publicId } from '../../../../core/ids.ts';
 import {
   type ApiTokenFilter as ApiTokenFilterOf,
   whereApiTokens,
@@ -7,37 +6,27 @@ import {
 import { createClientToken, issueApiToken, maxClientSeconds } from '../../../../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, revokeClientToken } from '../../../../domain/access/tokens/revoke-tokens.ts';
 import { visibleApiTokens } from '../../../../domain/access/visible.ts';
-import type { ApiToken as ApiTokenRow } from '../../../../infra/database/generated/client/client.ts';
-import { planned } from '../../reading/planned.ts';
-import { leaf, pageOf, reads, typeReads } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { ClientGrant, Permission } from '../enums.ts';
 import { ApiTokenFilter } from '../filters.ts';
-import { connection, listArgs } from '../list.ts';
+import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
+import { node } from '../words.ts';
 
 /** API tokens of servers, which last until they are revoked, and client tokens of apps, which are short-lived and bound to one customer or payment. */
 
-const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
+const ApiToken = builder.prismaNode('ApiToken', {
+  ...node(visibleApiTokens),
   description: "A server's credential. Its secret is shown once, when it is made.",
-  interfaces: [builder.nodeInterfaceRef()],
-  ...typeReads({ model: 'ApiToken', visible: visibleApiTokens }),
   fields: (t) => ({
-    id: t.id({
-      description: 'Its public id.',
-      ...reads(leaf.id('ApiToken')),
-      resolve: (token) => publicId('ApiToken', token.id),
-    }),
     clientId: t.exposeString('clientId', { description: 'The user name of Basic credentials.' }),
     name: t.exposeString('name', { description: 'What people call it.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'What it may do.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    createdById: t.id({
+    createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
       description:
         "The API token that made it, which may be revoked. Null for a token that the operator's command line or the sandbox made.",
-      ...reads(leaf.id('ApiToken', 'created_by_id')),
-      resolve: ({ createdById }) => createdById && publicId('ApiToken', createdById),
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
@@ -47,22 +36,19 @@ const ApiToken = builder.objectRef<ApiTokenRow>('ApiToken').implement({
   }),
 });
 
-const ApiTokenConnection = connection(ApiToken, 'ApiToken', {
+const apiTokens = listOf(ApiToken, {
+  name: 'ApiToken',
+  visible: visibleApiTokens,
+  filter: ApiTokenFilter,
+  where: ({ platformId }, filter: Given<ApiTokenFilterOf>) => whereApiTokens(platformId, filter ?? {}),
   page: 'A page of API tokens.',
   edge: 'An API token in a page.',
 });
 
 builder.queryField('apiTokens', (t) =>
-  t.field({
-    type: ApiTokenConnection,
+  t.page(apiTokens, {
     description: "The platform's API tokens that are not revoked, newest first. Needs MANAGE.",
     authScopes: { permission: 'MANAGE' },
-    args: listArgs(t.arg, ApiTokenFilter),
-    ...planned(
-      pageOf('ApiToken', visibleApiTokens, ({ platformId }, filter: Given<ApiTokenFilterOf>) =>
-        whereApiTokens(platformId, filter ?? {}),
-      ),
-    ),
   }),
 );
 

@@ -2,6 +2,7 @@ import { publicId } from '../../../../core/ids.ts';
 import type { Viewer as ViewerShape } from '../../../../domain/access/viewer.ts';
 import { feedCursor } from '../../../../domain/events/cursor.ts';
 import { feedHead } from '../../../../domain/events/reads.ts';
+import { executed } from '../../reading/derive.ts';
 import { readNode } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { ClientGrant, Environment, Permission, ViewerKind } from '../enums.ts';
@@ -53,6 +54,7 @@ const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
 builder.queryField('viewer', (t) =>
   t.field({
     type: Viewer,
+    ...executed,
     description: 'The caller: its platform, its rights and its clock.',
     resolve: (_root, _args, context) => context.viewer,
   }),

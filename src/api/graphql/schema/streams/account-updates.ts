@@ -1,3 +1,4 @@
+import { type Money, money } from '../../../../core/currencies.ts';
 import { feedCursor } from '../../../../domain/events/cursor.ts';
 import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
 import type { Event, ExternalAccountStatus as Status } from '../../../../infra/database/generated/client/client.ts';
@@ -5,11 +6,9 @@ import { type Account as AccountRow, rowFromSnapshot } from '../../../../infra/d
 import type { Context } from '../../context.ts';
 import { invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
-import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountStatus } from '../enums.ts';
 import { Account } from '../nouns.ts';
-import { type Money, MoneyType, money } from '../values/money.ts';
 import { afterDescription, filterOf, watchMany } from './stream.ts';
 import { visibleId, visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
@@ -32,16 +31,15 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
     account: t.field({
       type: Account,
       description: 'The account as of this change.',
-      ...reads(sameRow),
       resolve: (update, _args, context, info) => readAround('Account', update.account, context, info),
     }),
     oldBalance: t.expose('oldBalance', {
-      type: MoneyType,
+      type: 'Money',
       nullable: true,
       description: 'What could be spent before; null where that has not changed, and with the present state.',
     }),
     newBalance: t.expose('newBalance', {
-      type: MoneyType,
+      type: 'Money',
       nullable: true,
       description: 'What can be spent now; null for an external account.',
     }),

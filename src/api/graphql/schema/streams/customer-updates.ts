@@ -4,7 +4,6 @@ import type { Event, KycStatus as Status } from '../../../../infra/database/gene
 import { type Customer as CustomerRow, rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import { readAround } from '../../reading/planned.ts';
-import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { KycStatus } from '../enums.ts';
 import { Customer } from '../nouns.ts';
@@ -28,7 +27,6 @@ const CustomerUpdateType = builder.objectRef<CustomerUpdate>('CustomerUpdate').i
     customer: t.field({
       type: Customer,
       description: 'The customer as of this change.',
-      ...reads(sameRow),
       resolve: (update, _args, context, info) => readAround('Customer', update.customer, context, info),
     }),
     previousKycStatus: t.expose('previousKycStatus', {

@@ -12,75 +12,32 @@ import {
 } from '../../../../domain/access/visible.ts';
 import { feedCursor } from '../../../../domain/events/cursor.ts';
 import type { EventFilter as EventFilterOf } from '../../../../domain/events/subscribers.ts';
-import { tableOf } from '../../../../infra/database/conditions.ts';
 import type { Event as EventRow, Prisma } from '../../../../infra/database/generated/client/client.ts';
 import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
-import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';
-import { planned, readAround, readNode } from '../../reading/planned.ts';
+import { modelOfEvent, snapshotOf } from '../../reading/event-models.ts';
 import {
-  type Env,
-  leaf,
-  type Read,
-  reads,
-  referredRow,
-  type Sql,
-  sameRow,
-  sql,
-  typeReads,
-} from '../../reading/reads.ts';
-import { literal } from '../../reading/sql.ts';
+  type Changed,
+  changedOrNow,
+  changedRow,
+  changedSubject,
+  feedOrder,
+  webhookBody,
+} from '../../reading/feed-reads.ts';
+import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';
+import { readAround, readNode } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';
 import { foundBy } from '../filters.ts';
-import { connection, pageArgs } from '../list.ts';
+import { listOf, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
-import { modelOf, snapshotOf } from './event-models.ts';
-import { feedCursorRead, feedOrder } from './feed-order.ts';
+import { made, node } from '../words.ts';
 import { afterDescription, watchMany } from './stream.ts';
 import { visibleId } from './visible-ids.ts';
-import { webhookBodyRead } from './webhook-body.ts';
 
 /** The feed: every change, as a list and as a stream. */
 
-type Noun = 'Transaction' | 'Quote' | 'Customer' | 'Account' | 'WebhookDelivery';
-
-/** Writes the list of event types that are about rows of a model. */
-const typesOf = (model: Noun) => {
-  const types = Object.entries(modelOf).flatMap(([type, of]) => (of === model ? [literal(type)] : []));
-  return types.join(', ');
-};
-
-/** Writes the FROM clause for the row that changed, as of the change, when it is of this model. */
-const snapshotRead =
-  (model: Noun) =>
-  ({ row }: Env, alias: string): Sql => [
-    `jsonb_populate_record(null::${tableOf(model)}, ${row}.snapshot) ${alias} where ${row}.type in (${typesOf(model)})`,
-  ];
-
-/** Reads the row that changed, or else the one that a column refers to, as it is now, where the caller may see it. */
-const changedOrNow = (model: Noun, ...reference: [column: string, visible: (viewer: Viewer) => object]): Read => ({
-  kind: 'row',
-  costs: 'past',
-  from: (env, alias) =>
-    sql`(select s.* from ${snapshotRead(model)(env, 's')} union all select o.* from ${referredRow(model, ...reference)(env, 'o')} and ${env.row ?? ''}.type not in (${typesOf(model)})) ${alias}`,
-});
-
-/** Reads the row that changed, as of the change. */
-const subjectRead: Read = {
-  kind: 'rowOf',
-  costs: 'past',
-  types: {
-    Transaction: snapshotRead('Transaction'),
-    Quote: snapshotRead('Quote'),
-    Customer: snapshotRead('Customer'),
-    InternalAccount: (env, alias) => sql`${snapshotRead('Account')(env, alias)} and ${alias}.kind = 'INTERNAL'`,
-    ExternalAccount: (env, alias) => sql`${snapshotRead('Account')(env, alias)} and ${alias}.kind = 'EXTERNAL'`,
-    WebhookDelivery: snapshotRead('WebhookDelivery'),
-  },
-};
-
-/** Reads a row that an event refers to, other than the one that changed, as it is now. */
+/** Returns a row that an event refers to, other than the one that changed, as it is now. */
 function readReferred(
   type: 'Transaction' | 'Quote' | 'Customer',
   uuid: string | null,
@@ -91,7 +48,7 @@ function readReferred(
 }
 
 function subjectOf(event: EventRow): object | null {
-  const model = modelOf[event.type];
+  const model = modelOfEvent[event.type];
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
   const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
@@ -100,20 +57,15 @@ function subjectOf(event: EventRow): object | null {
   return row;
 }
 
-export const Event = builder.objectRef<EventRow>('Event').implement({
+export const Event = builder.prismaNode('Event', {
+  ...node(visibleEvents, 'Event:…, the same in webhooks.'),
   description:
     'One change, with its place in the feed. What changed is shown as of the change, what that refers to as of now.',
-  interfaces: [builder.nodeInterfaceRef()],
-  ...typeReads({ model: 'Event', visible: visibleEvents }),
   fields: (t) => ({
-    id: t.id({
-      description: 'Event:…, the same in webhooks.',
-      ...reads(leaf.id('Event')),
-      resolve: (event) => publicId('Event', event.id),
-    }),
     cursor: t.string({
       description: 'Its position in the feed.',
-      ...reads(feedCursorRead),
+      extensions: { costs: 'rows' },
+      select: { platformId: true, sequence: true, epoch: true },
       resolve: (event) => feedCursor(event.platformId, event),
     }),
     type: t.expose('type', { type: EventType, description: 'What kind of change.' }),
@@ -122,14 +74,14 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: builder.nodeInterfaceRef(),
       nullable: true,
       description: 'What changed, as of the change.',
-      ...reads(subjectRead),
+      ...made(changedSubject),
       resolve: subjectOf,
     }),
     transaction: t.field({
       type: Transaction,
       nullable: true,
       description: 'The transaction that changed, or that belongs to what changed.',
-      ...reads(changedOrNow('Transaction', 'transaction_id', visibleTransactions)),
+      ...made(changedOrNow('Transaction', 'transaction', visibleTransactions)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Transaction') ?? readReferred('Transaction', event.transactionId, context, info),
     }),
@@ -137,14 +89,14 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: Account,
       nullable: true,
       description: 'The account that changed.',
-      ...reads({ kind: 'row', costs: 'past', from: snapshotRead('Account') }),
+      ...made(changedRow('Account')),
       resolve: (event) => snapshotOf(event, 'Account'),
     }),
     quote: t.field({
       type: Quote,
       nullable: true,
       description: 'The quote that changed, or that belongs to what changed.',
-      ...reads(changedOrNow('Quote', 'quote_id', visibleQuotes)),
+      ...made(changedOrNow('Quote', 'quote', visibleQuotes)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Quote') ?? readReferred('Quote', event.quoteId, context, info),
     }),
@@ -152,15 +104,14 @@ export const Event = builder.objectRef<EventRow>('Event').implement({
       type: Customer,
       nullable: true,
       description: 'The customer that changed, or whose what changed is.',
-      ...reads(changedOrNow('Customer', 'customer_id', visibleCustomers)),
+      ...made(changedOrNow('Customer', 'customer', visibleCustomers)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
     }),
-    webhookBody: t.string({
+    webhookBody: t.query('String', webhookBody, {
       nullable: true,
       description:
         'The body of its webhook, byte for byte as endpoints get it. Null for a type that no webhook carries, and for client tokens.',
-      ...planned(webhookBodyRead),
     }),
   }),
 });
@@ -230,8 +181,8 @@ async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf
 /** Tells whether a document selects a row that an event only refers to. */
 function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
   const selected = selectedNames(info);
-  const refersTo = (field: string, model: Noun, id: string | null) =>
-    id !== null && modelOf[event.type] !== model && selected.has(field);
+  const refersTo = (field: string, model: Changed, id: string | null) =>
+    id !== null && modelOfEvent[event.type] !== model && selected.has(field);
   return (
     refersTo('transaction', 'Transaction', event.transactionId) ||
     refersTo('quote', 'Quote', event.quoteId) ||
@@ -241,21 +192,21 @@ function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
 
 const messageOf = (event: EventRow) => ({ cursor: feedCursor(event.platformId, event), event });
 
-const EventConnection = connection(Event, 'Event', { page: 'A page of the feed.', edge: 'An event in a page.' });
+const events = listOf(Event, {
+  name: 'Event',
+  visible: visibleEvents,
+  where: whereEvents,
+  key: feedOrder,
+  cursors: 'feed',
+  page: 'A page of the feed.',
+  edge: 'An event in a page.',
+  args: (t) => ({ ...pageArgs(t), filter: t({ type: EventFilter, description: 'Which ones.' }) }),
+});
 
 builder.queryField('events', (t) =>
-  t.field({
-    type: EventConnection,
+  t.page(events, {
     description:
       'The feed as a list, oldest first: it is a log, and nothing is removed from it. Its cursors are those of the subscriptions, and none is too old here.',
-    args: { ...pageArgs(t.arg), filter: t.arg({ type: EventFilter, description: 'Which ones.' }) },
-    ...planned({
-      kind: 'page',
-      list: 'feed',
-      model: 'Event',
-      key: () => feedOrder,
-      where: (viewer, args) => ({ AND: [visibleEvents(viewer), whereEvents(viewer, args.filter as Filter)] }),
-    }),
   }),
 );
 
@@ -270,7 +221,6 @@ builder.subscriptionField('events', (t) =>
     },
     subscribe: async (_root, { after, filter }, context) =>
       watchMany(context, after, await filterOf(context, filter), messageOf),
-    ...reads(sameRow),
     resolve: ({ event }, _args, context, info) =>
       readAround(
         'Event',

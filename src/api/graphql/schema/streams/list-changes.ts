@@ -2,16 +2,17 @@ import type { InputObjectRef, InterfaceRef, ObjectRef } from '@pothos/core';
 import { isObjectType } from 'graphql';
 import { changedFields } from '../../reading/changed-fields.ts';
 import { readAround } from '../../reading/planned.ts';
-import { type PageRead, reads } from '../../reading/reads.ts';
+import type { PageRead } from '../../reading/reads.ts';
 import { runField } from '../../reading/run.ts';
 import { builder, type SchemaConfig } from '../builder.ts';
-import { AccountConnection, accountsRead } from '../customers/account.ts';
-import { CustomerConnection, customersRead } from '../customers/customer.ts';
+import { accounts } from '../customers/account.ts';
+import { customers } from '../customers/customer.ts';
 import { AccountFilter, CustomerFilter, QuoteFilter, TransactionFilter } from '../filters.ts';
 import { listArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
-import { QuoteConnection, quotesRead } from '../payments/quote.ts';
-import { TransactionConnection, transactionsRead } from '../payments/transaction.ts';
+import { quotes } from '../payments/quote.ts';
+import { transactions } from '../payments/transaction.ts';
+import { made, type RowList } from '../words.ts';
 import { afterDescription } from './stream.ts';
 import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watchList } from './watch-list.ts';
 
@@ -32,13 +33,13 @@ interface FollowedList<Row, Filter> {
   /** The name of the list, such as `transaction`. */
   readonly name: 'transaction' | 'quote' | 'account' | 'customer';
   readonly type: ObjectRef<Schema, Row> | InterfaceRef<Schema, Row>;
-  readonly connection: ObjectRef<Schema, unknown>;
-  readonly read: PageRead;
+  readonly list: RowList<Schema>;
   readonly filter: InputObjectRef<Schema, Filter>;
 }
 
 function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>): void {
-  const { name, filter, read } = list;
+  const { name, filter } = list;
+  const { read } = list.list;
   const Changes = changesType(list);
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
@@ -70,7 +71,7 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
 }
 
 /** Adds the type of a list's messages. */
-function changesType<Row, Filter>({ name, type, connection, read, filter }: FollowedList<Row, Filter>) {
+function changesType<Row, Filter>({ name, type, list: { connection, read }, filter }: FollowedList<Row, Filter>) {
   const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   const Change = builder.objectRef<ListChange>(`${Name}Change`).implement({
     description: `A change of a followed list of ${name}s.`,
@@ -108,7 +109,7 @@ function changesType<Row, Filter>({ name, type, connection, read, filter }: Foll
           nullable: true,
           description: 'The first page of the list, with the first message; else null.',
           args,
-          ...reads(read),
+          ...made(() => read),
           // What a plan has read of a connection.
           resolve: ({ snapshotOf }, _args, context, info) =>
             (snapshotOf ? runField(context, info, { given: snapshotOf }) : null) as never,
@@ -124,25 +125,7 @@ function typeNameOf(model: PageRead['model'], row: ListChange['node']): string {
   return row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount';
 }
 
-followList({
-  name: 'transaction',
-  type: Transaction,
-  connection: TransactionConnection,
-  read: transactionsRead,
-  filter: TransactionFilter,
-});
-followList({ name: 'quote', type: Quote, connection: QuoteConnection, read: quotesRead, filter: QuoteFilter });
-followList({
-  name: 'account',
-  type: Account,
-  connection: AccountConnection,
-  read: accountsRead,
-  filter: AccountFilter,
-});
-followList({
-  name: 'customer',
-  type: Customer,
-  connection: CustomerConnection,
-  read: customersRead,
-  filter: CustomerFilter,
-});
+followList({ name: 'transaction', type: Transaction, list: transactions, filter: TransactionFilter });
+followList({ name: 'quote', type: Quote, list: quotes, filter: QuoteFilter });
+followList({ name: 'account', type: Account, list: accounts, filter: AccountFilter });
+followList({ name: 'customer', type: Customer, list: customers, filter: CustomerFilter });

@@ -4,7 +4,6 @@ import type { Event, QuoteStatus as Status } from '../../../../infra/database/ge
 import { type Quote as QuoteRow, rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import { readAround } from '../../reading/planned.ts';
-import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { QuoteStatus } from '../enums.ts';
 import { Quote } from '../nouns.ts';
@@ -28,7 +27,6 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
     quote: t.field({
       type: Quote,
       description: 'The quote as of this change.',
-      ...reads(sameRow),
       resolve: (update, _args, context, info) => readAround('Quote', update.quote, context, info),
     }),
     previousStatus: t.expose('previousStatus', {

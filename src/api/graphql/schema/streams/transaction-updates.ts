@@ -8,7 +8,6 @@ import { rowFromSnapshot, type Transaction as TransactionRow } from '../../../..
 import type { Context } from '../../context.ts';
 import { invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
-import { reads, sameRow } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
@@ -34,7 +33,6 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
     transaction: t.field({
       type: Transaction,
       description: 'The transaction as of this change.',
-      ...reads(sameRow),
       resolve: (update, _args, context, info) => readAround('Transaction', update.transaction, context, info),
     }),
     previousStatus: t.expose('previousStatus', {

@@ -1,17 +1,6 @@
-import type { Read } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 
 /** The facts that the two sides of a payment to or from a UMA address exchange. */
-
-/** Reads the facts in a jsonb column, an object with their names as keys. */
-export const informationOf = (column: string): Read => ({
-  kind: 'values',
-  from: ({ row }, alias) => ({
-    from: [`jsonb_each(${row}.${column}) with ordinality as ${alias}(name, value, position)`],
-    orderBy: `${alias}.position`,
-    env: { json: `jsonb_build_object('name', ${alias}.name, 'value', ${alias}.value)` },
-  }),
-});
 
 export const InformationField = builder.objectRef<{ name: string; value: string }>('InformationField').implement({
   description: 'One fact about a party, by its name (specification 2.6).',

@@ -1,7 +1,5 @@
 import { Refusal } from '../../../../core/refusal.ts';
 import type { Metadata } from '../../../../domain/commands/metadata.ts';
-import { trustedJson } from '../../../../infra/database/trusted-json.ts';
-import type { Read } from '../../reading/reads.ts';
 import { builder } from '../builder.ts';
 
 /** What a platform notes on its records (decision 69), as a list: a map has no type in GraphQL. */
@@ -19,26 +17,11 @@ export const MetadataEntry = builder.objectRef<Entry>('MetadataEntry').implement
   }),
 });
 
-/** Describes the field of metadata. */
-export const metadataDescription =
-  'What the platform has noted on it, ordered by key. Who may see the record sees it, apps too.';
-
-/** Reads the metadata of a row. */
-export const metadataRead: Read = {
-  kind: 'values',
-  from: ({ row }, alias) => ({
-    from: [`jsonb_each(${row}.metadata) as ${alias}(key, value)`],
-    orderBy: `${alias}.key collate "C"`,
-    env: { json: `jsonb_build_object('key', ${alias}.key, 'value', ${alias}.value)` },
-  }),
-};
-
-/** Returns the metadata of a row, ordered by key. Keys are ASCII. */
-export function metadataEntries({ metadata }: { readonly metadata: unknown }): Entry[] {
-  // checkMetadata has checked that it has this form.
-  const entries = Object.entries(trustedJson<Metadata | null>(metadata) ?? {});
-  return entries.map(([key, value]) => ({ key, value })).sort((a, b) => (a.key < b.key ? -1 : 1));
-}
+/** The options of the field of metadata. */
+export const noted = {
+  isSorted: true,
+  description: 'What the platform has noted on it, ordered by key. Who may see the record sees it, apps too.',
+} as const;
 
 export const MetadataInput = builder.inputType('MetadataInput', {
   description: 'Something to note on a record: at most 20 entries, each key once.',

@@ -1,8 +1,8 @@
+import { money } from '../../../../core/currencies.ts';
 import { readNode } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { nodeTypes } from '../node.ts';
 import { memberTypes, type UserError } from '../refusals.ts';
-import { MoneyType, money } from './money.ts';
 
 /** The facts of refusals: what is missing, since when, and what is there. */
 
@@ -14,13 +14,13 @@ function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {
 
 builder.objectFields(memberTypes.InsufficientFundsError, (t) => ({
   available: t.field({
-    type: MoneyType,
+    type: 'Money',
     nullable: true,
     description: 'What the source can spend. Null for a viewer who may not see its balance.',
     resolve: (error) => moneyFact(error, 'spendable'),
   }),
   required: t.field({
-    type: MoneyType,
+    type: 'Money',
     nullable: true,
     description: 'What the payment takes from it. Null where `available` is.',
     resolve: (error) => moneyFact(error, 'needed'),

@@ -70,7 +70,7 @@ builder.scalarType('BigInt', {
 builder.scalarType('Decimal', {
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
   description: 'An exact decimal number, as a string: no float comes near it.',
-  serialize: (value) => value,
+  serialize: (value) => (typeof value === 'string' ? value : value.toFixed()),
   ...parsers(parseDecimal, [Kind.STRING]),
 });
 
@@ -85,6 +85,6 @@ builder.scalarType('DateTime', {
 builder.scalarType('Date', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/local-date.html',
   description: 'A day of the calendar, YYYY-MM-DD.',
-  serialize: (value) => value,
+  serialize: (value) => (typeof value === 'string' ? value : value.toISOString().slice(0, 10)),
   ...parsers(parseDate, [Kind.STRING]),
 });

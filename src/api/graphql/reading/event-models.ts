@@ -1,8 +1,8 @@
-import type { Event as EventRow } from '../../../../infra/database/generated/client/client.ts';
-import { rowFromSnapshot, type SnapshotRows } from '../../../../infra/database/rows.ts';
+import type { Event as EventRow } from '../../../infra/database/generated/client/client.ts';
+import { rowFromSnapshot, type SnapshotRows } from '../../../infra/database/rows.ts';
 
 /** The model of the row that an event of each type is about; the event's snapshot is that row as of the change. */
-export const modelOf = {
+export const modelOfEvent = {
   OUTGOING_PAYMENT: 'Transaction',
   INCOMING_PAYMENT: 'Transaction',
   ACCOUNT_STATUS: 'Account',
@@ -17,5 +17,5 @@ export const modelOf = {
 
 /** Returns the row that changed, as of the change, when it is of this model. The database makes the snapshot in this form. */
 export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
-  return modelOf[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
+  return modelOfEvent[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
 }

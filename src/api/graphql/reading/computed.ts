@@ -1,0 +1,124 @@
+import { type GraphQLField, type GraphQLOutputType, getNullableType, isLeafType, isListType } from 'graphql';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import { fieldsOfModel, tableOf } from '../../../infra/database/conditions.ts';
+import * as enums from '../../../infra/database/generated/client/enums.ts';
+import { columnName, reviverOf } from '../../../infra/database/rows.ts';
+import { computedPlaceholder } from './finish.ts';
+import { leaf, type Read } from './reads.ts';
+import { joinOf, relationOf } from './relations.ts';
+import { literal } from './sql.ts';
+
+/**
+ * Fields with a `resolve` of their own: it makes the value while the answer is finished, of the columns that the field's `select`
+ * names, or of the JSON value that has the field. So it has no second definition in SQL.
+ */
+
+/** The columns that a field selects: of its row, and of those that relations lead to. */
+export interface Select {
+  readonly [name: string]: true | { readonly select: Select };
+}
+
+/** The resolver of a computed field. It is synchronous, and knows the caller. */
+type Resolve = (row: unknown, args: object, context: { readonly viewer: Viewer }) => unknown;
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** Writes JSON of what is selected of a row. Integers and decimals become text: a JSON number is rounded when it is parsed. */
+function selectedJson(model: string, select: Select, row: string): string {
+  const pairs = Object.entries(select).map(([name, selected]) => {
+    const relation = relationOf(model, name);
+    if (relation && selected !== true) {
+      const there = `${row}${name.charAt(0)}`;
+      const json = selectedJson(relation.type, selected.select, there);
+      return `${literal(name)}, (select ${json} from ${tableOf(relation.type)} ${there} where ${joinOf(relation, row, there)})`;
+    }
+    const type = fieldsOfModel(model).get(name)?.type;
+    if (type === undefined || relation) throw new Error(`${model} has no column ${name}`);
+    const text = type === 'BigInt' || type === 'Decimal' ? '::text' : '';
+    return `${literal(name)}, ${row}.${columnName(name)}${text}`;
+  });
+  return `json_build_object(${pairs.join(', ')})`;
+}
+
+/** Returns a function that makes what is selected of a row, as Prisma would read it, from that JSON. */
+function reviverFor(model: string, select: Select): (json: unknown) => unknown {
+  const steps = Object.entries(select).flatMap(([name, selected]) => {
+    const relation = relationOf(model, name);
+    if (relation && selected !== true) return [[name, reviverFor(relation.type, selected.select)] as const];
+    const revive = reviverOf(fieldsOfModel(model).get(name)?.type ?? '');
+    return revive ? [[name, revive] as const] : [];
+  });
+  return (json) => {
+    // The object is this answer's alone.
+    const row = json as Record<string, unknown> | null;
+    if (row) for (const [name, revive] of steps) if (row[name] !== null) row[name] = revive(row[name]);
+    return row;
+  };
+}
+
+/** Returns a function that makes the JSON form of a value of a type. */
+function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
+  const nullable = getNullableType(type);
+  const one = isListType(nullable)
+    ? (value: unknown) => (value as readonly unknown[]).map(serializerOf(nullable.ofType))
+    : isLeafType(nullable)
+      ? (value: unknown) => nullable.serialize(value)
+      : undefined;
+  if (!one) throw new Error(`${type} is no scalar`);
+  return (value) => (value === null || value === undefined ? null : one(value));
+}
+
+/** Reads a field that is computed from columns of its row. */
+export function computedOfRow(model: string, field: Field, select: Select, resolve: Resolve): Read {
+  return (
+    tabulated(model, field, select, resolve) ??
+    placeholder(field, resolve, reviverFor(model, select), (row) => selectedJson(model, select, row))
+  );
+}
+
+/** Reads a field that is computed from the JSON value that has it. */
+export const computedOfValue = (field: Field, resolve: Resolve): Read =>
+  placeholder(field, resolve, (value) => value, undefined);
+
+function placeholder(
+  field: Field,
+  resolve: Resolve,
+  revive: (json: unknown) => unknown,
+  ofRow: ((row: string) => string) | undefined,
+): Read {
+  const serialize = serializerOf(field.type);
+  return leaf.of((env, args) =>
+    computedPlaceholder([ofRow?.(env.row ?? '') ?? env.json ?? ''], (run) => {
+      const [given, { viewer }] = [args(run), run];
+      return run.note((json: unknown) => serialize(resolve(revive(json), given, { viewer })));
+    }),
+  );
+}
+
+/** Reads a field of no column, or of one column of an enum: it is computed for each value when the schema is built. */
+function tabulated(model: string, field: Field, select: Select, resolve: Resolve): Read | undefined {
+  const [name, ...more] = Object.keys(select);
+  if (more.length > 0 || resolve.length > 1) return undefined;
+  const serialize = serializerOf(field.type);
+  // The compiler does not know that a resolver with one parameter needs no more.
+  const jsonFor = (row: object) =>
+    literal(JSON.stringify(serialize(resolve(row, {}, undefined as unknown as { readonly viewer: Viewer }))));
+  if (name === undefined) {
+    const constant = jsonFor({});
+    return leaf.of(() => [`${constant}::text`]);
+  }
+  const of = fieldsOfModel(model).get(name);
+  if (of?.kind !== 'enum') return undefined;
+  const valuesByJson = Map.groupBy(valuesOfEnum(of.type), (value) => jsonFor({ [name]: value }));
+  return leaf.of(({ row }) => {
+    const cases = Array.from(
+      valuesByJson,
+      ([json, values]) => `when ${row}.${columnName(name)} in (${values.map(literal).join(', ')}) then ${json}`,
+    );
+    return [`case ${cases.join(' ')} end`];
+  });
+}
+
+const enumsByName = new Map<string, object>(Object.entries(enums));
+
+const valuesOfEnum = (name: string): readonly string[] => Object.values(enumsByName.get(name) ?? {});

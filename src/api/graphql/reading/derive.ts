@@ -1,0 +1,139 @@
+import {
+  type GraphQLField,
+  type GraphQLInterfaceType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  isInterfaceType,
+  isLeafType,
+  isObjectType,
+} from 'graphql';
+import { columnOf } from '../../../infra/database/conditions.ts';
+import { isConnection } from '../limits/list-sizes.ts';
+import { isSearchArgument } from '../limits/search-cost.ts';
+import { computedOfRow, computedOfValue, type Select } from './computed.ts';
+import { type MadeRead, valueFields } from './kinds.ts';
+import { priceOf, searchPrice } from './prices.ts';
+import { exposedRead, leaf, memberObject, type Read, type TypeRead } from './reads.ts';
+
+/**
+ * Makes the reads of all fields from what the schema's files declare: the columns that they expose, the words of schema/words.ts,
+ * and `select` with `resolve`. A field that no statement can read, below one that is read, stops the start of the service.
+ */
+
+type Field = GraphQLField<unknown, unknown>;
+type Fields = GraphQLObjectType | GraphQLInterfaceType;
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** How the field is read. */
+    read?: Read;
+    /** The column, or the member of a JSON value, that the field shows. */
+    pothosExposedField?: string;
+    /** The options that the schema's file gives the field. */
+    pothosOptions?: { readonly authScopes?: unknown; readonly select?: unknown; readonly resolve?: unknown };
+    /** Whether graphql-js executes the field: no statement reads it. */
+    executed?: true;
+  }
+}
+
+/** Marks a field that graphql-js executes, whatever its type: `...executed`. */
+export const executed = { extensions: { executed: true } } as const;
+
+/** Marks a field that graphql-js executes and that sends statements of its own: `...executedRead`. */
+export const executedRead = { extensions: { executed: true, costs: 'read' } } as const;
+
+/** Returns the model whose rows are values of a type. The plug-in of Prisma stores it here, which it does not document. */
+export function modelOf(type: GraphQLNamedType): string | undefined {
+  return type.extensions.pothosPrismaModel as string | undefined;
+}
+
+/** Returns how the values of a type are told apart, and who may see them. */
+export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
+  return type.extensions.read as TypeRead | undefined;
+}
+
+/** Makes the reads and the prices of all fields of a schema. */
+export function derive(schema: GraphQLSchema): void {
+  const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
+  const read = new Set<GraphQLNamedType>();
+  for (const type of types) if (isObjectType(type) && modelOf(type)) deriveType(schema, type, read);
+  for (const type of types) {
+    for (const field of Object.values(type.getFields())) {
+      deriveMade(type, field);
+      if (field.extensions.read && !isInterfaceType(type)) deriveBelow(schema, field, read);
+    }
+  }
+  const query = schema.getQueryType();
+  for (const field of Object.values(query?.getFields() ?? {}))
+    if (!field.extensions.read && !field.extensions.executed) throw notReadable(`Query.${field.name}`);
+  for (const type of types) for (const field of Object.values(type.getFields())) price(schema, type, field);
+}
+
+/** Derives the reads of a type whose values are read, and of all that is below it. */
+function deriveType(schema: GraphQLSchema, type: GraphQLObjectType, read: Set<GraphQLNamedType>): void {
+  if (read.has(type) || isConnection(type)) return;
+  read.add(type);
+  for (const field of Object.values(type.getFields())) {
+    if (field.extensions.executed) continue;
+    deriveMade(type, field);
+    if (!field.extensions.read) setRead(field, readOf(type, field));
+    deriveBelow(schema, field, read);
+  }
+}
+
+function deriveMade(type: Fields, field: Field): void {
+  const made: MadeRead | undefined = field.extensions.made;
+  if (made && !field.extensions.read) setRead(field, made({ model: modelOf(type), field }));
+}
+
+/** graphql-js copies the extensions of each field when it makes a type: they are this schema's alone. */
+function setRead(field: Field, read: Read): void {
+  Object.assign(field.extensions, { read });
+}
+
+function deriveBelow(schema: GraphQLSchema, field: Field, read: Set<GraphQLNamedType>): void {
+  const type = getNamedType(field.type);
+  for (const one of isAbstractType(type) ? schema.getPossibleTypes(type) : [type])
+    if (isObjectType(one)) deriveType(schema, one, read);
+}
+
+function readOf(type: GraphQLObjectType, field: Field): Read {
+  const model = modelOf(type);
+  const { pothosExposedField: exposed, pothosOptions: { select, resolve } = {} } = field.extensions;
+  const own = valueFields[type.name]?.[field.name];
+  if (own) return own;
+  if (exposed !== undefined) {
+    if (isCompositeType(getNamedType(field.type))) return memberObject(exposed);
+    if (model !== undefined && columnOf(model, exposed) === undefined)
+      throw new Error(`${model} has no column ${exposed}`);
+    return exposedRead(field, exposed);
+  }
+  // An id that the relay plug-in has made of the row's own.
+  if (model !== undefined && field.name === 'id' && typeReadOf(type)?.visible) return leaf.id(type.name);
+  if (typeof resolve !== 'function' || !isLeafType(getNamedType(field.type)))
+    throw notReadable(`${type.name}.${field.name}`);
+  // A resolver of a row, or of a JSON value, as its builder has checked.
+  if (model === undefined) return computedOfValue(field, resolve as never);
+  if (typeof select !== 'object' || select === null) throw notReadable(`${type.name}.${field.name}`);
+  return computedOfRow(model, field, select as Select, resolve as never);
+}
+
+function notReadable(field: string): Error {
+  return new Error(
+    `no statement can read ${field}: expose a column, use a word of schema/words.ts, or give \`select\` beside \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
+  );
+}
+
+/** Prices a field by how it is read. */
+function price(schema: GraphQLSchema, type: Fields, field: Field): void {
+  const isRoot = type === schema.getQueryType();
+  const isSearched = field.extensions.read && field.args.some(({ name }) => isSearchArgument(name));
+  Object.assign(field.extensions, {
+    price: priceOf(field.extensions, isRoot),
+    ...(isSearched && { search: { price: searchPrice, isBelow: !isRoot } }),
+  });
+}

@@ -1,0 +1,121 @@
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import { seesAny } from '../../../domain/access/visible.ts';
+import { positionOf } from '../../../domain/events/cursor.ts';
+import { hasPosition } from '../../../domain/events/reads.ts';
+import { tableOf } from '../../../infra/database/conditions.ts';
+import { fieldsOf, rowFromFields } from '../../../infra/database/rows.ts';
+import { type RelatedFields, relatedFields, relatedRows, webhookText } from '../../webhooks/delivery/bodies.ts';
+import { webhookTypesSql } from '../../webhooks/webhook-types.ts';
+import { cursorUndone } from '../failure.ts';
+import type { CursorArgument } from '../paging.ts';
+import { modelOfEvent } from './event-models.ts';
+import { computedPlaceholder } from './finish.ts';
+import { type MadeRead, rowThere } from './kinds.ts';
+import { byNumber, type Env, type PageKey, type Read } from './reads.ts';
+import { literal, type Run, type Sql, sql } from './sql.ts';
+
+/** How the feed is read: in the order of its numbers, with what changed as of the change. */
+
+/** The order of the feed. */
+export const feedOrder: PageKey = {
+  ...byNumber('sequence', { of: sequenceIn, sortOrder: 'ASC' }),
+  text: (row) => `${row}.sequence || coalesce(':' || ${row}.epoch, '')`,
+};
+
+/**
+ * Returns the sequence in a cursor, which must be in the feed: where a restore of the database has undone its event, the page
+ * would skip others.
+ */
+function sequenceIn(run: Run, cursor: string, argument: CursorArgument): bigint | undefined {
+  const { platformId } = run.viewer;
+  const position = positionOf(platformId, cursor);
+  if (!position) return undefined;
+  run.require({
+    key: cursor,
+    holds: (on) => hasPosition(on, platformId, position),
+    refusal: () => cursorUndone(argument),
+  });
+  return position.sequence;
+}
+
+/** A model whose rows events are about. */
+export type Changed = 'Transaction' | 'Quote' | 'Customer' | 'Account' | 'WebhookDelivery';
+
+/** Writes the list of event types that are about rows of a model. */
+const typesOf = (model: Changed) =>
+  Object.entries(modelOfEvent)
+    .flatMap(([type, of]) => (of === model ? [literal(type)] : []))
+    .join(', ');
+
+/** Writes the FROM clause for the row that changed, as of the change, when it is of this model. */
+const snapshot =
+  (model: Changed) =>
+  ({ row }: Env, alias: string): Sql => [
+    `jsonb_populate_record(null::${tableOf(model)}, ${row}.snapshot) ${alias} where ${row}.type in (${typesOf(model)})`,
+  ];
+
+/** The row that changed, as of the change, when it is of this model. */
+export const changedRow =
+  (model: Changed): MadeRead =>
+  () => ({ kind: 'row', costs: 'past', from: snapshot(model) });
+
+/** The row that changed, or else the one that the event refers to, as it is now, where the caller may see it. */
+export const changedOrNow =
+  (model: Changed, relation: string, visible: (viewer: Viewer) => object): MadeRead =>
+  () => {
+    const now = rowThere('Event', [relation], visible);
+    return {
+      kind: 'row',
+      costs: 'past',
+      from: (env, alias) =>
+        sql`(select s.* from ${snapshot(model)(env, 's')} union all select o.* from ${now(env, 'o')} and ${env.row ?? ''}.type not in (${typesOf(model)})) ${alias}`,
+    };
+  };
+
+const accountOfKind =
+  (kind: string) =>
+  (env: Env, alias: string): Sql =>
+    sql`${snapshot('Account')(env, alias)} and ${alias}.kind = ${literal(kind)}`;
+
+/** The row that changed, as of the change, of whatever type. */
+export const changedSubject: MadeRead = () => ({
+  kind: 'rowOf',
+  costs: 'past',
+  types: {
+    Transaction: snapshot('Transaction'),
+    Quote: snapshot('Quote'),
+    Customer: snapshot('Customer'),
+    InternalAccount: accountOfKind('INTERNAL'),
+    ExternalAccount: accountOfKind('EXTERNAL'),
+    WebhookDelivery: snapshot('WebhookDelivery'),
+  },
+});
+
+/** What the database brings for the body of a webhook. */
+interface Material {
+  readonly event: Record<string, unknown>;
+  readonly related: RelatedFields;
+}
+
+const bodyOf = (material: unknown) => {
+  // What the read below brings.
+  const { event, related } = material as Material;
+  return webhookText(rowFromFields('Event', event), related);
+};
+
+/** The body of an event's webhook. The record in it is for servers, so an app reads null. */
+export const webhookBody: MadeRead = (): Read => ({
+  kind: 'leaf',
+  costs: 'past',
+  sql: ({ row = '' }) => {
+    const material = `(select json_build_object('event', to_json(e), 'related', to_json(r))
+    from (select ${fieldsOf('Event', row)}) e, (select ${relatedFields} from (select) one ${relatedRows(row)}) r)`;
+    const body = computedPlaceholder([material], (run) => run.note(bodyOf));
+    return [
+      (run) =>
+        seesAny('ofPlatform', run.viewer)
+          ? sql`case when ${row}.type in (${webhookTypesSql}) then ${body} end`
+          : 'null',
+    ];
+  },
+});

@@ -1,0 +1,281 @@
+import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListType } from 'graphql';
+import { currencies } from '../../../core/currencies.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
+import { oneOfFew } from '../../../infra/database/list-rows.ts';
+import { columnName } from '../../../infra/database/rows.ts';
+import { formattedPlaceholder } from './finish.ts';
+import { isJson, isMember, jsonAt, type Path, type Steps, textAt } from './paths.ts';
+import { type Env, leaf, type PageRead, type Read, type Sql, sql } from './reads.ts';
+import { joinOf, referringColumn, requireRelation } from './relations.ts';
+import { literal } from './sql.ts';
+
+/** The SQL of each kind of value that a field can be declared to be (schema/words.ts): here alone, for all fields of the kind. */
+
+/** What is known of a field when it gets its read. */
+export interface FieldOf {
+  /** The model whose rows have the field; undefined for a value, and for the rows of a query. */
+  readonly model: string | undefined;
+  readonly field: GraphQLField<unknown, unknown>;
+}
+
+/** Makes the read of a field from what it is declared to be. */
+export type MadeRead = (of: FieldOf) => Read;
+
+type Visible = (viewer: Viewer) => object;
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** Makes the field's read. */
+    made?: MadeRead;
+  }
+}
+
+/** Money: an amount and its currency; null where either is, or where a row that the caller may not see decides. */
+export const moneyAt =
+  (amount: Path, currency: Path, seen?: { readonly relation: string; readonly visible: Visible }): MadeRead =>
+  ({ model }) => {
+    const [amountAt, code] = [textAt(model, amount), textAt(model, currency)];
+    const number = (env: Env) => (isMember(amount, env) ? `${amountAt(env)}::bigint` : amountAt(env));
+    return {
+      kind: 'value',
+      env: (env) => ({ amount: number(env), currency: code(env) }),
+      unless: (env) => (seen ? isHidden(model, seen, env) : [`${number(env)} is null or ${code(env)} is null`]),
+    };
+  };
+
+/** Tells in SQL that the caller may not see the row that a relation leads to, or that there is none. */
+function isHidden(
+  model: string | undefined,
+  { relation, visible }: { readonly relation: string; readonly visible: Visible },
+  { row = '' }: Env,
+): Sql {
+  const { relationFromFields = [] } = requireRelation(model, relation);
+  const column = columnName(relationFromFields.at(-1) ?? '');
+  return sql`${row}.${column} is null or not exists (select from ${rowThere(model, [relation], visible)({ row }, 'a')})`;
+}
+
+/** A currency, by its code. */
+export const currencyAt =
+  (code: Path): MadeRead =>
+  ({ model }) => ({ kind: 'value', env: (env) => ({ code: textAt(model, code)(env) }) });
+
+/** A value that is made of several columns; null where the first of them, which is JSON, is. */
+export const madeOf =
+  (parts: Readonly<Record<string, Steps>>): MadeRead =>
+  ({ model }) => {
+    const env = (of: Env) =>
+      Object.fromEntries(
+        Object.entries(parts).map(([name, path]) => [
+          name,
+          (isJson(model, path) ? jsonAt(model, path) : textAt(model, path))(of),
+        ]),
+      );
+    return { kind: 'value', env, unless: (of) => isNull(Object.values(env(of))[0] ?? '') };
+  };
+
+const isNull = (json: string): Sql => [`coalesce(jsonb_typeof(${json}), 'null') = 'null'`];
+
+/** What lies in a JSON value: text, an object or a list, as the field's type says. */
+export const inJson =
+  (path: Steps): MadeRead =>
+  ({ model, field }) => {
+    const json = jsonAt(model, path);
+    if (isLeafType(getNamedType(field.type))) return leaf.of((env) => [`${json(env)}::text`]);
+    if (!isListType(getNullableType(field.type)))
+      return { kind: 'value', env: (env) => ({ json: json(env) }), unless: (env) => isNull(json(env)) };
+    return {
+      kind: 'values',
+      from: (env, alias) => ({
+        from: [
+          `jsonb_array_elements(coalesce(nullif(${json(env)}, 'null'), '[]')) with ordinality as ${alias}(value, position)`,
+        ],
+        orderBy: `${alias}.position`,
+        env: { json: `${alias}.value` },
+      }),
+    };
+  };
+
+/** The members of a JSON object as a list: in its order, or in that of their names. */
+export const entriesOf =
+  (column: string, [name, value]: readonly [string, string], isSorted: boolean): MadeRead =>
+  () => ({
+    kind: 'values',
+    from: ({ row }, alias) => ({
+      from: [`jsonb_each(${row}.${columnName(column)}) with ordinality as ${alias}(${name}, ${value}, position)`],
+      orderBy: isSorted ? `${alias}.${name} collate "C"` : `${alias}.position`,
+      env: { json: `jsonb_build_object('${name}', ${alias}.${name}, '${value}', ${alias}.${value})` },
+    }),
+  });
+
+/** What a table of the domain has for each value of a list, which leaves out the values that it does not have. */
+export const fromTable =
+  (column: string, table: ReadonlyMap<string, object>): MadeRead =>
+  () => ({
+    kind: 'values',
+    from: ({ row }, alias) => ({
+      from: [
+        `(select ${jsonOf(Object.fromEntries(table))} -> c.name as value, c.position from unnest(${row}.${columnName(column)}) with ordinality as c(name, position)) ${alias} where ${alias}.value is not null`,
+      ],
+      orderBy: `${alias}.position`,
+      env: { json: `${alias}.value` },
+    }),
+  });
+
+/** Writes a value as JSON; whole numbers of any size as text. */
+const jsonOf = (value: unknown) =>
+  `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
+
+/** The same row, shown as another type; null where a column is. */
+export const sameRowUnless =
+  (column?: string): MadeRead =>
+  () => ({
+    kind: 'value',
+    env: (env) => env,
+    ...(column !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(column)} is null`] }),
+  });
+
+/** A public id, of a column with a uuid. */
+export const publicIdOf =
+  (type: string, column: string): MadeRead =>
+  () =>
+    leaf.id(type, columnName(column));
+
+/** Text that is null while another column has a value of its enum. */
+export const nullWhile =
+  ([other, value]: readonly [string, string], column: string): MadeRead =>
+  () =>
+    leaf.of(({ row }) => [
+      `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
+    ]);
+
+/** Writes the FROM clause for the row that relations lead to, one after another. Whoever may see the first row may see it, unless `visible` says who may. */
+export function rowThere(
+  model: string | undefined,
+  path: readonly string[],
+  visible?: Visible,
+): (env: Env, alias: string) => Sql {
+  const [name = '', ...further] = path.toReversed();
+  const before = further.toReversed();
+  const last = requireRelation(
+    before.reduce((at, step) => requireRelation(at, step).type, model),
+    name,
+  );
+  const { type, relationFromFields: own = [] } = last;
+  return ({ row = '' }, alias) => {
+    const join =
+      before.length === 0
+        ? joinOf(last, row, alias)
+        : `${alias}.platform_id = ${row}.platform_id and ${alias}.id = ${textAt(model, [...before, own.at(-1) ?? ''] as never)({ row })}`;
+    const from = `${tableOf(type)} ${alias} where ${join}`;
+    return visible ? sql`${from} and ${(run) => conditionsOf(type, alias, visible(run.viewer), run)}` : [from];
+  };
+}
+
+/** The row that relations lead to. */
+export const rowAt =
+  (path: readonly string[], visible?: Visible): MadeRead =>
+  ({ model }) => ({ kind: 'row', from: rowThere(model, path, visible) });
+
+/** Whether the row meets a condition. */
+export const meets =
+  (where: object): MadeRead =>
+  ({ model = '' }) =>
+    leaf.of(({ row = '' }) => [(run) => `(${conditionsOf(model, row, where, run)})::text`]);
+
+/** The one row of the field's model that the caller may see. */
+export const rowSeen =
+  (visible: Visible): MadeRead =>
+  ({ field }) => {
+    const model = getNamedType(field.type).extensions.pothosPrismaModel as string;
+    return {
+      kind: 'row',
+      from: (_env, alias) =>
+        sql`${tableOf(model)} ${alias} where ${(run) => conditionsOf(model, alias, visible(run.viewer), run)}`,
+    };
+  };
+
+/** Which rows of a relation a field shows, and in which order. */
+export interface ManyOptions {
+  /** The columns that order them: of the first relation first. */
+  readonly orderBy: readonly string[];
+  /** The values of an enum that a column of theirs has. */
+  readonly only?: readonly [column: string, values: readonly string[]];
+  readonly visible?: Visible;
+  /** The column of which a row has the parent's value or a later one as soon as all are there. */
+  readonly completeBy?: string;
+}
+
+/** All rows that a relation leads to, or that a second relation of those leads to. */
+export const rowsAt =
+  ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
+  ({ model }) => {
+    const relation = requireRelation(model, first);
+    return {
+      kind: 'values',
+      from: ({ row = '' }, alias) => {
+        const near = second === undefined ? alias : `${alias}${first.charAt(0)}`;
+        const further = second === undefined ? undefined : requireRelation(relation.type, second);
+        const shown = further ?? relation;
+        const joined = further ? ` join ${tableOf(further.type)} ${alias} on ${joinOf(further, near, alias)}` : '';
+        const some = only && ` and ${alias}.${columnName(only[0])} in (${only[1].map(literal).join(', ')})`;
+        const from = `${tableOf(relation.type)} ${near}${joined} where ${joinOf(relation, row, near)}${some ?? ''}`;
+        return {
+          from: visible
+            ? sql`${from} and ${(run) => conditionsOf(shown.type, alias, visible(run.viewer), run)}`
+            : [from],
+          orderBy: orderBy.map((column, at) => `${at === 0 ? near : alias}.${columnName(column)}`).join(', '),
+          env: { row: alias },
+          ...(completeBy !== undefined && {
+            isComplete: `count(*) filter (where ${alias}.${columnName(completeBy)} >= ${row}.${columnName(completeBy)}) > 0`,
+          }),
+        };
+      },
+    };
+  };
+
+/** Finds the rows that a row has by one of these relations. */
+export function rowsBelow(
+  model: string | undefined,
+  relations: readonly string[],
+): (env: Env, alias: string) => readonly Sql[] {
+  const columns = relations.map((name) => referringColumn(requireRelation(model, name)));
+  return ({ row }, alias) =>
+    columns.map((column) => [`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, column, `${row}.id`)}`]);
+}
+
+/** A page of a list: of those of its rows that relations lead to, if there are any. */
+export const pageBelow =
+  (read: PageRead, relations: readonly string[]): MadeRead =>
+  ({ model }) =>
+    relations.length === 0 ? read : { ...read, of: rowsBelow(model, relations) };
+
+const currencyOf = (property: 'name' | 'symbol' | 'decimals'): Read => {
+  const cases = currencies.map((one) => `when ${literal(one.code)} then ${literal(JSON.stringify(one[property]))}`);
+  return leaf.of((env) => [`case ${env.code} ${cases.join(' ')} end`]);
+};
+
+/** SQL cases from a currency's code to its smallest unit in major units: a numeric whose scale is the currency's decimals. */
+const smallestUnit = currencies
+  .map(
+    ({ code, decimals }) => `when ${literal(code)} then ${decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`}`,
+  )
+  .join(' ');
+
+/** The reads of the fields of values that the reader makes of SQL alone. */
+export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
+  Currency: {
+    code: leaf.of((env) => [`'"' || ${env.code} || '"'`]),
+    name: currencyOf('name'),
+    symbol: currencyOf('symbol'),
+    decimals: currencyOf('decimals'),
+  },
+  Money: {
+    amount: leaf.of((env) => [`'"' || ${env.amount} || '"'`]),
+    currency: { kind: 'value', env: (env) => ({ code: env.currency ?? '' }) },
+    decimal: leaf.of((env) => [`'"' || ${env.amount} * case ${env.currency} ${smallestUnit} end || '"'`]),
+    formatted: leaf.of((env, args) => [
+      (run) => formattedPlaceholder(env.amount ?? '', env.currency ?? '', run.note(args(run).locale ?? 'en')),
+    ]),
+  },
+};

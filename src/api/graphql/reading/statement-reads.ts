@@ -1,0 +1,81 @@
+import { cursorParts } from '../../../core/paging.ts';
+import { balanceAt, type Period, versionBefore } from '../../../domain/statements/period.ts';
+import { oneOfFew } from '../../../infra/database/list-rows.ts';
+import { invalidInput } from '../failure.ts';
+import type { MadeRead } from './kinds.ts';
+import { type ArgumentsOf, byNumber, type PageRead, type Piece, type Run, sql } from './reads.ts';
+import { Shared } from './sql.ts';
+
+/** How the statements of accounts are read: their entries, and what these come to. */
+
+/** Writes a moment of the arguments; null where it is not given. */
+const moment =
+  (args: ArgumentsOf, name: keyof Period) =>
+  (run: Run): string =>
+    `${run.bind(periodOf(args(run))[name] ?? null)}::timestamptz`;
+
+/** @throws GraphQLError INVALID_INPUT for a period that ends before it begins */
+function periodOf(args: Readonly<Record<string, unknown>>): Partial<Period> {
+  const { from, to } = args as Partial<Period>;
+  if (from && to && to < from) throw invalidInput('the period must not end before it begins', 'to');
+  return { ...(from && { from }), ...(to && { to }) };
+}
+
+/** The entries of an account, in the order in which they changed its balance: each has another version of the account. */
+export const entriesRead: PageRead = {
+  kind: 'page',
+  list: 'LedgerEntry',
+  model: 'Posting',
+  key: () => entryOrder,
+  where: () => ({}),
+  of: ({ row = '' }, alias, args) => {
+    const within =
+      (operator: '>' | '<=', name: keyof Period): Piece =>
+      (run) =>
+        periodOf(args(run))[name] === undefined
+          ? ''
+          : ` and ${alias}.account_version ${operator} ${versionBefore(row, moment(args, name)(run))}`;
+    return [
+      sql`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, 'account_id', `${row}.id`)}${within('>', 'from')}${within('<=', 'to')}`,
+    ];
+  },
+};
+
+const entryOrder = byNumber('account_version', {
+  of: ({ viewer }, cursor) => {
+    const [version = '', ...rest] = cursorParts('LedgerEntry', viewer.platformId, cursor) ?? [];
+    return rest.length === 0 && /^\d{1,9}$/.test(version) ? Number(version) : undefined;
+  },
+});
+
+/** The period of a statement, and the versions of the account at both of its ends. */
+export const statementRow: MadeRead = () => ({
+  kind: 'row',
+  from: ({ row = '' }, alias, args) =>
+    sql`(select ${row}.platform_id, ${row}.id, ${row}.currency, m.period_from, m.period_to,
+            ${versionBefore(row, 'm.period_from')} as opening_version, ${versionBefore(row, 'm.period_to')} as closing_version
+          from (select ${moment(args, 'from')} as period_from, ${moment(args, 'to')} as period_to offset 0) m offset 0) ${alias}`,
+});
+
+/** The balance of a statement's account at the version in one of its columns. */
+export const statementBalance =
+  (version: 'opening_version' | 'closing_version'): MadeRead =>
+  () => ({
+    kind: 'value',
+    env: ({ row = '' }) => ({ amount: balanceAt(row, `${row}.${version}`), currency: `${row}.currency` }),
+    unless: ({ row = '' }) => [`${balanceAt(row, `${row}.${version}`)} is null or ${row}.currency is null`],
+  });
+
+/** The sum of the entries of a statement that come in, or go out. */
+export const statementSum =
+  (sign: '>' | '<'): MadeRead =>
+  () => ({
+    kind: 'row',
+    costs: 'sums',
+    from: ({ row }, alias) =>
+      sql`${new Shared([
+        `select count(*), coalesce(sum(abs(p.amount)), 0) as amount, ${row}.currency from posting p
+        where p.platform_id = ${row}.platform_id and p.account_id = ${row}.id
+          and p.account_version > ${row}.opening_version and p.account_version <= ${row}.closing_version and p.amount ${sign} 0`,
+      ])} ${alias}`,
+  });

@@ -1,0 +1,332 @@
+import SchemaBuilder, {
+  type ArgBuilder,
+  BasePlugin,
+  type FieldKind,
+  type InputFieldMap,
+  type ObjectRef,
+  RootFieldBuilder,
+  type SchemaTypes,
+  type TypeParam,
+} from '@pothos/core';
+import { type Money, money, requiredCurrency } from '../../../core/currencies.ts';
+import { type IdType, publicId } from '../../../core/ids.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Costs } from '../reading/costs.ts';
+import {
+  currencyAt,
+  entriesOf,
+  fromTable,
+  inJson,
+  type MadeRead,
+  type ManyOptions,
+  madeOf,
+  meets,
+  moneyAt,
+  nullWhile,
+  pageBelow,
+  publicIdOf,
+  rowAt,
+  rowSeen,
+  rowsAt,
+  sameRowUnless,
+} from '../reading/kinds.ts';
+import { type Path, type Steps, valueAt } from '../reading/paths.ts';
+import { exposedRead, type PageRead } from '../reading/reads.ts';
+
+/**
+ * The words of this domain for fields, beside those of Pothos: a plug-in that adds methods to its field builders. Each makes a
+ * field with a resolver, and says what the field is made of, from which derive.ts makes how a statement reads it.
+ */
+
+const name = 'words' as const;
+export default name;
+
+type Visible = (viewer: Viewer) => object;
+
+/** The columns of a row whose values are of a type. */
+type Column<Row, Value> = {
+  [Name in keyof Row]-?: [Row[Name]] extends [Value] ? Name : never;
+}[keyof Row] &
+  string;
+
+/** A column, or what lies behind one: a column of the row that a relation leads to, or a member of JSON. */
+type PathTo<Row, Value> = Column<Row, Value> | readonly [string, string, ...string[]] | Exclude<Path, Steps>;
+
+interface Options {
+  readonly description: string;
+  readonly nullable?: boolean | { readonly list: boolean; readonly items: boolean };
+  readonly costs?: Costs;
+}
+
+/** Rows of a list, as list.ts declares them. */
+export interface RowList<Types extends SchemaTypes> {
+  readonly connection: ObjectRef<Types, unknown>;
+  readonly read: PageRead;
+  readonly args: (t: ArgBuilder<Types>) => InputFieldMap;
+}
+
+interface PageOptions<Types extends SchemaTypes> extends Options {
+  /** The relations that lead to the rows; all of the list, if left out. */
+  readonly of?: readonly string[];
+  readonly authScopes?: Types['AuthScopes'];
+}
+
+/** The options of a type whose rows have ids of their own, for `prismaNode`: who may see them is what every node must say. */
+export const node = (visible: Visible, description = 'Its public id.') => ({
+  id: { resolve: (row: { readonly id: string }) => row.id, description },
+  // The plug-in's type of a unique condition is another for each model, and all of these have this key.
+  findUnique: (uuid: string, { viewer }: { readonly viewer: Viewer }) =>
+    ({ platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visible(viewer)] }) as never,
+  nullable: true as const,
+  extensions: { read: { visible } },
+});
+
+/** The options of a field with a resolver of its own that a query reads, too: `...made(…)`. */
+export const made = (read: MadeRead) => ({ extensions: { made: read } });
+
+/** The options of an abstract type whose values are told apart by one of their columns, or members. */
+export const variantsBy = <Row>(by: keyof Row & string, types: Readonly<Record<string, string>>) => ({
+  // Names of the schema's types, of which the compiler knows only those of models.
+  resolveType: (row: Row) => types[String(row[by])] as never,
+  extensions: { read: { variants: { by, types } } },
+});
+
+declare global {
+  export namespace PothosSchemaTypes {
+    export interface Plugins<Types extends SchemaTypes> {
+      words: WordsPlugin<Types>;
+    }
+    export interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind = FieldKind> {
+      /** An amount of money, with its currency: null where either is. */
+      money(
+        amount: PathTo<ParentShape, bigint | string | null>,
+        currency: PathTo<ParentShape, string | null>,
+        options: Options & { readonly seen?: readonly [relation: string, visible: Visible] },
+      ): FieldRef<Types, Money, Kind>;
+      /** A currency, by its code. */
+      currency(code: PathTo<ParentShape, string | null>, options: Options): FieldRef<Types, unknown, Kind>;
+      /** A value that is made of several columns; null where the first of them is. */
+      value<Value extends object>(
+        type: ObjectRef<Types, Value>,
+        parts: { readonly [Name in keyof Value & string]: Steps },
+        options: Options,
+      ): FieldRef<Types, Value, Kind>;
+      /** What lies in a column of JSON, in the form in which the domain has written it. */
+      json(
+        path: (keyof ParentShape & string) | readonly [keyof ParentShape & string, ...string[]],
+        type: TypeParam<Types>,
+        options: Options,
+      ): FieldRef<Types, unknown, Kind>;
+      /** The members of a JSON object, as a list of names and values: in its order, or sorted by name. */
+      entries<Name extends string, Value extends string>(
+        column: keyof ParentShape & string,
+        type: ObjectRef<Types, { [Part in Name | Value]: string }>,
+        parts: readonly [name: Name, value: Value],
+        options: Options & { readonly isSorted?: boolean },
+      ): FieldRef<Types, unknown, Kind>;
+      /** What a table has for each value of a list; nothing for values that it does not have. */
+      fromTable<Value extends object>(
+        column: Column<ParentShape, readonly string[]>,
+        type: ObjectRef<Types, Value>,
+        table: ReadonlyMap<string, Value>,
+        options: Options,
+      ): FieldRef<Types, unknown, Kind>;
+      /** The same row, shown as another type, whose fields may need other rows; null where a column is. */
+      sameRow(
+        type: TypeParam<Types>,
+        options: Options & { readonly nullIf?: keyof ParentShape & string; readonly needsOthers?: true },
+      ): FieldRef<Types, ParentShape, Kind>;
+      /** A public id of a row of a type, whose uuid is in a column. */
+      publicId(
+        type: IdType,
+        column: Column<ParentShape, string | null>,
+        options: Options,
+      ): FieldRef<Types, unknown, Kind>;
+      /** A column that may be null in the table, and never is in rows of this type. */
+      required(
+        column: keyof ParentShape & string,
+        type: TypeParam<Types>,
+        options: Options,
+      ): FieldRef<Types, unknown, Kind>;
+      /** Text that is null while another column has a value. */
+      nullWhile<Other extends keyof ParentShape & string>(
+        other: readonly [column: Other, value: ParentShape[Other] & string],
+        column: Column<ParentShape, string>,
+        options: Omit<Options, 'nullable'>,
+      ): FieldRef<Types, unknown, Kind>;
+      /** The row that a relation leads to, or that several lead to one after another, where the caller may see it. */
+      seen(
+        relation: string | readonly string[],
+        type: TypeParam<Types>,
+        visible: Visible,
+        options: Omit<Options, 'nullable'>,
+      ): FieldRef<Types, never, Kind>;
+      /** All rows that a relation leads to, or that a second relation of those leads to. */
+      many(
+        relations: string | readonly string[],
+        type: ObjectRef<Types, unknown>,
+        options: Options & ManyOptions,
+      ): FieldRef<Types, never, Kind>;
+      /** A page of a list. */
+      page(list: RowList<Types>, options: PageOptions<Types>): FieldRef<Types, never, Kind>;
+      /** The row with a public id that the caller sends, where the caller may see it. */
+      byId(
+        type: TypeParam<Types>,
+        types: readonly IdType[],
+        options: Omit<Options, 'nullable'> & { readonly id: string },
+      ): FieldRef<Types, never, Kind>;
+      /** Whether the row meets a condition, by the clock of the database where it compares with `now`. */
+      meets(where: object, options: Options): FieldRef<Types, boolean, Kind>;
+      /** The one row of a model that the caller may see. */
+      one(type: TypeParam<Types>, visible: Visible, options: Options): FieldRef<Types, never, Kind>;
+      /** What a query of the domain makes. */
+      query(
+        type: TypeParam<Types>,
+        read: MadeRead,
+        options: Options & { readonly args?: InputFieldMap },
+      ): FieldRef<Types, never, Kind>;
+    }
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A field builder, as far as the words need it: the compiler cannot follow the types of Pothos through a method for all of them. */
+interface Builder {
+  field(options: object): never;
+  readonly arg: ArgBuilder<SchemaTypes> & { id(options: object): never };
+}
+
+/** Makes a field that can be resolved from its row. */
+function ofRow(
+  t: Builder,
+  type: unknown,
+  made: MadeRead,
+  { costs, ...options }: Options,
+  resolve: (row: Row) => unknown,
+) {
+  return t.field({ ...options, type, resolve, extensions: { made, ...(costs && { costs }) } });
+}
+
+/** Makes a field that is read by a statement, also below a row that is there. */
+function ofOthers(t: Builder, type: unknown, made: MadeRead, { costs, ...options }: Options) {
+  return t.field({ ...options, type, extensions: { made, isOnlyPlanned: true, ...(costs && { costs }) } });
+}
+
+const listOf = (steps: string | readonly string[]) => (typeof steps === 'string' ? [steps] : steps);
+
+const words = {
+  money(
+    this: Builder,
+    amount: Path,
+    currency: Path,
+    { seen, ...options }: Options & { readonly seen?: readonly [string, Visible] },
+  ) {
+    if (seen) {
+      const [relation, visible] = seen;
+      return ofOthers(this, 'Money', moneyAt(amount, currency, { relation, visible }), options);
+    }
+    return ofRow(this, 'Money', moneyAt(amount, currency), options, (row) => {
+      const [number, code] = [valueAt(row, amount), valueAt(row, currency)];
+      return number === null || code === null ? null : money(BigInt(number as bigint | string), String(code));
+    });
+  },
+  currency(this: Builder, code: Path, options: Options) {
+    return ofRow(this, 'Currency', currencyAt(code), options, (row) => requiredCurrency(String(valueAt(row, code))));
+  },
+  value(this: Builder, type: unknown, parts: Readonly<Record<string, Steps>>, options: Options) {
+    return ofRow(this, type, madeOf(parts), options, (row) => {
+      const entries = Object.entries(parts).map(([part, path]) => [part, valueAt(row, path)] as const);
+      return entries[0]?.[1] === null ? null : Object.fromEntries(entries);
+    });
+  },
+  json(this: Builder, path: Steps, type: unknown, options: Options) {
+    return ofRow(this, type, inJson(path), options, (row) => valueAt(row, path) ?? (Array.isArray(type) ? [] : null));
+  },
+  entries(
+    this: Builder,
+    column: string,
+    type: unknown,
+    parts: readonly [string, string],
+    { isSorted = false, ...options }: Options & { readonly isSorted?: boolean },
+  ) {
+    return ofRow(this, [type], entriesOf(column, parts, isSorted), options, (row) => {
+      const entries = Object.entries(Object(row[column])).map(([key, value]) => ({
+        [parts[0]]: key,
+        [parts[1]]: value,
+      }));
+      // Names are ASCII.
+      return isSorted ? entries.sort((a, b) => (String(a[parts[0]]) < String(b[parts[0]]) ? -1 : 1)) : entries;
+    });
+  },
+  fromTable(this: Builder, column: string, type: unknown, table: ReadonlyMap<string, object>, options: Options) {
+    return ofRow(this, [type], fromTable(column, table), options, (row) =>
+      (row[column] as readonly string[]).flatMap((value) => table.get(value) ?? []),
+    );
+  },
+  sameRow(
+    this: Builder,
+    type: unknown,
+    { nullIf, needsOthers, ...options }: Options & { readonly nullIf?: string; readonly needsOthers?: true },
+  ) {
+    if (needsOthers) return ofOthers(this, type, sameRowUnless(nullIf), options);
+    // A copy, since Pothos marks a row that it has read as a node with its type, which is no member of a union.
+    return ofRow(this, type, sameRowUnless(nullIf), options, (row) =>
+      nullIf !== undefined && row[nullIf] === null ? null : { ...row },
+    );
+  },
+  publicId(this: Builder, type: IdType, column: string, options: Options) {
+    const idOf = (row: Row) => (row[column] === null ? null : publicId(type, String(row[column])));
+    return ofRow(this, 'ID', publicIdOf(type, column), options, idOf);
+  },
+  required(this: Builder, column: string, type: unknown, options: Options) {
+    return ofRow(
+      this,
+      type,
+      ({ field }) => exposedRead(field, column),
+      options,
+      (row) => {
+        if (row[column] === null) throw new Error(`a row of this type has no ${column}`);
+        return row[column];
+      },
+    );
+  },
+  nullWhile(this: Builder, other: readonly [string, string], column: string, options: Options) {
+    const shown = (row: Row) => (row[other[0]] === other[1] ? null : row[column]);
+    return ofRow(this, 'String', nullWhile(other, column), { ...options, nullable: true }, shown);
+  },
+  seen(this: Builder, relations: string | readonly string[], type: unknown, visible: Visible, options: Options) {
+    return ofOthers(this, type, rowAt(listOf(relations), visible), { ...options, nullable: true });
+  },
+  many(
+    this: Builder,
+    relations: string | readonly string[],
+    type: unknown,
+    { orderBy, only, visible, completeBy, ...options }: Options & ManyOptions,
+  ) {
+    const rows = { orderBy, ...(only && { only }), ...(visible && { visible }), ...(completeBy && { completeBy }) };
+    return ofOthers(this, [type], rowsAt(listOf(relations), rows), options);
+  },
+  page(this: Builder, { connection, read, args }: RowList<never>, { of = [], ...options }: PageOptions<never>) {
+    return ofOthers(this, connection, pageBelow(read, of), { ...options, args: args(this.arg as never) } as Options);
+  },
+  byId(this: Builder, type: unknown, types: readonly IdType[], { id, ...options }: Options & { readonly id: string }) {
+    const args = { id: this.arg.id({ required: true, description: id }) };
+    return ofOthers(this, type, () => ({ kind: 'node', types }), { ...options, nullable: true, args } as Options);
+  },
+  meets(this: Builder, where: object, options: Options) {
+    return ofOthers(this, 'Boolean', meets(where), options);
+  },
+  one(this: Builder, type: unknown, visible: Visible, options: Options) {
+    return ofOthers(this, type, rowSeen(visible), options);
+  },
+  query(this: Builder, type: unknown, read: MadeRead, options: Options) {
+    return ofOthers(this, type, read, options);
+  },
+};
+
+Object.assign(RootFieldBuilder.prototype, words);
+
+export class WordsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {}
+
+SchemaBuilder.registerPlugin(name, WordsPlugin);
