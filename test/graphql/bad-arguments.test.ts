@@ -180,7 +180,7 @@ describe('what a variable has wrong', () => {
       const expected = { message: expect.stringMatching(/^Variable "\$v"/), extensions: { code: 'INVALID_INPUT' } };
       if (query.startsWith('query')) {
         for (let asked = 0; asked < 3; asked++) {
-          expect(await t.platform.send(query, variables)).toMatchObject({ status: 400, errors: [expected] });
+          expect(await t.platform.send(query, variables)).toMatchObject({ status: 422, errors: [expected] });
         }
       }
       const stream = await openEventStream(`${t.url}/graphql`, t.platform.authorization, { query, variables });
@@ -201,7 +201,7 @@ describe('what a variable has wrong', () => {
     ['{ accounts(first: 1.5) { totalCount } }', 'GRAPHQL_VALIDATION_FAILED'],
     ['{ accounts(sortOrder: X) { totalCount } }', 'GRAPHQL_VALIDATION_FAILED'],
   ])('has a code in the document as well: %s', async (query, code) => {
-    expect(await t.platform.send(query)).toMatchObject({ status: 400, errors: [{ extensions: { code } }] });
+    expect(await t.platform.send(query)).toMatchObject({ status: 422, errors: [{ extensions: { code } }] });
   });
 });
 
@@ -307,7 +307,7 @@ test('a receipt of an impossible key says that nothing was done, of an unknown o
   expect((await receipt('executeQuote', '\0')).data).toEqual(none);
   expect((await receipt('executeQuote', 'never used')).data).toEqual(none);
   const wrong = await receipt('drop', 'key');
-  expect(wrong).toMatchObject({ status: 400, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
+  expect(wrong).toMatchObject({ status: 422, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
 });
 
 test('more than 100 nodes at once are refused', async () => {
