@@ -29,6 +29,17 @@ export function smallestUnits(given: GivenAmount, currency: Currency, path: Fiel
   return amount;
 }
 
+/** Returns a given amount in smallest units where it is one of the currency, and else as it is given: to compare inputs. */
+export function comparableAmount(given: GivenAmount, currency: Currency | undefined): GivenAmount {
+  if (typeof given === 'bigint' || !currency) return given;
+  try {
+    return parseMajor(given.decimal, currency, []);
+  } catch (error) {
+    if (error instanceof Refusal) return given;
+    throw error;
+  }
+}
+
 /** Parses a decimal of major units: "12.5" is 1250 where there are 2 decimals. */
 function parseMajor(decimal: string, { code, decimals }: Currency, path: FieldPath): bigint {
   const parts = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(decimal);

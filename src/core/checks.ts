@@ -46,7 +46,7 @@ export function isDay(text: string): boolean {
  * @returns undefined for other text
  */
 export function parseTimestamp(text: string): Date | undefined {
-  const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
+  const form = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
   if (!form.test(text) || !isDay(text.slice(0, 10))) return undefined;
   const moment = new Date(text.toUpperCase());
   // A time zone can lead out of the years 1 to 9999. An invalid date has the year NaN.

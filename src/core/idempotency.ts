@@ -27,6 +27,12 @@ export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }
 
+/** Returns the key in a header field: a string of structured fields (RFC 9651, 3.3.3) is the key that it writes. */
+export function keyInHeader(field: string | undefined): string | undefined {
+  const [, quoted] = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(field ?? '') ?? [];
+  return quoted?.replaceAll(/\\(.)/g, '$1') ?? field;
+}
+
 /** What a claim on an idempotency key is made of. */
 interface KeyedCommand {
   readonly operation: string;

@@ -6,12 +6,15 @@ export class InexactJson extends Error {
   /** Where in the JSON; empty for all of it. */
   readonly path: FieldPath;
   readonly reason: string;
+  /** Whether it is an integer that is too large. */
+  readonly isTooLarge: boolean;
 
-  constructor(path: FieldPath, reason: string) {
+  constructor(path: FieldPath, reason: string, isTooLarge = false) {
     super(`${path.length === 0 ? 'the JSON' : dotted(path) || '""'} ${reason}`);
     this.name = 'InexactJson';
     this.path = path;
     this.reason = reason;
+    this.isTooLarge = isTooLarge;
   }
 }
 
@@ -121,6 +124,9 @@ function checkExact(json: string): void {
         if (typeof value !== 'number') return;
         const source = json.slice(offset, offset + length);
         if (canonical(source) === canonical(String(value))) return;
+        const isTooLarge = /^\d+$/.test(source);
+        if (isTooLarge)
+          throw new InexactJson([...pathOf()], `must be at most ${Number.MAX_SAFE_INTEGER} as a number of JSON`, true);
         const reason = `would be read as ${value}: integers are exact up to 2^53, other numbers with ${exactDigits} digits`;
         throw new InexactJson([...pathOf()], reason);
       },

@@ -49,6 +49,8 @@ export interface ServingOptions {
     readonly statementMs?: number;
     readonly lockMs?: number;
     readonly idleMs?: number;
+    /** Whether Yoga answers every request to GraphQL, also those for which there is a shorter way. */
+    readonly throughYoga?: boolean;
     /** How long a client has for the headers of a request. */
     readonly headersMs?: number;
     /** The most connections. */
@@ -123,6 +125,7 @@ export async function startServing(
     isSandbox: sandbox !== undefined,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
     connections: connectionLimits({ config, log, pace }, callers.now),
+    throughYoga: pace?.throughYoga,
     headersMs: pace?.headersMs,
   });
   const sockets = serveWebSockets(http.server, {

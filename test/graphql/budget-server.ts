@@ -66,7 +66,11 @@ export function startServer({ introspection }: { introspection: boolean }) {
   const yoga = createYoga({
     schema,
     parserAndValidationCache: false,
-    context: ({ params }) => operations.context({}, { ...params, query: params.query ?? '' }),
+    context: async ({ params }) => {
+      const prepared = await operations.prepare({}, () => params);
+      if ('document' in prepared) return prepared.contextValue;
+      throw prepared[0];
+    },
     plugins: [useOperations(operations)],
     logging: false,
   });
@@ -76,7 +80,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
       execute: (args) => operations.execute(args),
       subscribe: async (args) => asResults(await operations.subscribe(args)),
       onSubscribe: async (_context, _id, params) => {
-        const prepared = await operations.prepare({}, params);
+        const prepared = await operations.prepare({}, () => params);
         return prepared as Exclude<typeof prepared, readonly unknown[]>;
       },
     },

@@ -267,11 +267,11 @@ describe('status over HTTP', () => {
   ] as const;
 
   test.each(refused)(
-    '%s is 400 as application/graphql-response+json and 200 as application/json, each time',
+    '%s is 422 as application/graphql-response+json and 200 as application/json, each time',
     async (_name, query) => {
       for (const [accept, status] of [
-        ['application/graphql-response+json', 400],
-        ['application/graphql-response+json', 400],
+        ['application/graphql-response+json', 422],
+        ['application/graphql-response+json', 422],
         ['application/json', 200],
         ['application/json', 200],
       ] as const) {

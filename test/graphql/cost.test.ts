@@ -117,8 +117,7 @@ const report = {
 const transports: Record<string, (t: TestGateway, request: Request) => Promise<Data[]>> = {
   'HTTP POST': (t, request) => post(t, request, 'application/json'),
   'HTTP POST, the other media type': (t, request) => post(t, request, 'application/graphql-response+json'),
-  'HTTP POST, answered by Yoga': (t, request) => post(t, request, 'application/json; charset=utf-8'),
-  'HTTP GET': async (t, { query, variables = {}, extensions = {} }) => {
+  'HTTP GET, answered by Yoga': async (t, { query, variables = {}, extensions = {} }) => {
     const given = { query, variables: JSON.stringify(variables), extensions: JSON.stringify(extensions) };
     const headers = { authorization: t.platform.authorization };
     return [await (await fetch(`${t.url}/graphql?${new URLSearchParams(given)}`, { headers })).json()];

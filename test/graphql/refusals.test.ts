@@ -4,7 +4,7 @@ import { basicAuthorization } from '../../src/domain/access/tokens/basic-authori
 import { act, mint, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { makeScene, newCustomer } from '../setup/scene.ts';
+import { makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
@@ -177,6 +177,42 @@ describe('an amount', () => {
     const success = 'transaction { receivedAmount { amount } }';
     const received = await succeed(t.platform, 'sandboxReceiveUma', incoming, success);
     expect(received.transaction.receivedAmount).toEqual({ amount: '321' });
+  });
+
+  test('in either form is one input: a key answers the same, and refuses another amount', async () => {
+    const internal = { ...transfer({}), destinationAccountId: await ownAccount(t.platform, 'USD') };
+    const pulled = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd };
+    const quoted = usdToEur(scene, { lockedCurrencyAmount: undefined });
+    const source = { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } };
+    const funded = await quote(t.platform, { ...usdToEur(scene), source, lockedCurrencyAmount: 2_500_000 });
+    const announced = {
+      senderUmaAddress: '$anybody@elsewhere.example',
+      receiverUmaAddress: await umaAddressOf(t.platform, scene.customerId),
+      receivingCurrencyCode: 'USD',
+    };
+    const commands: readonly [Operation, object, field: string, selection?: string][] = [
+      ['transferOut', transfer({}), 'amount'],
+      ['transferIn', pulled, 'amount'],
+      ['transferInternal', internal, 'amount'],
+      ['sandboxFundAccount', { accountId: scene.usd }, 'amount', 'replayed account { id }'],
+      ['createQuote', quoted, 'lockedCurrencyAmount', 'replayed quote { id }'],
+      ['createQuote', { ...quoted, lockedCurrencySide: 'RECEIVING' }, 'lockedCurrencyAmount', 'replayed quote { id }'],
+      ['createQuote', { ...quoted, source }, 'lockedCurrencyAmount', 'replayed quote { id }'],
+      ['sandboxSend', { quoteId: funded.id, currencyCode: 'USDC' }, 'currencyAmount'],
+      ['sandboxReceiveUma', announced, 'receivingCurrencyAmount'],
+    ];
+    for (const [index, [name, rest, field, selection = 'replayed transaction { id }']] of commands.entries()) {
+      const decimals = JSON.stringify(rest).includes('USDC') ? 6 : 2;
+      const input = { ...rest, idempotencyKey: `either-${index}` };
+      const units = { ...input, [field]: 10 ** decimals + 10 ** (decimals - 2) };
+      const first = await succeed(t.platform, name, units, selection);
+      for (const decimal of ['1.01', '1.010000'.slice(0, decimals + 2)]) {
+        const again = await succeed(t.platform, name, { ...input, [`${field}Decimal`]: decimal }, selection);
+        expect({ name, ...again }).toEqual({ name, ...first, replayed: true });
+      }
+      const other = await refusalOf(t.platform, name, { ...input, [`${field}Decimal`]: '1.02' });
+      expect({ name, ...other }).toMatchObject({ name, code: 'IDEMPOTENCY_MISMATCH' });
+    }
   });
 });
 

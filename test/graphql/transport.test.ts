@@ -95,12 +95,6 @@ describe('compression', () => {
 });
 
 describe('HTTP', () => {
-  test('answers queries by POST and by GET', async () => {
-    const data = { viewer: { kind: 'PLATFORM' } };
-    expect(await (await post(JSON.stringify({ query: kind }))).json()).toEqual({ data });
-    expect(await (await http(`/graphql?query=${encodeURIComponent(kind)}`)).json()).toEqual({ data });
-  });
-
   test('refuses a mutation by GET, whatever is accepted', async () => {
     for (const [path, accept] of [
       ['/graphql', 'application/json'],
@@ -113,12 +107,6 @@ describe('HTTP', () => {
       await response.text();
     }
     expect(await customers()).toBe(0);
-  });
-
-  test('refuses several operations in an array', async () => {
-    const response = await post(JSON.stringify([{ query: kind }, { query: kind }]));
-    expect(response.status).toBe(400);
-    expect(await response.json()).not.toHaveProperty('data');
   });
 
   test.each(['/graphql', '/graphql/stream'])('refuses forms and plain text at %s with 415', async (path) => {
@@ -162,20 +150,6 @@ describe('HTTP', () => {
     },
   );
 
-  test('refuses bytes that are not UTF-8 with 400', async () => {
-    const body = Buffer.concat([
-      Buffer.from(`{"query":"${kind} #`),
-      Buffer.from([0xf0, 0x9f, 0x98]),
-      Buffer.from('"}'),
-    ]);
-    for (const accept of ['application/json', 'application/graphql-response+json', 'text/event-stream']) {
-      const headers = { ...json, accept };
-      const response = await http('/graphql', { method: 'POST', headers, body: new Uint8Array(body) });
-      expect([accept, response.status]).toEqual([accept, 400]);
-      expect(await response.text()).toContain('"code":"BAD_REQUEST"');
-    }
-  });
-
   test('refuses parameters of a GET that are not JSON with 400, and says which', async () => {
     for (const accept of ['application/json', 'application/graphql-response+json']) {
       for (const name of ['variables', 'extensions']) {
@@ -206,37 +180,6 @@ describe('HTTP', () => {
     const chunks = Array.from({ length: 20 }, (_, index) => body.slice(index * 3_000, (index + 1) * 3_000));
     const { status, body: answer } = await chunked(chunks);
     expect([status, answer]).toEqual([200, JSON.stringify({ data: { viewer: { kind: 'PLATFORM' } } })]);
-  });
-
-  test('speaks both media types: only the newer one tells errors by its status', async () => {
-    for (const [accept, broken] of [
-      ['application/json', 200],
-      ['application/graphql-response+json', 400],
-    ] as const) {
-      const good = await post(JSON.stringify({ query: kind }), { ...json, accept });
-      expect([good.status, good.headers.get('content-type')]).toEqual([200, expect.stringContaining(accept)]);
-      for (const query of ['{ nonsense }', '{ viewer']) {
-        const bad = await post(JSON.stringify({ query }), { ...json, accept });
-        expect([query, accept, bad.status]).toEqual([query, accept, broken]);
-        const { errors } = (await bad.json()) as { errors: { message: string }[] };
-        expect(errors[0]?.message).toMatch(/nonsense|Syntax Error/);
-      }
-    }
-    const picky = await post(JSON.stringify({ query: kind }), { ...json, accept: 'text/csv' });
-    expect(picky.status).toBe(406);
-  });
-
-  test.each([
-    ['malformed JSON', '{'],
-    ['JSON that is no object', '"query"'],
-    ['no query', '{}'],
-    ['a query that is no string', '{"query": 1}'],
-    ['variables that are no object', `{"query": ${JSON.stringify(kind)}, "variables": "x"}`],
-    ['an unknown operation', `{"query": ${JSON.stringify(`query A ${kind}`)}, "operationName": "B"}`],
-  ])('refuses %s with 400', async (_what, body) => {
-    const response = await post(body, { ...json, accept: 'application/graphql-response+json' });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ errors: [{ message: expect.any(String) }] });
   });
 
   test('answers 401 and nothing else to whoever does not show who it is', async () => {
@@ -275,12 +218,6 @@ describe('HTTP', () => {
     expect((await http('/health/live')).status).toBe(200);
     expect((await http('/health/ready')).status).toBe(200);
   });
-});
-
-test('a query is answered in one part to a client that accepts nothing but parts', async () => {
-  const response = await post(JSON.stringify({ query: kind }), { ...json, accept: 'multipart/mixed' });
-  expect([response.status, response.headers.get('transfer-encoding')]).toEqual([200, null]);
-  expect(await response.text()).toContain('{"data":{"viewer":{"kind":"PLATFORM"}}}');
 });
 
 test('a subscription over a transport for one answer is refused at once, and opens nothing', async () => {

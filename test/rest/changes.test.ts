@@ -43,6 +43,37 @@ test('a change of a customer keeps what it leaves out, and its type', async () =
   expect(foreign).toMatchObject({ code: 'USER_NOT_FOUND', details: { field: 'customerId' } });
 });
 
+test('null empties a field on a change, is as good as nothing where a field cannot be empty, and is no part of a new value', async () => {
+  const address = { line1: '1 Main St', line2: null, city: 'Town', postalCode: '1', country: 'US' };
+  const person = { customerType: 'INDIVIDUAL', platformCustomerId: 'nulls', fullName: 'Ada', birthDate: '1990-01-01' };
+  const raw = JSON.stringify({ ...person, address, umaAddress: null, metadata: { a: 'b' } });
+  const { body: made } = await rest.call('POST', '/customers', { raw });
+  expect(made.address).not.toHaveProperty('line2');
+  const change = async (body: object) =>
+    (
+      await rest.call('PATCH', `/customers/${made.id}`, {
+        raw: JSON.stringify({ customerType: 'INDIVIDUAL', ...body }),
+      })
+    ).body;
+  const emptied = await change({ address: null, birthDate: null, metadata: null });
+  const { address: _address, birthDate: _birthDate, metadata: _metadata, ...others } = made;
+  expect(emptied).toEqual({ ...others, updatedAt: emptied.updatedAt });
+  expect(await change({ address, umaAddress: null })).toMatchObject({
+    ...others,
+    address: made.address,
+    updatedAt: expect.anything(),
+  });
+  const firm = await rest.make('/customers', { ...company, platformCustomerId: 'nulls of a company' });
+  const ofFirm = (businessInfo: object | null, status = 200) =>
+    rest.ask('PATCH', `/customers/${firm.id}`, { customerType: 'BUSINESS', businessInfo }, status);
+  expect(await ofFirm(null)).toEqual(firm);
+  expect((await ofFirm({ taxId: null })).businessInfo).toEqual({ legalName: 'Acme GmbH' });
+  expect((await ofFirm({ legalName: null }, 400)).details.field).toBe('businessInfo.legalName');
+  const nothing = { umaDomain: null, supportedCurrencies: null, trustedDocuments: null };
+  expect(await rest.ask('PATCH', '/config', nothing)).toEqual(await rest.ask('GET', '/config'));
+  expect(await change({ customerType: null })).toMatchObject({ status: 400, details: { field: 'customerType' } });
+});
+
 test('a change of a customer that names nothing to change changes nothing, over either API', async () => {
   const made = await rest.make('/customers', { ...company, platformCustomerId: 'unchanged' });
   const read = async () =>

@@ -2,6 +2,18 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { EventsUndone } from '../../domain/events/cursor.ts';
 
+/** The HTTP status of a request error: `spec` marks those that stay 200 as application/json. */
+export interface HttpStatus {
+  readonly status: number;
+  readonly spec?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The status of a document that cannot be parsed, and of a request without a value that its operation must have. */
+export const incompleteStatus: HttpStatus = { status: 400, spec: true };
+/** The status of a document or variables that are well formed, and that the schema or the limits do not allow. */
+export const unprocessableStatus: HttpStatus = { status: 422, spec: true };
+
 /** Creates an error for `errors[]` with a code that clients can act on. Outside mutations every refusal is one of these. */
 export function failure(
   code: string,
@@ -9,25 +21,21 @@ export function failure(
   details: { readonly field?: string | undefined; readonly status?: number } = {},
 ): GraphQLError {
   const { field, status } = details;
-  // With `spec`, application/json keeps the 200 that GraphQL over HTTP requires. 401 is HTTP's own and holds for every media type.
-  const http = status && { status, spec: status !== 401 };
   return new GraphQLError(message, {
-    extensions: { code, ...(field && { field }), ...(http && { http }) },
+    extensions: { code, ...(field && { field }), ...(status && { http: { status } }) },
   });
 }
 
-/** Creates the error of a request that breaks GraphQL over HTTP. Its status holds for every media type. */
+/** Creates the error of a request that breaks GraphQL over HTTP. Its status holds for every media type, unless `spec` is set. */
 export function badRequest(
   message: string,
   more: {
     readonly code?: string;
-    readonly status?: number;
-    readonly headers?: Readonly<Record<string, string>>;
     readonly details?: object;
-  } = {},
+  } & Partial<HttpStatus> = {},
 ): GraphQLError {
-  const { code = 'BAD_REQUEST', status = 400, headers, details } = more;
-  return new GraphQLError(message, { extensions: { code, ...details, http: { status, ...(headers && { headers }) } } });
+  const { code = 'BAD_REQUEST', details, ...http } = more;
+  return new GraphQLError(message, { extensions: { code, ...details, http: { status: 400, ...http } } });
 }
 
 /** Creates the error of an operation that was not begun because of others before it or beside it. Nothing has happened. */

@@ -15,7 +15,7 @@ export interface OriginOptions {
 
 /** The answer to a preflight request: the methods and headers that a page of another origin may use. */
 const allowed = {
-  'access-control-allow-methods': 'GET, POST, PATCH, DELETE, OPTIONS',
+  'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers': [
     'authorization, content-type, accept, idempotency-key, last-event-id, payments-read-after',
     // Apollo's clients send them: for their servers' protection against forged requests, and to name themselves.
@@ -57,7 +57,7 @@ export class Origins {
    */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { origin } = request.headers;
-    response.setHeader('vary', 'Origin, Accept-Encoding');
+    response.setHeader('vary', 'Origin, Accept, Accept-Encoding');
     const isAllowed = origin !== undefined && this.accepts(request);
     if (isAllowed) {
       response.setHeader('access-control-allow-origin', origin);

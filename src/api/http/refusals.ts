@@ -32,12 +32,16 @@ const streamSpreadSeconds = 5;
 
 /** The codes of malformed requests, by their status: of both APIs. */
 const formCodes = {
+  400: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'BAD_REQUEST' },
   413: { REST: 'PAYLOAD_TOO_LARGE', GRAPHQL: 'PAYLOAD_TOO_LARGE' },
   415: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'UNSUPPORTED_MEDIA_TYPE' },
 } as const;
 
 /** Returns the body of the refusal of a malformed request. */
-export function formBody(api: Api, { status, message }: { readonly status: 413 | 415; readonly message: string }) {
+export function formBody(
+  api: Api,
+  { status, message }: { readonly status: keyof typeof formCodes; readonly message: string },
+) {
   const code = formCodes[status][api];
   return api === 'REST'
     ? { status, code, message, details: { reason: message } }

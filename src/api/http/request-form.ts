@@ -5,7 +5,7 @@ import type { Api } from './refusals.ts';
 
 /** Why a request is refused by its header fields alone, whoever sends it. */
 export interface WrongForm {
-  readonly status: 413 | 415;
+  readonly status: 400 | 413 | 415;
   readonly message: string;
   /** The header fields that name what would be accepted. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -23,10 +23,12 @@ export interface TakenBodies {
  * send forms and plain text without a preflight, so these are refused.
  */
 export function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenBodies): WrongForm | undefined {
-  if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && request.method === 'POST'))) {
-    const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  const { method, headers } = request;
+  if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {
+    const { 'content-type': type, 'content-encoding': encoding } = headers;
     const unsupported = unsupportedBody({ type, encoding });
-    if (unsupported) return { status: 415, ...unsupported };
+    // RFC 10008, 2: a QUERY says what its content is.
+    if (unsupported) return { status: method === 'QUERY' && !type ? 400 : 415, ...unsupported };
   }
   return isTooLong(request) ? { status: 413, message: tooLong } : undefined;
 }

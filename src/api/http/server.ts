@@ -4,9 +4,16 @@ import { databaseAway } from '../../core/refusal.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { refuseWrongAddresses } from '../../infra/instruments/request-address.ts';
 import { withoutStatus } from '../graphql/failure.ts';
+import { graphqlMethods, isSafe } from '../graphql/server/read-operation.ts';
 import { type GraphqlServer, unauthenticated } from '../graphql/server/server.ts';
-import { type DistinctConnections, wantsEvents } from '../graphql/transports/distinct-connections.ts';
-import { answerByYoga, answerJsonRequest, mediaType } from '../graphql/transports/json-requests.ts';
+import type { DistinctConnections } from '../graphql/transports/distinct-connections.ts';
+import {
+  acceptedTypes,
+  answerByYoga,
+  answerJsonRequest,
+  eventStream,
+  mediaTypes,
+} from '../graphql/transports/json-requests.ts';
 import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
@@ -45,6 +52,8 @@ export interface HttpOptions {
   readonly admission: AdmissionLimits;
   /** How many connections there may be. */
   readonly connections: ConnectionLimits;
+  /** For tests only: whether Yoga answers every request, also those for which there is a shorter way. */
+  readonly throughYoga?: boolean | undefined;
   /** For tests only: how many milliseconds a client has for its headers. */
   readonly headersMs?: number | undefined;
 }
@@ -147,6 +156,7 @@ async function dispatch(
   const [path = '/'] = (request.url ?? '/').split('?', 1);
   protectResponse(response);
   if (options.isSandbox && !namesThisMachine(request)) return refuseHost(response);
+  if (graphqlPaths.has(path)) describeGraphql(request, response);
   if (options.origins.answer(request, response)) return;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && (await options.pages.answer(request, response, path))) return;
@@ -176,6 +186,15 @@ function refuseHost(response: ServerResponse): void {
   answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });
 }
 
+/** The methods of GraphQL's address (RFC 9110, 10.2.1). */
+const allow = [...graphqlMethods, 'OPTIONS'].join(', ');
+
+/** Says which methods and bodies GraphQL takes, to whoever asks or sends a QUERY (RFC 10008, 3). */
+function describeGraphql({ method }: IncomingMessage, response: ServerResponse): void {
+  if (method === 'OPTIONS' || !graphqlMethods.has(method ?? '')) response.setHeader('allow', allow);
+  if (method === 'OPTIONS' || method === 'QUERY') response.setHeader('accept-query', 'application/json');
+}
+
 async function serveGraphql(
   options: HttpOptions,
   admission: Admission,
@@ -200,22 +219,36 @@ async function answerGraphql(
   body: Buffer,
 ): Promise<void> {
   const { graphql } = options;
+  if (!graphqlMethods.has(request.method ?? '')) {
+    return refuseMethod(response, 405, 'METHOD_NOT_ALLOWED', `GraphQL takes ${allow}`);
+  }
   if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
-  if (wantsEvents(request)) {
+  const types = acceptedTypes(request);
+  if (types.includes(eventStream)) {
     // The status of a stream is 200 once it has begun: refuse unknown credentials before.
     const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);
     if (viewer === 'UNAVAILABLE') return refuse(response, 'GRAPHQL', unavailable(databaseAway));
-    if (!viewer) return answer(response, 401, { errors: [withoutStatus(unauthenticated())] });
+    if (!viewer) return refuseStranger(request, response);
     if (await options.distinctConnections(request, response, body)) return;
-  } else if (request.method === 'POST') return answerJsonRequest(graphql, request, response, body);
-  return answerByYoga(graphql, request, response, body);
+  }
+  const [type] = types;
+  if (!type) return refuseMethod(response, 406, 'NOT_ACCEPTABLE', `answers are ${mediaTypes.join(', ')}`);
+  const isShort = type !== eventStream && !isSafe(request.method) && !options.throughYoga;
+  return isShort
+    ? answerJsonRequest(graphql, request, response, { type, body })
+    : answerByYoga(graphql, request, response, { type, body });
+}
+
+/** Refuses a request to GraphQL whose method or media type is not served. */
+function refuseMethod(response: ServerResponse, status: number, code: string, message: string): void {
+  answer(response, status, { errors: [{ message, extensions: { code } }] });
 }
 
 /** Refuses a request to GraphQL without right credentials. Nothing of it has been read but its header fields. */
-function refuseStranger({ headers }: IncomingMessage, response: ServerResponse): void {
-  const type = mediaType(headers.accept) ?? 'application/json';
+function refuseStranger(request: IncomingMessage, response: ServerResponse): void {
+  const type = acceptedTypes(request).find((one) => one !== eventStream);
   answer(response, 401, { errors: [withoutStatus(unauthenticated())] }, type);
 }
 

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
+import { keyInHeader } from '../../core/idempotency.ts';
 import { type PathTable, translatePath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { authorize, type Operation, requirePermission, showsExisting } from '../../domain/access/operations.ts';
@@ -168,7 +169,7 @@ export async function command<Row>(
   paths: PathTable,
   run: (idempotencyKey: string | undefined, viewer: Viewer) => Promise<CommandResult<Row>>,
 ): Promise<Row> {
-  const done = run(context.req.header('Idempotency-Key'), context.get('viewer'));
+  const done = run(keyInHeader(context.req.header('Idempotency-Key')), context.get('viewer'));
   const result = await withRequestPaths([...keyPaths, ...paths], done);
   context.set('tookEffect', true);
   if (result.replayed) context.header('Idempotency-Replayed', 'true');

@@ -117,10 +117,11 @@ export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown,
 }
 
 /** Makes the error for a body whose JSON no value represents as it is written. */
-export function inexactBody({ path, reason }: InexactJson): RestError {
+export function inexactBody({ path, reason, isTooLarge }: InexactJson): RestError {
   const field = dotted(path) || 'body';
-  const code = codeOf({ code: 'custom' }, path.map(String), false);
-  return new RestError(code, `${field}: ${reason}`, { errors: [{ field, constraint: 'exact', message: reason }] });
+  const code = codeOf({ code: isTooLarge ? 'too_big' : 'custom' }, path.map(String), false);
+  const constraint = isTooLarge ? 'maximum' : 'exact';
+  return new RestError(code, `${field}: ${reason}`, { errors: [{ field, constraint, message: reason }] });
 }
 
 function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: ErrorCode })[] {

@@ -29,6 +29,7 @@ import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
 import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { inexactBody, presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
+import { withoutNulls } from './nulls.ts';
 import { withReadToken } from './replica-reads.ts';
 import { checkStorable, checkStorableQuery } from './text.ts';
 
@@ -88,6 +89,11 @@ function restApp(options: RestOptions): RestApp {
     if (context.env.bodyTooLarge) {
       throw new RestError('PAYLOAD_TOO_LARGE', `a request body has at most ${bodyBytes} bytes`);
     }
+    if (context.req.header('X-Idempotency-Key') !== undefined) {
+      const message = 'is not known: the header is Idempotency-Key';
+      const errors = [{ field: 'X-Idempotency-Key', constraint: 'unknown', message }];
+      throw new RestError('INVALID_INPUT', `X-Idempotency-Key ${message}`, { errors });
+    }
     checkStorableQuery(context.req.queries());
     if (context.req.raw.body) checkStorable(await readJson(context.req));
     await next();
@@ -141,7 +147,9 @@ function serveDocument(app: RestApp): void {
 async function readJson(request: HonoRequest): Promise<unknown> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not text in UTF-8');
-  const json = parsedBody(text);
+  const parsed = parsedBody(text);
+  // A PATCH empties by null what its schema says.
+  const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
   request.json = async <T>() => json as T;
   return json;
 }

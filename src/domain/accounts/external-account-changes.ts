@@ -45,7 +45,7 @@ export function updateExternalAccount(
       const { platformAccountId, defaultUmaDepositAccount } = input;
       const [, metadata] = checkAll(
         () => checkText(platformAccountId, at('platformAccountId'), 200),
-        () => checkMetadata(caller, input.metadata, at('metadata')),
+        () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
       );
       const account = await readExternal(payments, caller, input.accountId, at('accountId'));
       if (defaultUmaDepositAccount && account.customerId === null) {

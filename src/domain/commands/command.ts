@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { comparableAmount, type GivenAmount } from '../../core/amounts.ts';
+import { currencyOf } from '../../core/currencies.ts';
 import { claimOf, keyPath } from '../../core/idempotency.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -95,6 +97,8 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   /** The input without the key: a repeat must have the same. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
+  /** The field of the input that is an amount, and how its currency is found: as a decimal it is the same input. */
+  readonly amount?: { readonly field: string; readonly currency: () => Promise<string | undefined> };
   /** Whether a null clears a field of the input, and a field that is left out stays. */
   readonly nullClears?: true;
   /**
@@ -128,7 +132,7 @@ async function run<Type extends ResultType>(
 ): Promise<CommandResult<SnapshotRows[Type]>> {
   authorize(caller, command.operation);
   const { database } = payments;
-  const claim = claimOf(caller, command);
+  const claim = claimOf(caller, { ...command, input: await comparableInput(command) });
   const readFirst = async () => claim && (await firstOutcome(database, caller.platformId, claim));
   const first = command.readsOnly ? undefined : await readFirst();
   if (first) return toResult(first, command, caller);
@@ -160,6 +164,22 @@ async function run<Type extends ResultType>(
       retryAfter: 1,
     });
   }
+}
+
+/** Returns an input as a repeat is compared with: both forms of an amount are one. Only a decimal costs a read. */
+async function comparableInput({
+  input,
+  amount,
+  idempotencyKey,
+}: Pick<Command<ResultType>, 'input' | 'amount' | 'idempotencyKey'>) {
+  const given = amount && (input as Readonly<Record<string, GivenAmount | null | undefined>>)[amount.field];
+  if (!idempotencyKey || !amount || typeof given !== 'object' || given === null) return input;
+  // What cannot be found is refused when the command is planned.
+  const currency = await amount.currency().catch((error: unknown) => {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  });
+  return { ...input, [amount.field]: comparableAmount(given, currencyOf(currency ?? '')) };
 }
 
 function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {

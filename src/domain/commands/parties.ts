@@ -116,6 +116,12 @@ export async function readParties(
   };
 }
 
+/** Returns the currency of an account; undefined where the caller sees none of that id. */
+export async function currencyOfNamed(on: Queryable, caller: Scope, id: string): Promise<string | undefined> {
+  const { source } = await readTransferParties(on, caller, { source: accountNameIn(id), ids: 0 });
+  return source?.currency;
+}
+
 function transferPartiesOf(
   { source, destination, ids }: TransferPartiesRow,
   names: { readonly source?: AccountName | undefined; readonly destination?: AccountName | undefined },

@@ -55,7 +55,7 @@ export function updateCustomer(
       const [columns, umaAddress, metadata] = checkAll(
         () => (details ? detailColumns(details) : {}),
         () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
-        () => checkMetadata(caller, input.metadata, at('metadata')),
+        () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
       );
       const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
       const { id: customerId, customerType } = customer;

@@ -14,6 +14,7 @@ import {
   accountName,
   accountNotFound,
   currencyOfAccount,
+  currencyOfNamed,
   customerNotFound,
   customerUuid,
   type Parties,
@@ -54,6 +55,7 @@ export function createQuote(
     type: 'Quote',
     input,
     idempotencyKey,
+    amount: { field: 'lockedCurrencyAmount', currency: () => lockedCurrency(payments, caller, input) },
     plan: () => planQuote(payments, caller, input, idempotencyKey),
     paths: {
       INSUFFICIENT_BALANCE: at('source'),
@@ -119,6 +121,14 @@ async function planQuote(
     isNew: true,
   });
   return { ...mergePlans(base, payment), result: quote.id };
+}
+
+/** Returns the currency of the amount that a quote locks; undefined where only a lookup knows it, which is kept for minutes. */
+async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQuote): Promise<string | undefined> {
+  const { source, destination, lockedCurrencySide } = input;
+  const locked = lockedCurrencySide === 'SENDING' ? source : destination;
+  if (locked.kind === 'ACCOUNT') return currencyOfNamed(payments.database.pool, caller, locked.accountId);
+  return locked.currency ?? undefined;
 }
 
 /** Refuses to execute a quote at creation that is executed by its deposit. */

@@ -57,6 +57,7 @@ export function sandboxReceiveUma(
     type: 'Transaction',
     input,
     idempotencyKey,
+    amount: { field: 'receivingCurrencyAmount', currency: async () => input.receivingCurrencyCode },
     plan: async () => {
       const simulation = simulationOf(payments, caller);
       const scenario = checkScenario(payments, caller, input.sandboxScenario, {

@@ -9,7 +9,13 @@ import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { type CommandResult, type Payments, railOf, runCommand, simulationOf } from '../commands/command.ts';
 import { deposit } from '../commands/movements.ts';
-import { accountName, accountNotFound, currencyOfAccount, readTransferParties } from '../commands/parties.ts';
+import {
+  accountName,
+  accountNotFound,
+  currencyOfAccount,
+  currencyOfNamed,
+  readTransferParties,
+} from '../commands/parties.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import type { Alternative, Journal, Plan } from '../ledger/plan.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
@@ -45,6 +51,7 @@ export function fundAccount(
     type: 'Account',
     input,
     idempotencyKey,
+    amount: { field: 'amount', currency: () => currencyOfNamed(payments.database.pool, caller, input.accountId) },
     plan: async () => {
       simulationOf(payments, caller);
       const { source } = await readTransferParties(payments.database.pool, caller, {
@@ -119,6 +126,7 @@ export function sandboxSend(
     type: 'Transaction',
     input,
     idempotencyKey,
+    amount: { field: 'currencyAmount', currency: async () => input.currencyCode },
     plan: () => planDeposit(payments, caller, input),
     path: depositPath('quoteId'),
     paths: { AMOUNT_OUT_OF_RANGE: depositPath(input.currencyAmount == null ? 'quoteId' : 'currencyAmount') },

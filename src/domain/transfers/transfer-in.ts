@@ -7,7 +7,16 @@ import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand
 import { currencyOfAccount, idAt } from '../commands/parties.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
 import { checkScenario } from '../orders/scenario.ts';
-import { at, newTransaction, ownersOf, pathOfAccount, railRows, readAccounts, type Transfer } from './transfer.ts';
+import {
+  amountOf,
+  at,
+  newTransaction,
+  ownersOf,
+  pathOfAccount,
+  railRows,
+  readAccounts,
+  type Transfer,
+} from './transfer.ts';
 
 /** The input of transferIn: a transfer whose amount may be left to the rail. */
 type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
@@ -30,6 +39,7 @@ export function transferIn(
     type: 'Transaction',
     input,
     idempotencyKey,
+    amount: amountOf(payments, caller, input),
     plan: () => planTransfer(payments, caller, input, idempotencyKey),
     paths: {
       USER_NOT_READY: at('destinationAccountId'),

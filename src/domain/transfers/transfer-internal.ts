@@ -9,6 +9,7 @@ import { currencyOfAccount, idAt } from '../commands/parties.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import type { NewRow, Plan } from '../ledger/plan.ts';
 import {
+  amountOf,
   at,
   newTransaction,
   ownersOf,
@@ -37,6 +38,7 @@ export function transferInternal(
     type: 'Transaction',
     input,
     idempotencyKey,
+    amount: amountOf(payments, caller, input),
     plan: () => planTransfer(payments, caller, input),
     paths: {
       INSUFFICIENT_BALANCE: at('sourceAccountId'),

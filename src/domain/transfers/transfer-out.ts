@@ -6,7 +6,16 @@ import { debit } from '../commands/movements.ts';
 import { currencyOfAccount, idAt } from '../commands/parties.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
 import { checkScenario } from '../orders/scenario.ts';
-import { at, newTransaction, ownersOf, pathOfAccount, railRows, readAccounts, type Transfer } from './transfer.ts';
+import {
+  amountOf,
+  at,
+  newTransaction,
+  ownersOf,
+  pathOfAccount,
+  railRows,
+  readAccounts,
+  type Transfer,
+} from './transfer.ts';
 
 /**
  * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited at
@@ -26,6 +35,7 @@ export function transferOut(
     type: 'Transaction',
     input,
     idempotencyKey,
+    amount: amountOf(payments, caller, input),
     plan: () => planTransfer(payments, caller, input, idempotencyKey),
     paths: {
       INSUFFICIENT_BALANCE: at('sourceAccountId'),

@@ -13,6 +13,7 @@ import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import {
   accountName,
   accountNotFound,
+  currencyOfNamed,
   idAt,
   readTransferParties,
   type TransferParties,
@@ -113,6 +114,15 @@ export function newTransaction(
     description: input.description ?? null,
     metadata,
   };
+}
+
+/** Says which field of a transfer is its amount, in the currency of its accounts. */
+export function amountOf(
+  { database }: Payments,
+  caller: Caller,
+  { sourceAccountId }: Pick<Transfer, 'sourceAccountId'>,
+) {
+  return { field: 'amount', currency: () => currencyOfNamed(database.pool, caller, sourceAccountId) };
 }
 
 /** Returns the path of the account that a refusal of a transfer is about. */

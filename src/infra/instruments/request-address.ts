@@ -15,6 +15,10 @@ export function refuseWrongAddresses(server: EventEmitter): void {
   const emit = server.emit.bind(server);
   server.emit = (event, ...args: unknown[]) => {
     const [request, answer] = args;
+    if (event === 'clientError' && isLongAddress(request)) {
+      refuseUpgrade(answer as Duplex, '414 URI Too Long');
+      return true;
+    }
     const fault = request instanceof IncomingMessage ? takeAddress(request) : undefined;
     if (fault === undefined) return emit(event, ...args);
     if (answer instanceof ServerResponse) refuse(answer, fault);
@@ -37,9 +41,18 @@ function refuse(response: ServerResponse, message: string): void {
 }
 
 /** Answers on a socket that Node has left to the listeners of upgrades. A client that does not close it is not waited for. */
-function refuseUpgrade(socket: Duplex): void {
+function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
   socket.on('error', () => undefined);
-  socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`, () => socket.destroy());
+}
+
+/** A first line beyond this, in bytes, is what made headers too long (RFC 9110, 4.1, asks for 8,000). */
+const longAddress = 8 * 1024;
+
+/** Tells whether headers are too long since their address is. Node answers 431 to others. */
+function isLongAddress(error: unknown): boolean {
+  const { code, rawPacket } = error as { readonly code?: string; readonly rawPacket?: Buffer };
+  return code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, longAddress).includes('\r\n') === false;
 }
 
 /** Leaves a request the path of its target alone. Returns what is wrong with its address. */

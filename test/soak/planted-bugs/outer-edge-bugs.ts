@@ -22,10 +22,42 @@ export const outerEdgeBugs: Bugs = {
       test: 'more than 64 levels are refused, and no fault',
     },
     'a parameter of a GET counts where it is given twice': {
-      file: 'src/api/graphql/server/use-requests.ts',
-      find: 'if (params.getAll(name).length > 1)',
-      put: 'if (params.getAll(name).length > 2)',
+      file: 'src/api/graphql/server/read-operation.ts',
+      find: 'if (values.length > 1)',
+      put: 'if (values.length > 2)',
       test: 'a GET names the parameter, or the member in it, that is given twice',
+    },
+  },
+  'test/graphql/over-http.test.ts': {
+    'the first media type counts, whatever its weight': {
+      file: 'src/api/graphql/transports/json-requests.ts',
+      find: "  const accept = headers.accept || '*/*';",
+      put: "  const accept = (headers.accept || '*/*').split(';')[0] ?? '';",
+      test: 'a refused type beside another',
+    },
+    'extensions may be a list': {
+      file: 'src/api/graphql/server/read-operation.ts',
+      find: ' && !Array.isArray(value);',
+      put: ';',
+      test: '%s',
+    },
+    'a mutation runs by QUERY': {
+      file: 'src/api/graphql/server/read-operation.ts',
+      find: "new Set(['GET', 'HEAD', 'QUERY'])",
+      put: "new Set(['GET', 'HEAD'])",
+      test: 'a mutation by QUERY',
+    },
+    'the way through Yoga has statuses of its own': {
+      file: 'src/api/graphql/server/server.ts',
+      find: 'new Response(body, rest)',
+      put: 'new Response(body, { ...rest, status: 200 })',
+      test: '%s',
+    },
+    'a proxy may compress an event stream, and hold its messages back': {
+      file: 'src/api/graphql/transports/server-events.ts',
+      find: 'no-store, no-transform',
+      put: 'no-store',
+      test: '%s of a subscription',
     },
   },
   'test/rails/upstream-webhooks.test.ts': {

@@ -9,6 +9,7 @@ import {
   stripIgnoredCharacters,
   visit,
 } from 'graphql';
+import { unprocessableStatus } from '../failure.ts';
 import { type CostlyPath, costliestPath } from './costliest.ts';
 import { type DocumentRequest, type DocumentSize, measureDocument } from './document-size.ts';
 
@@ -78,7 +79,7 @@ function costExceeded(actual: number, { path, cost }: CostlyPath): GraphQLError 
 function limitExceeded(budget: BudgetLimit, value: string, details: object): GraphQLError {
   const limit = documentBudget[budget];
   return new GraphQLError(`The document breaks the ${budget} limit of ${limit}${value}.`, {
-    extensions: { code: 'COST_LIMIT_EXCEEDED', budget, limit, ...details, http: requestErrorStatus() },
+    extensions: { code: 'COST_LIMIT_EXCEEDED', budget, limit, ...details, http: unprocessableStatus },
   });
 }
 
@@ -92,13 +93,8 @@ const limits = ['tokens', 'depth', 'fields', 'aliases', 'directives', 'mutationF
 function introspectionDisabled(field: FieldNode): GraphQLError {
   return new GraphQLError(`Introspection is disabled, but the document asks for ${field.name.value}.`, {
     nodes: field,
-    extensions: { code: 'INTROSPECTION_DISABLED', http: requestErrorStatus() },
+    extensions: { code: 'INTROSPECTION_DISABLED', http: unprocessableStatus },
   });
-}
-
-/** Returns status 400 for application/graphql-response+json; `spec` keeps the 200 that GraphQL over HTTP requires of application/json. */
-function requestErrorStatus(): { spec: boolean; status: number } {
-  return { spec: true, status: 400 };
 }
 
 /** `getIntrospectionQuery` throws beyond this `typeDepth`. */

@@ -2,11 +2,14 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
+  getOperationAST,
+  Kind,
   parse,
   specifiedRules,
   type ValidationRule,
   validate,
 } from 'graphql';
+import { incompleteStatus, unprocessableStatus } from '../failure.ts';
 import { budgetExceeded, checkBudget, maxTokensParsed } from './budget.ts';
 import { documentCache } from './document-cache.ts';
 import type { SentDocument } from './list-sizes.ts';
@@ -52,7 +55,10 @@ export class Documents {
   check({ document, operationName, variables }: SentDocument): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const refusals = checkBudget({ schema, document, operationName, variables, introspection });
-    return refusals.length > 0 ? refusals : this.#validate(document);
+    const errors = refusals.length > 0 ? refusals : this.#validate(document);
+    return errors.length > 0 && lacksVariable({ document, operationName, variables })
+      ? errors.map(asIncomplete)
+      : errors;
   }
 
   /** Returns why a document can never be executed, whatever its variables: undefined where it can. */
@@ -77,11 +83,24 @@ export class Documents {
     for (const { extensions } of errors) {
       // A scalar may have set its own code.
       extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
-      extensions.http = { spec: true, status: 400 };
+      extensions.http = unprocessableStatus;
     }
     this.#errors.set(document, errors);
     return errors;
   }
+}
+
+/** Tells whether the operation of a request has a variable that must have a value, and has none. */
+function lacksVariable({ document, operationName, variables }: SentDocument): boolean {
+  return (getOperationAST(document, operationName)?.variableDefinitions ?? []).some(
+    ({ type, defaultValue, variable }) =>
+      type.kind === Kind.NON_NULL_TYPE && !defaultValue && variables?.[variable.name.value] == null,
+  );
+}
+
+function asIncomplete({ message, nodes, source, positions, extensions }: GraphQLError): GraphQLError {
+  const incomplete = { ...extensions, http: incompleteStatus };
+  return new GraphQLError(message, { nodes, source, positions, extensions: incomplete });
 }
 
 function parseDocument(text: string): DocumentNode {
@@ -93,7 +112,7 @@ function parseDocument(text: string): DocumentNode {
     throw new GraphQLError(error.message, {
       source: error.source,
       positions: error.positions,
-      extensions: { code: 'GRAPHQL_PARSE_FAILED', http: { status: 400, spec: true } },
+      extensions: { code: 'GRAPHQL_PARSE_FAILED', http: incompleteStatus },
     });
   }
 }

@@ -20,13 +20,14 @@ import { positionOf } from '../../../domain/events/cursor.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
 import { type Context, contextIn } from '../context.ts';
-import { failure, rateLimited, withoutStatus } from '../failure.ts';
+import { badRequest, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan } from '../reading/answer-by-plan.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
 import { asOutcomeUnknown } from './lost-answers.ts';
 import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
+import { isSafe } from './read-operation.ts';
 import { sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { SharedResults } from './shared-results.ts';
@@ -113,20 +114,24 @@ export class Operations {
   }
 
   /**
-   * Authenticates an operation, and then parses and validates it: strangers learn nothing of the schema, and cost no more than their
-   * refusal. Returns what to run, or the errors of an operation that cannot run.
+   * Authenticates an operation, and then reads, parses and validates it: strangers learn nothing of the schema, and cost no more than
+   * their refusal. Returns what to run, or the errors of an operation that cannot run.
    */
-  async prepare(transport: Transport, sent: SentOperation): Promise<Prepared | readonly GraphQLError[]> {
+  async prepare(transport: Transport, read: () => SentOperation): Promise<Prepared | readonly GraphQLError[]> {
     try {
       const context = await this.#options.contextOf(transport);
-      const params = await this.#options.sent.complete(sent, async () => context.viewer);
+      const params = await this.#options.sent.complete(read(), async () => context.viewer);
       const { query, operationName, variables } = params;
       const document = this.documents.parse(query);
       const errors = this.documents.check({ document, operationName, variables });
       if (errors.length > 0) return errors;
       const operation = getOperationAST(document, operationName);
       if (!operation) {
-        return [failure('INVALID_INPUT', 'operationName must name one of the operations of the document')];
+        const message = 'operationName must name one of the operations of the document';
+        return [badRequest(message, { code: 'OPERATION_RESOLUTION_FAILURE', ...unprocessableStatus })];
+      }
+      if (operation.operation === 'mutation' && isSafe(transport.response?.req.method)) {
+        return [badRequest('a mutation is sent by POST', { status: 405, headers: { allow: 'POST' } })];
       }
       return {
         schema: this.#options.schema,
@@ -142,30 +147,15 @@ export class Operations {
     }
   }
 
-  /** Returns an operation with the text of its document. Throws a GraphQLError where there is none, or no caller to find it for. */
-  complete(transport: Transport, sent: SentOperation): OperationParams | Promise<OperationParams> {
-    return this.#options.sent.complete(sent, async () => (await this.#options.contextOf(transport)).viewer);
-  }
-
-  /**
-   * Creates the context of resolvers. Throws a GraphQLError where the credentials are not valid, and where the caller may not send
-   * this document.
-   */
-  async context(transport: Transport, params: OperationParams): Promise<Context> {
-    return this.#completeContext(await this.#options.contextOf(transport), transport, params);
-  }
-
   async #completeContext(
     context: Context,
     transport: Transport,
     params: OperationParams,
-    document?: DocumentNode,
+    document: DocumentNode,
   ): Promise<Context> {
-    const { query, extensions } = params;
-    if (context.viewer.trustedDocumentsOnly)
-      await this.#options.sent.check(context.viewer, document ?? this.documents.parse(query));
+    if (context.viewer.trustedDocumentsOnly) await this.#options.sent.check(context.viewer, document);
     context.readAfter = sentReadAfter(context.viewer.platformId, transport.response?.req.headers, params);
-    context.reportsCost = this.#options.reportsCost || extensions?.cost === true;
+    context.reportsCost = this.#options.reportsCost || params.extensions?.cost === true;
     return context;
   }
 

@@ -6,7 +6,7 @@ import { Overflow } from '../../../domain/events/channel.ts';
 import { EventsUndone } from '../../../domain/events/cursor.ts';
 import { isDatabaseFault, OutcomeUnknown } from '../../../infra/database/faults.ts';
 import { currentRequest, type RequestFacts } from '../../../infra/instruments/request-facts.ts';
-import { failure } from '../failure.ts';
+import { failure, incompleteStatus, unprocessableStatus } from '../failure.ts';
 
 /**
  * Converts an error to the one that clients see: a refusal gets its code, an error of GraphQL's own stays as it is, a bug is
@@ -42,8 +42,10 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
     if (isInputError(error)) {
-      // Without a path nothing has run: 400 over HTTP, except as application/json (`spec`).
-      const http = error.path === undefined && { http: { status: 400, spec: true } };
+      // Without a path nothing has run.
+      const http = error.path === undefined && {
+        http: lacksValue.test(message) ? incompleteStatus : unprocessableStatus,
+      };
       return new GraphQLError(message, { ...location, extensions: { ...extensions, code: 'INVALID_INPUT', ...http } });
     }
     if (extensions.code !== undefined) return error;
@@ -54,6 +56,9 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     extensions: { code: 'INTERNAL_SERVER_ERROR', ...requestIdIn(currentRequest()) },
   });
 }
+
+/** What graphql-js says of a variable that must have a value, and has none. */
+const lacksValue = /^Variable "\$\w+" of (required|non-null) type /;
 
 /** The id under which the log has the error: also a client without headers, as on a socket, can name it. */
 function requestIdIn(facts: RequestFacts | undefined) {

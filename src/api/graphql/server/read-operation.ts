@@ -1,37 +1,82 @@
-import { parseJson } from '../../../core/json.ts';
+import type { IncomingMessage } from 'node:http';
+import { InexactJson, parseJson } from '../../../core/json.ts';
+import { dotted, type FieldPath } from '../../../core/path.ts';
+import { bodyText } from '../../http/bodies/body.ts';
+import { badRequest } from '../failure.ts';
 import type { SentOperation } from './sent-documents.ts';
 
-/** Reads the operation from a body. Undefined where the body is no GraphQL request. */
-export function readOperation(body: string): SentOperation | undefined {
-  try {
-    return operationOf(parseJson(body));
-  } catch {
-    return undefined;
-  }
+/** The methods that ask for a resource and change nothing (RFC 9110, 9.2.1; RFC 10008). */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);
+
+/** The methods by which operations are sent. */
+export const graphqlMethods: ReadonlySet<string> = new Set([...safeMethods, 'POST']);
+
+/** Says whether a method may only read. */
+export function isSafe(method: string | undefined): boolean {
+  return method !== undefined && safeMethods.has(method);
 }
 
-/** Checks the parameters of a request. Undefined where they are not those of GraphQL, or name no document. */
-export function operationOf(json: unknown): SentOperation | undefined {
-  if (!isObject(json) || Array.isArray(json)) return undefined;
-  for (const name in json) if (!operationMembers.has(name) && json[name] != null) return undefined;
+/**
+ * Reads the operation of a request over HTTP: of a GET from its URL, of a POST or a QUERY from its body. Members that GraphQL over HTTP
+ * does not know are ignored.
+ * @throws GraphQLError where the request is not one of GraphQL; it says why
+ */
+export function readOperation({ method, url }: IncomingMessage, body: Uint8Array): SentOperation {
+  if (method === 'GET' || method === 'HEAD') return readUrl(new URL(`http://localhost${url}`).searchParams);
+  const text = bodyText(body);
+  if (text === undefined) throw badRequest('the body is not text in UTF-8');
+  return operationOf(parsePart(text, 'the body'));
+}
+
+function readUrl(params: URLSearchParams): SentOperation {
+  const given = (name: string) => {
+    const values = params.getAll(name);
+    if (values.length > 1) throw inexactRequest(new InexactJson([name], 'is given twice'));
+    // An empty parameter is one that is left out.
+    return values[0] || undefined;
+  };
+  const json = (name: string) => {
+    const text = given(name);
+    return text && parsePart(text, name, [name]);
+  };
+  return operationOf({
+    query: given('query'),
+    documentId: given('documentId'),
+    operationName: given('operationName'),
+    variables: json('variables'),
+    extensions: json('extensions'),
+  });
+}
+
+function operationOf(json: unknown): SentOperation {
+  if (!isMap(json)) throw badRequest('a request is a JSON object with a query; several are sent one by one');
   const { query, documentId, variables, operationName, extensions } = json;
-  for (const text of [query, documentId, operationName]) if (text != null && typeof text !== 'string') return undefined;
-  if (variables != null && (!isObject(variables) || Array.isArray(variables))) return undefined;
-  if (extensions != null && !isObject(extensions)) return undefined;
-  if (query == null && documentId == null && extensions?.persistedQuery == null) return undefined;
+  for (const [name, value] of Object.entries({ query, documentId, operationName }))
+    if (value != null && typeof value !== 'string') throw badRequest(`${name} must be a string`);
+  for (const [name, value] of Object.entries({ variables, extensions }))
+    if (value != null && !isMap(value)) throw badRequest(`${name} must be a JSON object`);
   // The type of each was checked.
   return { query, documentId, variables, operationName, extensions } as SentOperation;
 }
 
-/** The members that a request may have. */
-export const operationMembers: ReadonlySet<string> = new Set([
-  'query',
-  'documentId',
-  'variables',
-  'operationName',
-  'extensions',
-]);
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+/** Creates the error of JSON that no value represents as it is written. It names the member. */
+export function inexactRequest(
+  { path, reason }: Pick<InexactJson, 'path' | 'reason'>,
+  within: FieldPath = [],
+): ReturnType<typeof badRequest> {
+  const field = dotted([...within, ...path]);
+  return badRequest(`${field || 'the request'} ${reason}`, { code: 'INVALID_INPUT', details: { field } });
+}
+
+function parsePart(text: string, source: string, within?: FieldPath): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof InexactJson) throw inexactRequest(error, within);
+    throw badRequest(`${source} is not well-formed JSON`);
+  }
 }

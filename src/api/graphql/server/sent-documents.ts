@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { isHashOf, plainHash } from '../documents/manifest.ts';
 import { documentDigest, type TrustedDocuments } from '../documents/trusted-documents.ts';
-import { badRequest, failure } from '../failure.ts';
+import { badRequest, failure, incompleteStatus } from '../failure.ts';
 
 /** The parameters of an operation, as a client sends them. */
 export interface SentOperation {
@@ -103,8 +103,8 @@ export class SentDocuments {
       return failure('PERSISTED_QUERY_NOT_IN_LIST', message, { status: 403 });
     }
     return this.#automatic
-      ? failure('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')
-      : failure('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
+      ? badRequest('PersistedQueryNotFound', { code: 'PERSISTED_QUERY_NOT_FOUND', ...incompleteStatus })
+      : badRequest('PersistedQueryNotSupported', { code: 'PERSISTED_QUERY_NOT_SUPPORTED', ...incompleteStatus });
   }
 }
 

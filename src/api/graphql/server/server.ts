@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { createYoga, type GraphQLParams, type Plugin, type YogaInitialContext } from 'graphql-yoga';
+import { createYoga, isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from 'pino';
 import { outsideWait } from '../../../core/outside-wait.ts';
 import { databaseAway, refusalIn } from '../../../core/refusal.ts';
@@ -17,13 +17,13 @@ import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
 import type { TrustedDocuments } from '../documents/trusted-documents.ts';
 import { badRequest, failure, tooManyRequests } from '../failure.ts';
-import { Operations, type Transport } from './operations.ts';
+import { answerOf, jsonTypes } from './http-answer.ts';
+import { Operations, type Prepared, type Transport } from './operations.ts';
 import { presentError } from './present-error.ts';
-import { operationOf } from './read-operation.ts';
+import { readOperation } from './read-operation.ts';
 import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
 import { asResults } from './stream-messages.ts';
-import { useRequests } from './use-requests.ts';
 
 /** What the GraphQL endpoint is served with. */
 export interface GraphqlOptions {
@@ -120,9 +120,11 @@ async function countMore(
   return tooManyRequests(refusal);
 }
 
-/** The context that http/server.ts and json-requests.ts pass to Yoga: the response that it writes. */
+/** What json-requests.ts passes to Yoga: the response that it writes, and the request's body. */
 interface YogaContext {
   readonly res: NonNullable<Transport['response']>;
+  readonly body: Uint8Array;
+  prepared?: Prepared;
 }
 
 function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 'log'>) {
@@ -138,26 +140,43 @@ function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 
     maskedErrors: { maskError: (error) => presentError(error, log) },
     graphiql: false,
     extraParamNames: ['documentId'],
-    context: ({ request, res, params }: YogaInitialContext & YogaContext) =>
-      operations.context(
-        { authorization: request.headers.get('authorization') ?? undefined, response: res },
-        { ...params, query: params.query ?? '' },
-      ),
-    plugins: [useRequests(), useSentDocuments(operations), useOperations(operations), refuseSubscriptions],
+    context: ({ prepared }: YogaInitialContext & YogaContext) => {
+      if (!prepared) throw unauthenticated();
+      return prepared.contextValue;
+    },
+    plugins: [usePreparation(operations), useOperations(operations), refuseSubscriptions],
   });
 }
 
-/** Returns a plugin that finds the text of documents that are sent by their hashes. */
-function useSentDocuments(operations: Operations): Plugin {
+/**
+ * Returns a plugin that makes Yoga read, authenticate, check and answer a request as json-requests.ts does: numbers keep their digits,
+ * documents may be sent by their hashes, and what is refused is refused with the same reason and status.
+ */
+function usePreparation(operations: Operations): Plugin<object, YogaContext> {
   return {
-    async onParams({ request, params, setParams }) {
-      // Yoga refuses what is no request of GraphQL, after the plugins.
-      const sent = operationOf(params);
-      if (!sent) return;
-      const authorization = request.headers.get('authorization') ?? undefined;
-      const { documentId: _found, ...complete } = await operations.complete({ authorization }, sent);
-      // Its types differ only in what may be null, which Yoga takes as left out.
-      setParams(complete as GraphQLParams);
+    onRequestParse({ setRequestParser }) {
+      // The operation is read from the request itself.
+      setRequestParser(() => ({ query: '' }));
+    },
+    async onParams({ context, setParams, setResult }) {
+      const { res: response, body } = context;
+      const prepared = await operations.prepare({ authorization: response.req.headers.authorization, response }, () =>
+        readOperation(response.req, body),
+      );
+      if (!('document' in prepared)) return setResult({ errors: prepared });
+      context.prepared = prepared;
+      const { document, operationName, variableValues: variables } = prepared;
+      setParams({
+        query: document.loc?.source.body ?? '',
+        ...(operationName && { operationName }),
+        ...(variables && { variables }),
+      });
+    },
+    onResultProcess({ request, result, setResultProcessor }) {
+      const type = jsonTypes.find((one) => one === request.headers.get('accept'));
+      if (!type || Array.isArray(result) || isAsyncIterable(result)) return;
+      const { body, ...rest } = answerOf(result, type);
+      setResultProcessor((_result, { Response }) => new Response(body, rest), type);
     },
   };
 }
@@ -187,10 +206,15 @@ export function useOperations(operations: Operations): Plugin {
  */
 const refuseSubscriptions: Plugin = {
   onSubscribe({ setSubscribeFn }) {
-    const message = 'a subscription needs an event stream (Accept: text/event-stream) or a socket';
-    setSubscribeFn(() => ({ errors: [badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 })] }));
+    setSubscribeFn(() => ({ errors: [streamNeeded()] }));
   },
 };
+
+/** Creates the error of a subscription over a transport for one answer. */
+export function streamNeeded(): GraphQLError {
+  const message = 'a subscription needs an event stream (Accept: text/event-stream) or a socket';
+  return badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 });
+}
 
 /** Creates the error of missing, malformed, unknown or revoked credentials: one for all of them. */
 export function unauthenticated(): GraphQLError {

@@ -1,14 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
-import { bodyText } from '../../http/bodies/body.ts';
 import { withoutStatus } from '../failure.ts';
+import { requestStatus } from '../server/http-answer.ts';
 import type { Operations } from '../server/operations.ts';
-import { operationOf, readOperation } from '../server/read-operation.ts';
-import type { SentOperation } from '../server/sent-documents.ts';
+import { readOperation } from '../server/read-operation.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';
-import { readQuery } from '../server/use-requests.ts';
-import { statusOf } from './json-requests.ts';
 import { beginEventStream, compressEvents, endStream, sendEvent } from './server-events.ts';
 
 /** Answers a subscription that asks for an event stream. Returns false for any other request, before anything is executed. */
@@ -37,42 +34,24 @@ interface DistinctConnectionOptions {
 export function createDistinctConnections(options: DistinctConnectionOptions): DistinctConnections {
   const { operations, keepAliveMs, compresses } = options;
   return async (request, response, body) => {
-    const params = readParams(request, body);
-    if (!params) return false;
     const { authorization, 'last-event-id': lastEventId } = request.headers;
     // Undefined where proxies or libraries send it more than once.
     const resumeAfter = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
     const farewell = (refusal: object) => void sendNext(response, JSON.stringify(refusal));
-    const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, params);
+    const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, () =>
+      readOperation(request, body),
+    );
     if (!('document' in prepared) || !prepared.isSubscription) return false;
     const stream = await operations.subscribe(prepared);
     if (!response.destroyed) {
       if (compresses) compressEvents(request, response);
-      const status = isAsyncIterable(stream) ? 200 : statusOf(stream, 'application/json');
+      const status = isAsyncIterable(stream) ? 200 : (requestStatus(stream, 'application/json') ?? 200);
       const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
       beginEventStream(response, status, { keepAliveMs, retryMs });
     }
     await (isAsyncIterable(stream) ? sendStream(response, stream) : sendRefusal(response, stream));
     return true;
   };
-}
-
-/** Tells whether a request is for an event stream. */
-export function wantsEvents({ headers: { accept } }: IncomingMessage): boolean {
-  return accept?.includes('text/event-stream') ?? false;
-}
-
-/** Reads the operation of a request. Undefined where it is malformed. */
-function readParams(request: IncomingMessage, body: Buffer): SentOperation | undefined {
-  if (request.method === 'GET') {
-    try {
-      return operationOf(readQuery(new URL(`http://localhost${request.url}`).searchParams));
-    } catch {
-      return undefined;
-    }
-  }
-  const text = request.method === 'POST' ? bodyText(body) : undefined;
-  return text === undefined ? undefined : readOperation(text);
 }
 
 function sendNext(response: ServerResponse, data: string, id?: string): Promise<void> {

@@ -46,7 +46,8 @@ export function beginEventStream(
 ): void {
   response.writeHead(status, {
     'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
+    // A proxy that compressed the stream would hold its messages back.
+    'cache-control': 'no-store, no-transform',
     // Proxies that buffer a whole response would never pass an event stream on.
     'x-accel-buffering': 'no',
   });

@@ -12,8 +12,8 @@ import {
   type RequestFacts,
 } from '../../../infra/instruments/request-facts.ts';
 import { rateLimited, withoutStatus } from '../failure.ts';
+import { inexactRequest } from '../server/read-operation.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
-import { inexactRequest } from '../server/use-requests.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import { openSocketStream, type SocketOperation } from './socket-messages.ts';
 import { serveProtocol } from './socket-protocol.ts';
@@ -178,7 +178,7 @@ async function prepare(
   const facts = factsOfOperation(extra);
   const { authorization, session } = extra;
   const transport = { authorization, session, closeForRetry, isGone };
-  const prepared = await asRequest(facts, () => options.operations.prepare(transport, params));
+  const prepared = await asRequest(facts, () => options.operations.prepare(transport, () => params));
   if (!('document' in prepared)) {
     turn.end();
     return prepared;

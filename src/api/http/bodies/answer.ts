@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, gzip, gzipSync } from 'node:zlib';
+import Negotiator from 'negotiator';
 
 /** An answer that is sent as a whole. */
 export interface Answer {
@@ -35,16 +36,6 @@ export async function sendAnswer(
 }
 
 /** Says whether a client accepts an answer in an encoding (RFC 9110, 12.5.3). */
-export function acceptsEncoding({ headers }: IncomingMessage, encoding: 'gzip'): boolean {
-  const accepted = headers['accept-encoding'];
-  if (accepted === undefined) return false;
-  const codings = String(accepted).toLowerCase().split(',').map(parseCoding);
-  const found = codings.find(({ name }) => name === encoding) ?? codings.find(({ name }) => name === '*');
-  return found !== undefined && found.weight > 0;
-}
-
-function parseCoding(text: string): { readonly name: string; readonly weight: number } {
-  const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
-  const weight = parameters.find((parameter) => parameter.startsWith('q='));
-  return { name, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+export function acceptsEncoding(request: IncomingMessage, encoding: 'gzip'): boolean {
+  return new Negotiator(request).encodings([encoding]).includes(encoding);
 }

@@ -23,6 +23,7 @@ import {
 } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
 import { platformPaths } from '../input-paths.ts';
+import { changed } from '../nulls.ts';
 import { listOf } from '../schemas/list-of.ts';
 import { amount, id, time } from '../schemas/money.ts';
 
@@ -110,7 +111,7 @@ const UpdateConfigBody = z
   .strictObject({
     umaDomain: z
       .string()
-      .optional()
+      .nullish()
       .describe(
         "The domain of new customers' UMA addresses. In production the operator of the service gives a platform its domain; any other is refused (409).",
       ),
@@ -118,26 +119,25 @@ const UpdateConfigBody = z
       .nullable()
       .optional()
       .describe(`${webhookEndpoint.description ?? ''} A new URL gets a TEST event. null removes it.`),
-    supportedCurrencies: listOf(
-      z.strictObject({
-        currencyCode,
-        minAmount: z.int().min(0).optional().describe('As GET shows it; another value gets 501.'),
-        maxAmount: z.int().min(0).optional().describe('As GET shows it; another value gets 501.'),
-        requiredCounterpartyFields: listOf(requiredField)
-          .describe('The required fields of the counterparty.')
-          .optional(),
-        enabledTransactionTypes: listOf(z.enum(TransactionType))
-          .describe('The enabled directions of payments.')
-          .optional(),
-        providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
-        providerRequiredCounterpartyCustomerFields:
-          requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
-      }),
-    )
-      .min(1)
-      .optional()
-      .describe('Replaces the list.'),
-    trustedDocuments: trustedDocuments.optional(),
+    supportedCurrencies: changed(
+      listOf(
+        z.strictObject({
+          currencyCode,
+          minAmount: z.int().min(0).optional().describe('As GET shows it; another value gets 501.'),
+          maxAmount: z.int().min(0).optional().describe('As GET shows it; another value gets 501.'),
+          requiredCounterpartyFields: listOf(requiredField)
+            .describe('The required fields of the counterparty.')
+            .optional(),
+          enabledTransactionTypes: listOf(z.enum(TransactionType))
+            .describe('The enabled directions of payments.')
+            .optional(),
+          providerRequiredCustomerFields: requiredByProvider.providerRequiredCustomerFields.optional(),
+          providerRequiredCounterpartyCustomerFields:
+            requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
+        }),
+      ).min(1),
+    ).describe('Replaces the list.'),
+    trustedDocuments: trustedDocuments.nullish(),
   })
   .openapi('UpdatePlatformConfig');
 
@@ -212,7 +212,7 @@ export function configEndpoints(app: RestApp, modules: RestModules): void {
     const body = context.req.valid('json');
     const { umaDomain, supportedCurrencies, trustedDocuments, webhookEndpoint: url } = body;
     supportedCurrencies?.forEach(checkOffered);
-    if (Object.values(body).every((value) => value === undefined)) {
+    if (url === undefined && Object.values(body).every((value) => value == null)) {
       return context.json(await configRecord(modules, viewer), 200);
     }
     const change = async () => {

@@ -147,7 +147,7 @@ const update = createRoute({
             .describe("The platform's own id of it; null takes it away."),
           defaultUmaDepositAccount: z
             .boolean()
-            .optional()
+            .nullish()
             .describe('Whether incoming UMA payments of its customer go to it. Replaces an earlier default.'),
           metadata: changedMetadata,
         })

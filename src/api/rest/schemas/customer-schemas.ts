@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { individualTypes } from '../../records/customer-record.ts';
+import { changed } from '../nulls.ts';
 import { listOf } from './list-of.ts';
 import { changedMetadata, metadata, newMetadata } from './metadata.ts';
 import { day, id, time } from './money.ts';
@@ -77,27 +78,37 @@ export const CreateCustomerBody = z
   ])
   .openapi('CreateCustomer');
 
-/** The body that changes a customer: fields that are left out stay unchanged (decision 47). */
+/** The body that changes a customer: fields that are left out stay unchanged, and null empties one (decisions 6 and 47). */
 export const UpdateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
       .strictObject({
         customerType: z.literal('INDIVIDUAL').describe('A person; the type cannot change.'),
-        umaAddress: umaAddress.optional(),
+        umaAddress: umaAddress.nullish(),
         metadata: changedMetadata,
-        ...individualFields,
+        fullName: individualFields.fullName.nullable(),
+        birthDate: individualFields.birthDate.nullable(),
+        nationality: individualFields.nationality.nullable(),
+        address: changed(AddressSchema),
       })
       .openapi('UpdateIndividualCustomer'),
     z
       .strictObject({
         customerType: z.literal('BUSINESS').describe('A company; the type cannot change.'),
-        umaAddress: umaAddress.optional(),
+        umaAddress: umaAddress.nullish(),
         metadata: changedMetadata,
-        businessInfo: businessInfo.partial().optional().openapi('UpdateBusinessInfo'),
-        address: AddressSchema.optional(),
-        beneficialOwners: listOf(BeneficialOwnerSchema)
-          .optional()
-          .describe('The people who own or control it: replaces the list.'),
+        businessInfo: z
+          .strictObject({
+            legalName: businessInfo.shape.legalName.nullish(),
+            registrationNumber: businessInfo.shape.registrationNumber.nullable(),
+            taxId: businessInfo.shape.taxId.nullable(),
+          })
+          .openapi('UpdateBusinessInfo')
+          .nullish(),
+        address: changed(AddressSchema),
+        beneficialOwners: changed(listOf(BeneficialOwnerSchema)).describe(
+          'The people who own or control it: replaces the list.',
+        ),
       })
       .openapi('UpdateBusinessCustomer'),
   ])

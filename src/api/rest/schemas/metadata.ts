@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { changed } from '../nulls.ts';
 
 /** The name of a key that zod leaves out of every map, since it means something else to JavaScript. */
 const hidden = '__proto__';
@@ -22,6 +23,6 @@ export const metadata = map.optional().describe('What the platform has noted on 
 export const newMetadata = sentMap.optional().describe(`Key-value pairs that the platform stores with it. ${bounds}`);
 
 /** The metadata of a changed record. */
-export const changedMetadata = sentMap
-  .optional()
-  .describe(`Key-value pairs that the platform stores with it: replaces all of it, {} removes it. ${bounds}`);
+export const changedMetadata = changed(sentMap).describe(
+  `Key-value pairs that the platform stores with it: replaces all of it, {} or null removes it. ${bounds}`,
+);

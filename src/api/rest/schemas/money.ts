@@ -29,7 +29,9 @@ export const AmountSchema = z
 /** Defines an amount in a request, in smallest units. */
 export function amountInput(description: string, max: bigint = maxAmount) {
   return z
-    .int('must be an integer of smallest units')
+    .int({
+      error: ({ code }) => (code === 'too_big' ? `must be at most ${max}` : 'must be an integer of smallest units'),
+    })
     .min(1, 'must be at least 1')
     .max(Number(max), `must be at most ${max}`)
     .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(max), description, example: 12550 });

@@ -22,7 +22,7 @@ function parseBigInt(value: unknown): bigint | WrongValue {
 function integerIn(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
-  const isInteger = typeof value === 'string' && /^-?(0|[1-9]\d{0,18})$/.test(value) && value !== '-0';
+  const isInteger = typeof value === 'string' && /^-?(0|[1-9]\d{0,99})$/.test(value) && value !== '-0';
   return isInteger ? BigInt(value) : undefined;
 }
 

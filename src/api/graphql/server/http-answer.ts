@@ -1,0 +1,49 @@
+import type { ExecutionResult } from 'graphql';
+import { type HttpStatus, withoutStatus } from '../failure.ts';
+import { TextAnswer } from '../reading/text-answer.ts';
+
+/** The media types of answers; the first one where a client has no preference. */
+export const jsonTypes = ['application/json', 'application/graphql-response+json'] as const;
+export type JsonType = (typeof jsonTypes)[number];
+
+/** Returns an answer as HTTP carries it. */
+export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
+  const headers: Record<string, string> = { 'content-type': `${type}; charset=utf-8` };
+  if (answer instanceof TextAnswer) return { status: 200, headers, body: answer.text };
+  const { errors, ...rest } = answer;
+  if (!errors) return { status: 200, headers, body: JSON.stringify(rest) };
+  const status = statusOf(answer, type);
+  return {
+    status,
+    headers: Object.assign(
+      headers,
+      status === 503 && { 'retry-after': '1' },
+      ...errors.map(({ extensions }) => (extensions.http as HttpStatus | undefined)?.headers),
+    ),
+    body: JSON.stringify({ ...rest, errors: errors.map(withoutStatus) }),
+  };
+}
+
+/**
+ * Returns the status of an answer with errors, as GraphQL over HTTP has it: 294 beside data, except as application/json, and otherwise
+ * that of its errors. A database that was out of reach has changed nothing: 503, though an executor writes `data: null`.
+ */
+function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): number {
+  const isUnavailable = errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
+  if (!data && isUnavailable) return 503;
+  if (data !== undefined) return type === 'application/json' ? 200 : 294;
+  return (
+    requestStatus({ errors }, type) ??
+    (errors.some(({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR') ? 500 : 400)
+  );
+}
+
+/** Returns the highest status that errors name; 200 for those that leave application/json at it. Undefined where none names one. */
+export function requestStatus({ errors = [] }: ExecutionResult, type: JsonType): number | undefined {
+  let highest: number | undefined;
+  for (const { extensions } of errors) {
+    const { status, spec } = (extensions.http ?? {}) as Partial<HttpStatus>;
+    if (status) highest = Math.max(highest ?? 200, spec && type === 'application/json' ? 200 : status);
+  }
+  return highest;
+}

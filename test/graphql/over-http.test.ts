@@ -1,0 +1,424 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { serverAudits } from 'graphql-http';
+import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { testGateway } from '../setup/gateway.ts';
+
+/** GraphQL over HTTP (draft of 2026-08-06) and the QUERY method (RFC 10008): a request for each thing that they demand of a server. */
+const t = await testGateway();
+const throughYoga = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { throughYoga: true } });
+
+const json = 'application/json';
+const response = 'application/graphql-response+json';
+const kind = '{ viewer { kind } }';
+const data = { data: { viewer: { kind: 'PLATFORM' } } };
+const mutation =
+  'mutation { createCustomer(input: { platformCustomerId: "x", details: { individual: {} } }) { __typename } }';
+const partial = '{ viewer { kind } transactions(after: "x") { totalCount } }';
+const needsId = 'query ($id: ID!) { node(id: $id) { id } }';
+
+interface Sent {
+  readonly method?: string;
+  readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** The parameters of the URL. */
+  readonly search?: Readonly<Record<string, string>>;
+  /** JSON, or the body as it is. */
+  readonly body?: object | string | Uint8Array;
+}
+
+interface Expected {
+  readonly status: number;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly code?: string;
+}
+
+type Row = readonly [what: string, sent: Sent, expected: Expected];
+
+const error = (code: string) => ({ errors: [{ message: expect.any(String), extensions: { code } }] });
+const get = (search: Readonly<Record<string, string>>, accept = response): Sent => ({ method: 'GET', search, accept });
+const query = (body: object | string, more: Sent = {}): Sent => ({ method: 'QUERY', accept: response, body, ...more });
+const ok = (type: string): Expected => ({ status: 200, type, body: data });
+const wrong = (status: number, code: string, type = response): Expected => ({ status, type, code });
+
+const mediaTypes: readonly Row[] = [
+  ['the type of GraphQL answers', { accept: response }, ok(response)],
+  ['the type of a legacy client', { accept: json }, ok(json)],
+  ['no Accept', { headers: { accept: undefined } }, ok(json)],
+  ['an empty Accept', { accept: '' }, ok(json)],
+  ['anything', { accept: '*/*' }, ok(json)],
+  ['a wildcard of the subtype', { accept: 'application/*' }, ok(json)],
+  ['what the draft recommends', { accept: `${response}, ${json};q=0.9` }, ok(response)],
+  ['the heavier one last', { accept: `${json};q=0.9, ${response}` }, ok(response)],
+  ['the lighter one first', { accept: `${response};q=0.1, ${json};q=0.2` }, ok(json)],
+  ['equal weights in their order', { accept: `${response}, ${json}` }, ok(response)],
+  ['equal weights in the other order', { accept: `${json}, ${response}` }, ok(json)],
+  ['a refused type beside another', { accept: `${response};q=0, ${json}` }, ok(json)],
+  ['a refused type beside anything', { accept: `${json};q=0, */*` }, ok(response)],
+  ['a type beside anything of less weight', { accept: `${response}, */*;q=0.1` }, ok(response)],
+  ['an unknown type beside a lighter known one', { accept: `text/html, ${json};q=0.5` }, ok(json)],
+  ['names in capitals', { accept: 'Application/GraphQL-Response+JSON' }, ok(response)],
+  ['blanks around everything', { accept: ` ${response} ; q=1 , ${json} ; q=0.5 ` }, ok(response)],
+  ['the charset of the answer', { accept: `${response}; charset=utf-8` }, ok(response)],
+  [
+    "urql's types",
+    { accept: `${response}, application/graphql+json, ${json}, text/event-stream, multipart/mixed` },
+    ok(response),
+  ],
+  ["Apollo's types of parts", { accept: `multipart/mixed;deferSpec=20220824,${response},${json};q=0.9` }, ok(response)],
+  ['a type that is not served', { accept: 'text/html' }, wrong(406, 'NOT_ACCEPTABLE', json)],
+  ['parts alone', { accept: 'multipart/mixed' }, wrong(406, 'NOT_ACCEPTABLE', json)],
+  ['served types that are all refused', { accept: `${json};q=0, ${response};q=0` }, wrong(406, 'NOT_ACCEPTABLE', json)],
+  ['another charset', { accept: `${json}; charset=iso-8859-1` }, wrong(406, 'NOT_ACCEPTABLE', json)],
+  [
+    'a subscription for one answer',
+    { accept: response, body: { query: 'subscription { transactionUpdates { cursor } }' } },
+    wrong(406, 'NOT_ACCEPTABLE'),
+  ],
+];
+
+const bodies: readonly Row[] = [
+  ['JSON with its charset', { headers: { 'content-type': 'application/json; charset=utf-8' } }, ok(response)],
+  ['a character beyond ASCII', { body: { query: `${kind} # Run🏃` } }, ok(response)],
+  ['a byte order mark', { body: `\ufeff${JSON.stringify({ query: kind })}` }, ok(response)],
+  [
+    'no type',
+    { headers: { 'content-type': undefined }, body: new Uint8Array(Buffer.from('{}')) },
+    wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json),
+  ],
+  [
+    'a form',
+    { headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json),
+  ],
+  ['plain text', { headers: { 'content-type': 'text/plain' } }, wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json)],
+  [
+    'another charset',
+    { headers: { 'content-type': 'application/json; charset=latin1' } },
+    wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json),
+  ],
+  [
+    'a compressed body',
+    { headers: { 'content-encoding': 'gzip' } },
+    { ...wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json), headers: { 'accept-encoding': 'identity' } },
+  ],
+  ['a body that is too long', { body: 'x'.repeat(101 * 1024) }, wrong(413, 'PAYLOAD_TOO_LARGE', json)],
+  ['no body', { body: '' }, wrong(400, 'BAD_REQUEST')],
+  ['nonsense', { body: 'NONSENSE' }, wrong(400, 'BAD_REQUEST')],
+  ['nonsense of a legacy client', { body: '{"query":', accept: json }, wrong(400, 'BAD_REQUEST', json)],
+  ['bytes that are not UTF-8', { body: new Uint8Array([0x22, 0xff, 0x22]) }, wrong(400, 'BAD_REQUEST')],
+  ['several operations', { body: [{ query: kind }] }, wrong(400, 'BAD_REQUEST')],
+  ['no map', { body: '"query"' }, wrong(400, 'BAD_REQUEST')],
+];
+
+const parameters: readonly Row[] = [
+  [
+    'a name of the operation',
+    { body: { query: `query A ${kind} query B { __typename }`, operationName: 'A' } },
+    ok(response),
+  ],
+  [
+    'null for each that is optional',
+    { body: { query: kind, operationName: null, variables: null, extensions: null } },
+    ok(response),
+  ],
+  [
+    'maps of variables and extensions',
+    { body: { query: kind, variables: {}, extensions: { any: 'thing' } } },
+    ok(response),
+  ],
+  ['members of others', { body: { query: kind, id: 7, onError: 'NULL', doc_id: { a: 1 } } }, ok(response)],
+  ['a misspelt member alone', { body: { qeury: kind } }, wrong(400, 'BAD_REQUEST')],
+  ...[{ obj: 'ect' }, 0, false, ['array'], null].map(
+    (value): Row => [`a query that is ${JSON.stringify(value)}`, { body: { query: value } }, wrong(400, 'BAD_REQUEST')],
+  ),
+  ...[{ obj: 'ect' }, 0, false, ['array']].map(
+    (value): Row => [
+      `an operationName that is ${JSON.stringify(value)}`,
+      { body: { query: kind, operationName: value } },
+      wrong(400, 'BAD_REQUEST'),
+    ],
+  ),
+  ...['variables', 'extensions'].flatMap((name) =>
+    ['text', 0, false, ['array']].map(
+      (value): Row => [
+        `${name} that are ${JSON.stringify(value)}`,
+        { body: { query: kind, [name]: value } },
+        wrong(400, 'BAD_REQUEST'),
+      ],
+    ),
+  ),
+];
+
+const outcomes: readonly Row[] = [
+  ['a document that cannot be parsed', { body: { query: '{' } }, wrong(400, 'GRAPHQL_PARSE_FAILED')],
+  ['a document that is not valid', { body: { query: '{ nope }' } }, wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
+  [
+    'a document beyond the limits',
+    { body: { query: `{ viewer { ${'kind '.repeat(600)} } }` } },
+    wrong(422, 'COST_LIMIT_EXCEEDED'),
+  ],
+  [
+    'no such operation',
+    { body: { query: `query A ${kind}`, operationName: 'B' } },
+    wrong(422, 'OPERATION_RESOLUTION_FAILURE'),
+  ],
+  [
+    'one of several, unnamed',
+    { body: { query: `query A ${kind} query B ${kind}` } },
+    wrong(422, 'OPERATION_RESOLUTION_FAILURE'),
+  ],
+  [
+    'a variable of a wrong type',
+    { body: { query: needsId, variables: { id: { a: 1 } } } },
+    wrong(422, 'INVALID_INPUT'),
+  ],
+  ['a variable without a value', { body: { query: needsId } }, wrong(400, 'INVALID_INPUT')],
+  [
+    'null for a variable that needs a value',
+    { body: { query: needsId, variables: { id: null } } },
+    wrong(400, 'INVALID_INPUT'),
+  ],
+  [
+    'an unused variable without a value',
+    { body: { query: 'query ($id: ID!) { __typename }' } },
+    wrong(400, 'GRAPHQL_VALIDATION_FAILED'),
+  ],
+  ['the same of a legacy client', { accept: json, body: { query: needsId } }, wrong(200, 'INVALID_INPUT', json)],
+  [
+    'a wrong document of a legacy client',
+    { accept: json, body: { query: '{ nope }' } },
+    wrong(200, 'GRAPHQL_VALIDATION_FAILED', json),
+  ],
+  ['data beside errors', { body: { query: partial } }, wrong(294, 'INVALID_INPUT')],
+  [
+    'data beside errors for a legacy client',
+    { accept: json, body: { query: partial } },
+    wrong(200, 'INVALID_INPUT', json),
+  ],
+  ['an unknown hash', { body: { documentId: `sha256:${'0'.repeat(64)}` } }, wrong(400, 'PERSISTED_QUERY_NOT_FOUND')],
+  ['wrong credentials', { headers: { authorization: 'Bearer x' } }, wrong(401, 'UNAUTHENTICATED')],
+  [
+    'wrong credentials before the content',
+    { headers: { authorization: '' }, body: 'NONSENSE' },
+    wrong(401, 'UNAUTHENTICATED'),
+  ],
+  [
+    'wrong credentials before the document',
+    { headers: { authorization: '' }, body: { query: '{ nope }' } },
+    wrong(401, 'UNAUTHENTICATED'),
+  ],
+  [
+    'wrong credentials before the type',
+    { headers: { authorization: '' }, accept: 'text/html' },
+    wrong(401, 'UNAUTHENTICATED', json),
+  ],
+  [
+    'wrong credentials before the method',
+    { method: 'PUT', headers: { authorization: '' } },
+    wrong(401, 'UNAUTHENTICATED'),
+  ],
+];
+
+const methods: readonly Row[] = [
+  ['a query in the URL', get({ query: kind }), ok(response)],
+  ['a query in the URL of a legacy client', get({ query: kind }, json), ok(json)],
+  [
+    'variables and extensions in the URL',
+    get({ query: needsId, variables: '{"id":"x"}', extensions: '{"any":1}' }),
+    { status: 200, body: { data: { node: null } } },
+  ],
+  ['empty parameters', get({ query: kind, operationName: '', variables: '', extensions: '' }), ok(response)],
+  ['unknown parameters', get({ query: kind, foo: 'bar' }), ok(response)],
+  [
+    'an operation named null',
+    get({ query: `query null ${kind} query B ${kind}`, operationName: 'null' }),
+    ok(response),
+  ],
+  ['variables that are no JSON', get({ query: kind, variables: '{' }), wrong(400, 'BAD_REQUEST')],
+  ['variables that are no map', get({ query: kind, variables: '[7]' }), wrong(400, 'BAD_REQUEST')],
+  ['extensions that are no map', get({ query: kind, extensions: '7' }), wrong(400, 'BAD_REQUEST')],
+  ['no query in the URL', get({}), wrong(400, 'BAD_REQUEST')],
+  ['a wrong document in the URL', get({ query: '{ nope }' }), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
+  ['a mutation by GET', get({ query: mutation }), { ...wrong(405, 'BAD_REQUEST'), headers: { allow: 'POST' } }],
+  [
+    'a mutation by GET of a legacy client',
+    get({ query: mutation }, json),
+    { ...wrong(405, 'BAD_REQUEST', json), headers: { allow: 'POST' } },
+  ],
+  [
+    'a mutation by GET beside a query',
+    get({ query: `query A ${kind} ${mutation.replace('mutation', 'mutation B')}`, operationName: 'B' }),
+    wrong(405, 'BAD_REQUEST'),
+  ],
+  [
+    'HEAD',
+    { ...get({ query: kind }), method: 'HEAD' },
+    { status: 200, type: response, headers: { 'content-length': '39' } },
+  ],
+  ['a mutation by HEAD', { ...get({ query: mutation }), method: 'HEAD' }, { status: 405, headers: { allow: 'POST' } }],
+  ['a QUERY', query({ query: kind }), { ...ok(response), headers: { 'accept-query': json } }],
+  ['a QUERY of a legacy client', query({ query: kind }, { accept: json }), ok(json)],
+  [
+    'a QUERY with variables',
+    query({ query: needsId, variables: { id: 'x' } }),
+    { status: 200, body: { data: { node: null } } },
+  ],
+  ['a mutation by QUERY', query({ query: mutation }), { ...wrong(405, 'BAD_REQUEST'), headers: { allow: 'POST' } }],
+  [
+    'a mutation by QUERY for an event stream',
+    query({ query: mutation }, { accept: 'text/event-stream' }),
+    { status: 405 },
+  ],
+  ['a QUERY without a type', query('{}', { headers: { 'content-type': undefined } }), wrong(400, 'BAD_REQUEST', json)],
+  [
+    'a QUERY of another type',
+    query('{}', { headers: { 'content-type': 'application/graphql' } }),
+    { ...wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json), headers: { 'accept-query': json } },
+  ],
+  ['a QUERY that is no JSON', query('{'), wrong(400, 'BAD_REQUEST')],
+  ['a QUERY that is not valid', query({ query: '{ nope }' }), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
+  ...['PUT', 'PATCH', 'DELETE'].map(
+    (method): Row => [
+      method,
+      { method },
+      { ...wrong(405, 'METHOD_NOT_ALLOWED', json), headers: { allow: 'GET, HEAD, QUERY, POST, OPTIONS' } },
+    ],
+  ),
+  [
+    'OPTIONS',
+    { method: 'OPTIONS' },
+    { status: 204, headers: { allow: 'GET, HEAD, QUERY, POST, OPTIONS', 'accept-query': json } },
+  ],
+];
+
+/** Sends a row's request, a POST of a query unless it says otherwise. Returns what its client sees, but for what changes each time. */
+async function send(
+  url: string,
+  { method = 'POST', accept = response, headers, search, body = { query: kind } }: Sent,
+) {
+  const isBody = typeof body === 'string' || body instanceof Uint8Array;
+  const hasBody = !/GET|HEAD|OPTIONS/.test(method);
+  const bytes = hasBody ? (isBody ? body : JSON.stringify(body)) : '';
+  const fields = {
+    ...{ authorization: t.platform.authorization, accept, 'content-length': Buffer.byteLength(bytes) },
+    ...(hasBody && { 'content-type': json }),
+    ...headers,
+  };
+  const given = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  const sent = request(`${url}/graphql${search ? `?${new URLSearchParams(search)}` : ''}`, {
+    method,
+    agent: false,
+    headers: Object.fromEntries(given),
+  });
+  sent.end(bytes);
+  const [answer]: IncomingMessage[] = await once(sent, 'response');
+  if (!answer) throw new Error('no response');
+  const { date: _date, ratelimit: _ratelimit, 'x-request-id': _id, ...others } = answer.headers;
+  return { status: answer.statusCode, headers: others, text: await text(answer) };
+}
+
+describe.each([
+  ['media types', mediaTypes],
+  ['bodies', bodies],
+  ['parameters', parameters],
+  ['outcomes', outcomes],
+  ['methods', methods],
+])('%s', (_group, rows) => {
+  test.each(rows)('%s', async (_what, sent, { status, type, headers = {}, body, code }) => {
+    const answer = await send(t.url, sent);
+    expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
+    if (type) expect(answer.headers['content-type']).toBe(`${type}; charset=utf-8`);
+    expect(answer.headers).toMatchObject({ vary: 'Origin, Accept, Accept-Encoding', ...headers });
+    if (body) expect(JSON.parse(answer.text)).toEqual(body);
+    if (code) expect(JSON.parse(answer.text)).toMatchObject(error(code));
+    // The short way and Yoga's are one.
+    expect(await send(throughYoga.url, sent)).toEqual(answer);
+  });
+});
+
+describe('event streams', () => {
+  const accept = 'text/event-stream';
+  const subscription = 'subscription { transactionUpdates { cursor } }';
+
+  test.each([...parameters, ...outcomes.filter(([, { accept: type }]) => type === undefined)])(
+    'have the same outcome: %s',
+    async (_what, sent, { body, code = '' }) => {
+      const { text: events } = await send(t.url, { ...sent, accept });
+      expect(events).toContain(body ? JSON.stringify(body) : `"code":"${code}"`);
+    },
+  );
+
+  test.each<readonly [what: string, sent: Sent, status: number]>([
+    ['a POST', { accept, body: { query: subscription } }, 200],
+    ['a GET', get({ query: subscription }, accept), 200],
+    ['a QUERY', query({ query: subscription }, { accept }), 200],
+    [
+      'a POST that would rather have JSON',
+      { accept: `${response}, ${accept};q=0.1`, body: { query: subscription } },
+      200,
+    ],
+    ['a POST that refuses event streams', { accept: `${json}, ${accept};q=0`, body: { query: subscription } }, 406],
+  ])('%s of a subscription', async (_what, { method = 'POST', search, ...sent }, status) => {
+    const answer = await fetch(`${t.url}/graphql?${new URLSearchParams(search)}`, {
+      method,
+      headers: { authorization: t.platform.authorization, 'content-type': json, accept: sent.accept ?? '' },
+      ...(method !== 'GET' && { body: JSON.stringify(sent.body) }),
+    });
+    expect(answer.status).toBe(status);
+    if (status === 200)
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': `${accept}; charset=utf-8`,
+        'cache-control': 'no-store, no-transform',
+        vary: 'Origin, Accept, Accept-Encoding',
+      });
+    await answer.body?.cancel();
+  });
+});
+
+test.each(parameters.filter(([, { body }]) => !(body instanceof Uint8Array)))(
+  'sockets have the same outcome: %s',
+  async (_what, { body: payload }, { body }) => {
+    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const closed = once(socket, 'close');
+    const messages: { type: string; payload?: unknown }[] = [];
+    socket.on('open', () => {
+      const { authorization } = t.platform;
+      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
+    });
+    socket.on('message', (message) => {
+      messages.push(JSON.parse(String(message)));
+      if (messages.length === 1) socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));
+      else if (messages.at(-1)?.type !== 'next') socket.close(1000);
+    });
+    const [code] = await closed;
+    expect([code, messages[1]?.payload]).toEqual(body ? [1000, body] : [4400, undefined]);
+  },
+);
+
+test.each([
+  ['an address', `GET /graphql?query=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x`, 414],
+  ['a header', `GET /graphql HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}`, 431],
+])('%s that is too long is refused by its own status', async (_what, head, status) => {
+  const { hostname, port } = new URL(t.url);
+  const socket = connect(Number(port), hostname);
+  socket.end(`${head}\r\n\r\n`);
+  expect(await text(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+});
+
+test("graphql-http's audit passes whole", async () => {
+  const { authorization } = t.platform;
+  const audits = serverAudits({
+    url: `${t.url}/graphql`,
+    fetchFn: (url: string, init: RequestInit = {}) =>
+      fetch(url, { ...init, headers: { authorization, ...init.headers } }),
+  });
+  const results = await Promise.all(audits.map(({ fn }) => fn()));
+  expect(results.filter(({ status }) => status !== 'ok').map(({ name }) => name)).toEqual([]);
+  expect(results).toHaveLength(61);
+});
