@@ -46,34 +46,39 @@ const kinds: readonly Kind[] = [
   {
     type: 'PIX',
     one: { pixKey: '52998224725', pixKeyType: 'CPF', taxId: '52998224725', bankName: 'One' },
-    same: [{ pixKey: '529.982.247-25' }, { taxId: '11122233396' }, { bankName: 'Another' }],
+    same: [
+      { pixKey: '529.982.247-25' },
+      { pixKey: ' 529 982 247 25' },
+      { taxId: '11122233396' },
+      { bankName: 'Another' },
+    ],
     other: [{ pixKey: '52998224726' }],
   },
   {
     type: 'PIX',
-    one: { pixKey: '12.345.678/0001-95', pixKeyType: 'CNPJ', taxId: '1' },
+    one: { pixKey: '12.345.678/0001-95', pixKeyType: 'CNPJ', taxId: '52998224725' },
     same: [{ pixKey: '12345678000195' }],
   },
   {
     type: 'PIX',
-    one: { pixKey: 'grace.b@example.com', pixKeyType: 'EMAIL', taxId: '1' },
+    one: { pixKey: 'grace.b@example.com', pixKeyType: 'EMAIL', taxId: '52998224725' },
     same: [{ pixKey: 'Grace.B@EXAMPLE.com' }],
     other: [{ pixKey: 'graceb@example.com' }],
   },
   {
     type: 'PIX',
-    one: { pixKey: '123e4567e89b12d3a456426655440000', pixKeyType: 'RANDOM', taxId: '1' },
+    one: { pixKey: '123e4567e89b12d3a456426655440000', pixKeyType: 'RANDOM', taxId: '52998224725' },
     same: [{ pixKey: '123E4567-E89B-12D3-A456-426655440000' }],
   },
   {
     type: 'PIX',
-    one: { pixKey: '+5511999998888', pixKeyType: 'PHONE', taxId: '1' },
+    one: { pixKey: '+5511999998888', pixKeyType: 'PHONE', taxId: '52998224725' },
     other: [{ pixKey: '+5511999998889' }],
   },
   {
     type: 'IBAN',
     one: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
-    same: [{ swiftBic: 'DEUTDEFF' }, { bankName: 'A Bank' }],
+    same: [{ iban: 'de89 3704 0044 0532 0130 00' }, { swiftBic: 'DEUTDEFF' }, { bankName: 'A Bank' }],
     other: [{ iban: 'DE89370400440532013001' }],
   },
   { type: 'UPI', one: { vpa: 'grace@bank' }, same: [{ vpa: 'Grace@BANK' }], other: [{ vpa: 'grace@other' }] },
@@ -94,7 +99,7 @@ const kinds: readonly Kind[] = [
     type: 'GBP_ACCOUNT',
     one: { sortCode: '20-00-00', accountNumber: '12345678', bankName: 'One' },
     elsewhere: [{ sortCode: '20-00-01' }],
-    same: [{ sortCode: '200000' }, { bankName: 'Another' }],
+    same: [{ sortCode: '200000' }, { sortCode: '20 00 00', accountNumber: '1234 5678' }, { bankName: 'Another' }],
   },
   {
     type: 'PHP_ACCOUNT',
@@ -106,7 +111,12 @@ const kinds: readonly Kind[] = [
     type: 'SGD_ACCOUNT',
     one: { bankName: 'First Bank', swiftCode: 'DBSSSGSG', accountNumber: '123-456789-a' },
     elsewhere: [{ swiftCode: 'UOVBSGSG' }, { swiftCode: 'DBSSSGSG001' }],
-    same: [{ swiftCode: 'DBSSSGSGXXX' }, { bankName: 'Another' }, { accountNumber: '123456789A' }],
+    same: [
+      { swiftCode: 'DBSSSGSGXXX' },
+      { bankName: 'Another' },
+      { accountNumber: '123456789A' },
+      { swiftCode: 'dbssSGSG' },
+    ],
   },
   {
     type: 'LAYER2_WALLET',

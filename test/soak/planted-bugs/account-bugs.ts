@@ -2,6 +2,26 @@ import type { Bugs } from './plant.ts';
 
 /** Bugs in what identifies accounts and customers, and in fields that few documents reach. */
 export const accountBugs: Bugs = {
+  'test/payments/account-types.test.ts': {
+    'nobody looks at the check digits of an IBAN': {
+      file: 'src/core/account-types.ts',
+      find: 'iban: ibanField(ibanFault),',
+      put: 'iban: ibanField(() => undefined),',
+      test: 'PRODUCTION refuses it with the field and the character or check digit, in the same words in both APIs',
+    },
+    'check digits are looked at in the canonical spelling, which has the right capitals of EIP-55': {
+      file: 'src/domain/accounts/account-details.ts',
+      find: 'details[name] ?? value);',
+      put: 'value);',
+      test: 'the sandbox takes what has the form, and warns in both APIs of what PRODUCTION would refuse',
+    },
+    'a Pix key is stored as it was given': {
+      file: 'src/domain/accounts/account-details.ts',
+      find: 'return [[name, formOf(field, details).canonical(value)]];',
+      put: 'return [[name, field.canonical(value)]];',
+      test: 'PRODUCTION takes it as invoices have it, and both APIs show the same canonical spelling',
+    },
+  },
   'test/payments/same-account.test.ts': {
     'the same number at another bank is the same account': {
       file: 'prisma/functions/commit/check_registrations.sql',
@@ -17,8 +37,8 @@ export const accountBugs: Bugs = {
     },
     'dashes make another account': {
       file: 'src/core/account-fields.ts',
-      find: "value.replace(/\\p{Pd}/gu, '')",
-      put: 'value',
+      find: "const bare = (value: string) => value.replace(gap, '');",
+      put: "const bare = (value: string) => value.replace(/\\s/g, '');",
       test: 'is one account in whatever spelling, and another one at each other bank',
     },
     'an account is not ACTIVE again where the same number is at another bank': {
