@@ -58,6 +58,7 @@ export function formFault(field: AccountField, value: string, details: AccountDe
 
 /** What print has between the characters of a number: spaces of every width, and dashes. In a class of a pattern. */
 const spaces = String.raw`\s\-\u2010-\u2015\u2212`;
+const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
 /** In the tax numbers of Brazil and in telephone numbers, print has more. */
 const punctuation = String.raw`${spaces}.\/()`;
 
@@ -187,7 +188,7 @@ export const bankName = text('Name of the bank, for people.', { optional: true }
 /** The name of a bank that tells its accounts from those of other banks. */
 export const identifyingBankName = text('Name of the bank.', {
   differIn: 'spaces, dashes, capitals',
-  compared: (value) => foldedText(value.normalize('NFKC')).replace(/[\s\p{Pd}]/gu, ''),
+  compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
 
 /** Defines a detail of so many digits. */

@@ -23,6 +23,8 @@ const routingChecksum = checkDigits(
 const isSound = (value: string) => validateIBAN(value).valid;
 const ibanChecksum = checkDigits('its characters 3 and 4, the check digits, do', isSound);
 
+const nationalDigits = checkDigits('the check digits that its country has within the number do', isSound);
+
 /** Checks an IBAN: the country, the length and the places of letters there, the check digits and those of the country. */
 export function ibanFault(value: string, details: AccountDetails): string | undefined {
   const { valid, errorCodes } = validateIBAN(value);
@@ -34,6 +36,7 @@ export function ibanFault(value: string, details: AccountDetails): string | unde
   if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANLength)) {
     return `an IBAN of ${country} has ${length} characters, and it has ${value.length}`;
   }
+  if (!errorCodes.includes(ValidationErrorsIBAN.WrongIBANChecksum)) return nationalDigits(value, details, value);
   const reason = ibanChecksum(value, details, value);
   return errorCodes.includes(ValidationErrorsIBAN.WrongBBANFormat)
     ? reason?.replace(
@@ -45,7 +48,10 @@ export function ibanFault(value: string, details: AccountDetails): string | unde
 
 /** Says why the BIC must be given with an IBAN: outside SEPA a bank is found by it. */
 export function bicNeeded({ iban }: AccountDetails): string | undefined {
-  const country = iban?.trim().slice(0, 2).toUpperCase() ?? '';
+  const country = (iban ?? '')
+    .replace(/[^A-Za-z]/g, '')
+    .slice(0, 2)
+    .toUpperCase();
   return isSEPACountry(country) ? undefined : `an IBAN of ${country}, which is outside SEPA, needs the BIC of its bank`;
 }
 

@@ -95,7 +95,7 @@ export const evmAddress = numberField(
   {
     maxLength: 200,
     canonical: (value) => eip55(bare(value).slice(2)),
-    differIn: 'capitals, spaces',
+    differIn: 'capitals throughout, spaces',
     check: (value, _details, given) => {
       const digits = bare(given).slice(2);
       if (/^0+$/.test(digits)) return 'it is the address of nobody: what is sent there is lost';
@@ -132,7 +132,7 @@ const withoutScheme = (value: string) =>
 export const lightningInvoice = address(
   'BOLT 11 invoice, paid once.',
   'a BOLT 11 invoice starting with ln',
-  /^\s*(?:[lL][iI][gG][hH][tT][nN][iI][nN][gG]:)?[lL][nN](?:[0-9A-Za-z]\s*){20,2000}$/,
+  /^\s*(?:[lL][iI][gG][hH][tT][nN][iI][nN][gG]:)?[lL]\s*[nN]\s*(?:[0-9A-Za-z]\s*){20,2000}$/,
   {
     maxLength: 2_100,
     optional: true,
@@ -151,7 +151,7 @@ export const lightningInvoice = address(
 export const lightningOffer = address(
   'BOLT 12 offer.',
   'a BOLT 12 offer starting with lno',
-  /^\s*(?:[lL][iI][gG][hH][tT][nN][iI][nN][gG]:)?[lL][nN][oO](?:[0-9A-Za-z](?:\s|\+)*){10,2000}$/,
+  /^\s*(?:[lL][iI][gG][hH][tT][nN][iI][nN][gG]:)?[lL][\s+]*[nN][\s+]*[oO][\s+]*(?:[0-9A-Za-z][\s+]*){10,2000}$/,
   {
     maxLength: 2_100,
     optional: true,

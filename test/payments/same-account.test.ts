@@ -1,7 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { identityOf } from '../../src/core/account-identity.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
 import { act, setAccountStatus } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
+import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
+import { serverOf } from '../setup/new-credentials.ts';
 import { newCustomer } from '../setup/scene.ts';
 
 // What identifies an external account (decision 37).
@@ -207,3 +211,65 @@ test('an account that becomes ACTIVE again conflicts with the same account, and 
     message: expect.stringContaining(same.account.id),
   });
 });
+
+test('five hundred spellings of fifty accounts, registered by twenty writers at once, are fifty accounts', async () => {
+  const customerId = await newCustomer(platform, 'Grace Hopper');
+  const accounts = distinctAccounts(50);
+  const spellings = accounts.flatMap((account, number) =>
+    fc.sample(respelled(account), { numRuns: 10, seed: number }).map((spelled) => ({ number, ...spelled })),
+  );
+  const waiting = shuffled(spellings);
+  const made = new Map<number, string>();
+  const refusals: { number: number; message: string }[] = [];
+  const write = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const { graphql, currencies, beneficiary: isOwned } = accountTypes[next.accountType];
+      const answer = await register(customerId, currencies[0], { [graphql.input]: next.details }, isOwned);
+      if (answer.code === undefined) made.set(next.number, answer.account.id);
+      else refusals.push({ number: next.number, message: answer.message });
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, write));
+  expect(made.size).toBe(50);
+  expect(new Set(made.values()).size).toBe(50);
+  expect(refusals).toHaveLength(450);
+  for (const { number, message } of refusals)
+    expect(message).toBe(`this account already exists: it is ${made.get(number)}`);
+});
+
+test('who may not view is told that the account exists, and not which it is', async () => {
+  const manager = await serverOf(platform, 'MANAGE');
+  const input = {
+    currency: 'GBP',
+    accountInfo: { gbpAccount: { sortCode: '20-00-00', accountNumber: '55779911' } },
+    beneficiary,
+  };
+  const { account } = await act(platform, 'createExternalAccount', input, 'account { id }');
+  expect(await act(platform, 'createExternalAccount', input, 'account { id }')).toMatchObject({
+    message: expect.stringContaining(account.id),
+  });
+  const refused = await act(manager, 'createExternalAccount', input, 'account { id }');
+  expect(refused).toMatchObject({ code: 'CONFLICT', message: 'this account already exists' });
+});
+
+/** So many accounts, all different. */
+function distinctAccounts(count: number): GeneratedAccount[] {
+  const found = new Map<string, GeneratedAccount>();
+  for (const account of fc.sample(generatedAccount, { numRuns: 4 * count, seed: 42 })) {
+    const { identifier, bank } = identityOf(account.accountType, account.details);
+    found.set(`${account.accountType} ${bank} ${identifier}`, account);
+  }
+  // The suffixes of the sandbox would refuse an account, or make it one that is registered again.
+  return [...found.values()]
+    .filter(({ details }) => !/(?:105|20[1-4])(?:@|$)/.test(Object.values(details).join('\n')))
+    .slice(0, count);
+}
+
+/** In another order, always the same one. */
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  const [order = []] = fc.sample(fc.shuffledSubarray([...items.keys()], { minLength: items.length }), {
+    numRuns: 1,
+    seed: 7,
+  });
+  return order.flatMap((position) => items[position] ?? []);
+}

@@ -29,6 +29,18 @@ export const accountBugs: Bugs = {
       put: 'and a.identifier = n.identifier limit 1',
       test: 'is one account in whatever spelling, and another one at each other bank',
     },
+    'a refusal names an account to somebody who may not view it': {
+      file: 'src/domain/commands/plan-refusals.ts',
+      find: "      return { code: 'CONFLICT', message: 'this account already exists' };",
+      put: '      return undefined;',
+      test: 'who may not view is told that the account exists, and not which it is',
+    },
+    'a narrow space of print makes another account': {
+      file: 'src/core/account-fields.ts',
+      find: 'const spaces = String.raw`\\s',
+      put: 'const spaces = String.raw` ',
+      test: 'five hundred spellings of fifty accounts, registered by twenty writers at once, are fifty accounts',
+    },
     'the index of external accounts knows no banks': {
       file: 'prisma/migrations',
       find: 'account_type, bank, identifier) nulls not distinct',
