@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { buildSchema, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { type AccountType, accountTypes } from '../src/core/account-types.ts';
 import { refusals } from '../src/core/refusal.ts';
 
 const coverage = 'docs/coverage.md';
@@ -133,21 +132,6 @@ test('every code of a refusal is in the table of decision 46, with its status', 
       .map((code) => [code, Number(status)] as const),
   );
   expect(Object.fromEntries(written)).toEqual(refusals);
-});
-
-test('the table of decision 37 says what identifies an account of each type', () => {
-  const rows = (Object.entries(accountTypes) as [string, AccountType][]).map(
-    ([type, { fields, identifier, bank = [] }]) => {
-      const code = (names: readonly string[]) => names.map((name) => `\`${name}\``);
-      const spellings = [...bank, ...identifier].flatMap((name) => {
-        const { differIn } = fields[name]?.spellings ?? {};
-        return differIn ? [`\`${name}\`: ${differIn}`] : [];
-      });
-      return `| ${[type, code(bank).join(', '), code(identifier).join(' or '), spellings.join('; ')].join(' | ')} |`;
-    },
-  );
-  const decision = read(decisions).split('### Decision 37')[1]?.split('### ')[0] ?? '';
-  expect(foundIn(decision, /^(\| [A-Z].*)$/gm).slice(1)).toEqual(rows);
 });
 
 describe.each(pages)('%s', (page) => {

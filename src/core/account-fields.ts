@@ -1,98 +1,362 @@
+import { cnpj as cnpjs, cpf as cpfs } from 'cpf-cnpj-validator';
+import { isValidBIC } from 'ibantools';
+import { canonicalText, foldedText, nameOfCharacter, textFault } from './texts.ts';
+
 /** The details of an account, by field name. */
 export type AccountDetails = Readonly<Record<string, string | null | undefined>>;
 
-/** Spellings of a detail that mean the same. */
-interface Spellings {
-  /** What they differ in, in words. */
-  readonly differIn: string;
-  /** Returns the spelling that stands for all of them. */
-  canonical(value: string, details: AccountDetails): string;
+/** A form of a detail: what is taken, as people write it, and what it is stored as. */
+export interface AccountForm {
+  /** The form in words, for refusals and for people who fill a form: "9 digits". */
+  readonly form: string;
+  /** What is taken. It has no flags, so that every API's document can have it. */
+  readonly pattern: RegExp;
+  /** Returns the one spelling that is stored, shown and compared. */
+  canonical(value: string): string;
+  /** Returns why a value does not have the form, more exactly than the form says; undefined where there is no more to say. */
+  explain?(value: string): string | undefined;
+  /**
+   * Returns why no account has this, by its check digits or the like; undefined where it may be one.
+   * @param value in canonical form
+   * @param given as it was given
+   */
+  check?(value: string, details: AccountDetails, given: string): string | undefined;
 }
 
-/**
- * A detail of an external account: its description and its form. The form is a pattern, never a checksum: sandbox
- * values must be accepted.
- */
-export interface AccountField {
+/** A detail of an external account. */
+export interface AccountField extends AccountForm {
   readonly description: string;
-  readonly pattern?: RegExp;
-  /** The form in words, for the refusal. */
-  readonly form?: string;
+  /** The most characters that it has as it is given. */
+  readonly maxLength: number;
   /** The allowed values, if the set is closed, and the name of their enum in GraphQL. */
   readonly values?: readonly string[];
   readonly enumName?: string;
   readonly optional?: true;
-  /** Which spellings of it are the same account; left out where each value is another one. */
-  readonly spellings?: Spellings;
-  /** The form that depends on the value of another field, besides the pattern. */
-  readonly formBy?: {
-    readonly field: string;
-    readonly forms: Readonly<Record<string, { readonly pattern: RegExp; readonly form: string }>>;
+  /** Returns why an optional detail must be given beside these; undefined where it need not. */
+  requiredBeside?(details: AccountDetails): string | undefined;
+  /** What spellings of the same differ in, in words. */
+  readonly differIn?: string;
+  /** What is compared, where it is not the canonical form. */
+  compared?(value: string): string;
+  /** The form that depends on the value of another field, in place of its own. */
+  readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
+}
+
+/** Returns the form of a field beside the other details. */
+export function formOf(field: AccountField, details: AccountDetails): AccountForm {
+  return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
+}
+
+/** Returns why a value does not have its form; undefined for one that has it. */
+export function formFault(field: AccountField, value: string, details: AccountDetails): string | undefined {
+  if (value.length > field.maxLength) return `the value must have at most ${field.maxLength} characters`;
+  const { pattern, form, explain } = formOf(field, details);
+  const reason = explain?.(value);
+  if (pattern.test(value) && reason === undefined) return undefined;
+  return `the value must be ${form}${reason === undefined ? '' : `: ${reason}`}`;
+}
+
+/** What print has between the characters of a number: spaces of every width, and dashes. In a class of a pattern. */
+const spaces = String.raw`\s\-\u2010-\u2015\u2212`;
+const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
+/** In the tax numbers of Brazil and in telephone numbers, print has more. */
+const punctuation = String.raw`${spaces}.\/()`;
+
+/** A run of characters in a number: their class, how many of them at least, and how many at most. */
+type Run = readonly [characters: string, least: number, most?: number];
+
+/** Says how a number is written: runs of characters, with `between` anywhere. */
+interface Writing {
+  readonly runs: readonly Run[];
+  readonly between?: string;
+  /** Whether small letters mean the same as capitals. */
+  readonly capitals?: boolean;
+}
+
+const digit = '[0-9]';
+const alphanumeric = '[0-9A-Za-z]';
+
+/** Letters and digits that look alike: what may have been meant. */
+const lookalikes: Readonly<Record<string, string>> = { O: '0', o: '0', I: '1', l: '1', '|': '1', '0': 'O', '1': 'I' };
+/** How a person would say which of them it is. */
+const spoken = (character: string) =>
+  /[0-9]/.test(character)
+    ? `the digit ${character}`
+    : /[A-Za-z]/.test(character)
+      ? `the letter ${character}`
+      : nameOfCharacter(character);
+
+/** Makes the form of a number: what is taken, what is stored, and which character does not fit. */
+export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
+  const gap = new RegExp(`[${between}]`, 'g');
+  const body = runs.map(([characters, least, most = least]) => `(?:${characters}[${between}]*){${least},${most}}`);
+  const bare = (value: string) => value.replace(gap, '');
+  return {
+    form,
+    pattern: new RegExp(`^[${between}]*${body.join('')}$`),
+    canonical: (value) => (capitals ? bare(value).toUpperCase() : bare(value)),
+    explain: (value) => misfit([...bare(value)], runs),
   };
 }
 
-const withoutDashes = (value: string) => value.replace(/\p{Pd}/gu, '');
+/** Returns which character of a number is none of those at its place, or that there are too many or too few. */
+function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
+  const places = runs.flatMap(([allowed, least, most = least]) =>
+    Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),
+  );
+  const allowedAt = (place: number) => places[place] ?? places.at(-1);
+  const wrong = characters.findIndex((character, place) => !allowedAt(place)?.test(character));
+  const character = characters[wrong];
+  if (character !== undefined) {
+    const meant = lookalikes[character];
+    const hint = meant !== undefined && allowedAt(wrong)?.test(meant) ? `: is it ${spoken(meant)}?` : '';
+    return `its character ${wrong + 1} is ${spoken(character)}${hint}`;
+  }
+  const least = runs.reduce((sum, [, count]) => sum + count, 0);
+  const count = characters.length;
+  return count < least || count > places.length ? `it has ${count}` : undefined;
+}
 
-/** What details of an account ignore. */
-export const spellings = {
-  capitals: { differIn: 'capitals', canonical: (value: string) => value.toLowerCase() },
-  dashes: { differIn: 'dashes', canonical: withoutDashes },
-  numbers: { differIn: 'dashes, capitals', canonical: (value: string) => withoutDashes(value).toUpperCase() },
-  names: {
-    differIn: 'spaces, dashes, capitals',
-    canonical: (value: string) => withoutDashes(value.normalize('NFKC')).replace(/\s/g, '').toLowerCase(),
-  },
-  /** The head office is the bank itself (ISO 9362). */
-  bics: { differIn: 'XXX at the end', canonical: (value: string) => value.replace(/^(.{8})XXX$/, '$1') },
-  /** Bech32 has no address that mixes capitals and small letters (BIP 173); other formats tell them apart. */
-  bech32: {
-    differIn: 'capitals throughout',
-    canonical: (value: string) => (value === value.toUpperCase() ? value.toLowerCase() : value),
-  },
-  pixKeys: {
-    differIn: 'punctuation of a CPF, a CNPJ or a random key, capitals',
-    canonical: (value: string, { pixKeyType }: AccountDetails) =>
-      (pixKeyType === 'EMAIL' || pixKeyType === 'PHONE' ? value : value.replace(/[^0-9A-Za-z]/g, '')).toLowerCase(),
-  },
-} satisfies Record<string, Spellings>;
+/**
+ * Returns the question whether a letter was written for a digit or the other way round: the one exchange after which the
+ * value is right. Undefined where there is none, or more than one.
+ */
+function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
+  // Letters are written for digits more often than digits for letters.
+  const found = [['O0', 'I1'] as const, ['0O', '1I'] as const]
+    .map((exchanges) => exchanges.flatMap(([from = '', to = '']) => exchangesOf(value, from, to)))
+    .map((exchanges) => exchanges.filter((exchange) => isRight(exchange.value)))
+    .find((exchanges) => exchanges.length > 0);
+  const [only, another] = found ?? [];
+  if (!only || another) return undefined;
+  const where = only.place === undefined ? 'everywhere' : `at its character ${only.place + 1}`;
+  return `is it ${spoken(only.to)} in place of ${spoken(only.from)} ${where}?`;
+}
+
+/** Returns a value with a character exchanged: at each of its places alone, and at all of them. */
+function exchangesOf(value: string, from: string, to: string) {
+  const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
+  const each = places.map((place) => ({ place, from, to, value: value.slice(0, place) + to + value.slice(place + 1) }));
+  return places.length > 1 ? [...each, { place: undefined, from, to, value: value.replaceAll(from, to) }] : each;
+}
+
+/** Makes a check of check digits. */
+export function checkDigits(
+  which: string,
+  isRight: (value: string, details: AccountDetails) => boolean,
+): NonNullable<AccountForm['check']> {
+  return (value, details) => {
+    if (isRight(value, details)) return undefined;
+    const hint = exchanged(value, (other) => isRight(other, details));
+    return `${which} not fit the rest: a character is wrong, or two are exchanged${hint === undefined ? '' : `; ${hint}`}`;
+  };
+}
+
+/** Refuses a number of zeros alone, which no bank has. */
+export const notZeros: NonNullable<AccountForm['check']> = (value) =>
+  /^0+$/.test(value) ? 'it is all zeros' : undefined;
+
+/** The most characters of a detail, unless it says otherwise. */
+const usualLength = 140;
+export const numberField = (
+  description: string,
+  form: AccountForm,
+  more: Partial<AccountField> = {},
+): AccountField => ({
+  description,
+  maxLength: usualLength,
+  check: notZeros,
+  ...form,
+  ...more,
+});
 
 /** Defines a detail of free text. */
-export const text = (description: string): AccountField => ({
+export const text = (description: string, more: Partial<AccountField> = {}): AccountField => ({
   description,
-  pattern: /^[^\p{Cc}\p{Cs}]{1,140}$/u,
-  form: '1 to 140 characters, without control characters',
+  maxLength: usualLength,
+  pattern: /\S/,
+  form: `1 to ${usualLength} characters`,
+  canonical: canonicalText,
+  explain: (value) => {
+    const fault = textFault(canonicalText(value), usualLength);
+    return fault && `it ${fault}`;
+  },
+  ...more,
 });
-/** Defines a detail of free text that may be left out. */
-export const optionalText = (description: string): AccountField => ({ ...text(description), optional: true });
+/** The name of a bank, for people. */
+export const bankName = text('Name of the bank, for people.', { optional: true });
+/** The name of a bank that tells its accounts from those of other banks. */
+export const identifyingBankName = text('Name of the bank.', {
+  differIn: 'spaces, dashes, capitals',
+  compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
+});
+
 /** Defines a detail of so many digits. */
-export const digits = (description: string, count: number): AccountField => ({
+export const digits = (
+  description: string,
+  least: number,
+  most = least,
+  more: Partial<AccountField> = {},
+): AccountField =>
+  numberField(
+    description,
+    written(least === most ? `${least} digits` : `${least} to ${most} digits`, { runs: [[digit, least, most]] }),
+    {
+      differIn: 'spaces, dashes',
+      ...more,
+    },
+  );
+
+/** Defines a detail that takes a value of a closed set. */
+export const choice = (description: string, values: readonly string[], enumName: string): AccountField => ({
   description,
-  pattern: new RegExp(`^[0-9]{${count}}$`),
-  form: `${count} digits`,
+  maxLength: usualLength,
+  values,
+  enumName,
+  form: `one of ${values.join(', ')}`,
+  pattern: new RegExp(`^(?:${values.join('|')})$`),
+  canonical: (value) => value,
 });
-/** Defines the BIC of a bank. */
-export const bic = (description: string): AccountField => ({
+
+/** Defines a number whose form differs from bank to bank. */
+export const lettersOrDigits = numberField(
+  'Account number.',
+  written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
+  { differIn: 'spaces, dashes, capitals' },
+);
+
+/** Defines the IBAN of an account. */
+export const ibanField = (check: AccountForm['check']) =>
+  numberField(
+    'IBAN, 15 to 34 characters.',
+    written('an IBAN: a country code, 2 digits and 11 to 30 letters or digits', {
+      runs: [
+        ['[A-Za-z]', 2],
+        [digit, 2],
+        [alphanumeric, 11, 30],
+      ],
+      capitals: true,
+    }),
+    { differIn: 'spaces, dashes, capitals', check },
+  );
+
+/** Defines the BIC of a bank. Its head office is the bank itself (ISO 9362): XXX at the end says no more. */
+export function bicField(description: string, more: Partial<AccountField> = {}): AccountField {
+  const short: readonly Run[] = [
+    ['[A-Za-z]', 6],
+    [alphanumeric, 2],
+  ];
+  const words = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';
+  const [of8, of11] = [short, [...short, [alphanumeric, 3]] as const].map((runs) =>
+    written(words, { runs, capitals: true }),
+  );
+  if (!of8 || !of11) throw new Error('a BIC has two forms');
+  return numberField(
+    description,
+    {
+      form: words,
+      pattern: new RegExp(`${of8.pattern.source}|${of11.pattern.source}`),
+      canonical: (value) => of8.canonical(value).replace(/^(.{8})XXX$/, '$1'),
+      explain: (value) => (of8.explain?.(value) === undefined ? undefined : of11.explain?.(value)),
+      check: (value) => (isValidBIC(value) ? undefined : 'no country has the code at its characters 5 and 6'),
+    },
+    { differIn: 'spaces, dashes, capitals, XXX at the end', ...more },
+  );
+}
+
+const cpf = written('a CPF of 11 digits', { runs: [[digit, 11]], between: punctuation });
+const cnpj = written('a CNPJ of 12 letters or digits and 2 digits', {
+  runs: [
+    [alphanumeric, 12],
+    [digit, 2],
+  ],
+  between: punctuation,
+  capitals: true,
+});
+const cpfForm = {
+  ...cpf,
+  check: checkDigits('its last 2 digits, the check digits, do', (value) => cpfs.isValid(value)),
+};
+const cnpjForm = {
+  ...cnpj,
+  check: checkDigits('its last 2 digits, the check digits, do', (value) => cnpjs.isValid(value)),
+};
+
+/** The forms of a Pix key by its type, and as the directory of the central bank has them. */
+export const pixKeyForms = {
+  CPF: cpfForm,
+  CNPJ: cnpjForm,
+  EMAIL: {
+    form: 'an e-mail address of at most 77 characters',
+    pattern: /^\s*[!-?A-~]+@[!-?A-~]+\s*$/,
+    canonical: (value) => value.trim().toLowerCase(),
+    check: (value) =>
+      value.length <= 77 &&
+      /^[a-z0-9.!#$'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/.test(value)
+        ? undefined
+        : 'the directory has no such e-mail address',
+  },
+  PHONE: written('a telephone number with its country code such as +5511999998888', {
+    runs: [
+      ['\\+', 1],
+      ['[1-9]', 1],
+      [digit, 7, 14],
+    ],
+    between: punctuation,
+  }),
+  RANDOM: {
+    ...written('a random key of 32 letters or digits, with or without dashes', { runs: [[alphanumeric, 32]] }),
+    canonical: (value) =>
+      value
+        .replace(/[^0-9A-Za-z]/g, '')
+        .toLowerCase()
+        .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+    check: (value) =>
+      /^[0-9a-f-]{36}$/.test(value) ? undefined : 'a random key has the digits 0 to 9 and the letters a to f',
+  },
+} as const satisfies Readonly<Record<string, AccountForm>>;
+
+/** A Pix key, in the form of its type. */
+export const pixKey = text('The key, in the form of its type.', {
+  formBy: { field: 'pixKeyType', forms: pixKeyForms },
+  differIn: 'punctuation, spaces, capitals',
+});
+
+/** The tax number of the owner of a Pix key: that of a person or of a company. */
+export const pixTaxId = numberField(
+  'Tax number (CPF or CNPJ) of the owner.',
+  {
+    form: `${cpf.form}, or ${cnpj.form}`,
+    pattern: new RegExp(`${cpf.pattern.source}|${cnpj.pattern.source}`),
+    canonical: cnpj.canonical,
+    explain: (value) => (cpf.explain?.(value) === undefined ? undefined : cnpj.explain?.(value)),
+    check: (value, details, given) => (value.length === 11 ? cpfForm : cnpjForm).check?.(value, details, given),
+  },
+  { differIn: 'punctuation, spaces, capitals' },
+);
+
+/** Defines a sort code, stored as people write it. */
+export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
+  form: '6 digits such as 20-00-00',
+  canonical: (value) => value.replace(/[^0-9]/g, '').replace(/^(..)(..)/, '$1-$2-'),
+  check: (value) => notZeros(value.replaceAll('-', ''), {}, value),
+});
+
+/** Defines the address `user@domain` of somebody; small letters and capitals are the same. */
+export const atAddress = (
+  description: string,
+  form: string,
+  pattern: RegExp,
+  more: Partial<AccountField> = {},
+): AccountField => ({
   description,
-  pattern: /^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/,
-  form: '8 or 11 characters such as DEUTDEFF or DEUTDEFF500',
-  spellings: spellings.bics,
+  maxLength: 256,
+  form,
+  pattern,
+  canonical: (value) => value.trim().toLowerCase(),
+  differIn: 'capitals, spaces around',
+  ...more,
 });
-/** The name of a bank. */
-export const bankName: AccountField = optionalText('Name of the bank, for people.');
-/** An account number whose form differs from bank to bank. */
-export const lettersOrDigits: AccountField = {
-  description: 'Account number.',
-  pattern: /^[0-9A-Za-z-]{4,34}$/,
-  form: '4 to 34 letters or digits',
-  spellings: spellings.numbers,
-};
-/** The address on a chain that uses the address format of Ethereum. */
-export const evmAddress: AccountField = {
-  description: 'Address of the wallet: 0x and 40 hexadecimal digits.',
-  pattern: /^0x[0-9a-zA-Z]{40}$/,
-  form: '0x and 40 letters or digits',
-  spellings: spellings.capitals,
-};
 
 /**
  * The purposes of a payment (specification 2.10), for `PURPOSE_OF_PAYMENT`, and for Nigerian accounts and some corridors,
@@ -112,12 +376,3 @@ export const purposesOfPayment = [
   'TRAVEL',
   'OTHER',
 ] as const;
-
-/** The forms of a Pix key by its type, with or without the usual punctuation. */
-export const pixKeyForms = {
-  CPF: { pattern: /^[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}$/, form: 'a CPF of 11 digits' },
-  CNPJ: { pattern: /^[0-9]{2}\.?[0-9]{3}\.?[0-9]{3}\/?[0-9]{4}-?[0-9]{2}$/, form: 'a CNPJ of 14 digits' },
-  EMAIL: { pattern: /^[^@]+@[^@]+$/, form: 'an email address' },
-  PHONE: { pattern: /^\+[1-9][0-9]{7,14}$/, form: 'a phone number such as +5511999998888' },
-  RANDOM: { pattern: /^[0-9A-Za-z-]{32,36}$/, form: 'a random key of 32 letters or digits, with or without dashes' },
-};

@@ -1,5 +1,5 @@
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
-import type { AccountDetails } from './account-fields.ts';
+import { type AccountDetails, formOf } from './account-fields.ts';
 import { type AccountType, accountTypes } from './account-types.ts';
 
 /** What identifies an account among those of its type (decision 37), in canonical form. */
@@ -9,13 +9,16 @@ export interface AccountIdentity {
   readonly bank: string | null;
 }
 
-/** Returns what identifies an account, from its details. */
+/** Returns what identifies an account, from its details in any spelling. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
   const { fields, identifier, bank }: AccountType = accountTypes[type];
-  const canonical = (names: readonly string[]) =>
+  const compared = (names: readonly string[]) =>
     names.flatMap((name) => {
       const value = details[name] ?? undefined;
-      return value === undefined ? [] : (fields[name]?.spellings?.canonical(value, details) ?? value);
+      const field = fields[name];
+      if (value === undefined || !field) return [];
+      const canonical = formOf(field, details).canonical(value);
+      return [field.compared?.(canonical) ?? canonical];
     });
-  return { identifier: canonical(identifier).join(' '), bank: bank ? canonical(bank).join(' ') : null };
+  return { identifier: compared(identifier).join(' '), bank: bank ? compared(bank).join(' ') : null };
 }

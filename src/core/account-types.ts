@@ -1,17 +1,31 @@
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 import {
   type AccountField,
+  atAddress,
   bankName,
-  bic,
+  bicField,
+  choice,
   digits,
-  evmAddress,
+  ibanField,
+  identifyingBankName,
   lettersOrDigits,
-  pixKeyForms,
+  pixKey,
+  pixTaxId,
   purposesOfPayment,
-  spellings,
+  sortCode,
   text,
 } from './account-fields.ts';
+import { bicNeeded, clabeFault, ibanFault, nubanFault, routingNumberFault } from './check-digits.ts';
 import type { CurrencyCode } from './currencies.ts';
+import {
+  domainFault,
+  evmAddress,
+  layer2Address,
+  lightningInvoice,
+  lightningOffer,
+  solanaAddress,
+  tronAddress,
+} from './wallet-fields.ts';
 
 /** A type of external account. */
 export interface AccountType {
@@ -39,17 +53,9 @@ export const accountTypes = {
     currencies: ['USD'],
     beneficiary: true,
     fields: {
-      accountNumber: {
-        description: 'Account number, 4 to 17 digits.',
-        pattern: /^[0-9]{4,17}$/,
-        form: '4 to 17 digits',
-      },
-      routingNumber: digits('ABA routing number, 9 digits.', 9),
-      accountCategory: {
-        description: 'CHECKING or SAVINGS.',
-        values: ['CHECKING', 'SAVINGS'],
-        enumName: 'AccountCategory',
-      },
+      accountNumber: digits('Account number, 4 to 17 digits.', 4, 17),
+      routingNumber: digits('ABA routing number, 9 digits.', 9, 9, { check: routingNumberFault }),
+      accountCategory: choice('CHECKING or SAVINGS.', ['CHECKING', 'SAVINGS'], 'AccountCategory'),
       bankName,
     },
     identifier: ['accountNumber'],
@@ -60,7 +66,7 @@ export const accountTypes = {
     description: 'A bank account in Mexico.',
     currencies: ['MXN'],
     beneficiary: true,
-    fields: { clabeNumber: digits('CLABE, 18 digits.', 18), bankName },
+    fields: { clabeNumber: digits('CLABE, 18 digits.', 18, 18, { check: clabeFault }), bankName },
     identifier: ['clabeNumber'],
   },
   PIX: {
@@ -69,19 +75,13 @@ export const accountTypes = {
     currencies: ['BRL'],
     beneficiary: true,
     fields: {
-      pixKey: {
-        ...text('The key, in the form of its type.'),
-        pattern: /^[^\s\p{Cc}\p{Cs}]{1,140}$/u,
-        form: '1 to 140 characters without spaces',
-        formBy: { field: 'pixKeyType', forms: pixKeyForms },
-        spellings: spellings.pixKeys,
-      },
-      pixKeyType: {
-        description: 'CPF, CNPJ, EMAIL, PHONE or RANDOM.',
-        values: ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'],
-        enumName: 'PixKeyType',
-      },
-      taxId: text('Tax number (CPF or CNPJ) of the owner.'),
+      pixKey,
+      pixKeyType: choice(
+        'CPF, CNPJ, EMAIL, PHONE or RANDOM.',
+        ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'],
+        'PixKeyType',
+      ),
+      taxId: pixTaxId,
       bankName,
     },
     identifier: ['pixKey'],
@@ -92,12 +92,11 @@ export const accountTypes = {
     currencies: ['EUR'],
     beneficiary: true,
     fields: {
-      iban: {
-        description: 'IBAN, 15 to 34 characters, without spaces.',
-        pattern: /^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/,
-        form: 'a country code, 2 digits and 11 to 30 letters or digits',
-      },
-      swiftBic: bic('BIC of the bank.'),
+      iban: ibanField(ibanFault),
+      swiftBic: bicField('BIC of the bank; needed where the country of the IBAN is outside SEPA.', {
+        optional: true,
+        requiredBeside: bicNeeded,
+      }),
       bankName,
     },
     identifier: ['iban'],
@@ -108,12 +107,11 @@ export const accountTypes = {
     currencies: ['INR'],
     beneficiary: true,
     fields: {
-      vpa: {
-        description: 'Virtual payment address, user@bank.',
-        pattern: /^[A-Za-z0-9._-]{1,64}@[A-Za-z][A-Za-z0-9.-]{1,63}$/,
-        form: 'user@bank',
-        spellings: spellings.capitals,
-      },
+      vpa: atAddress(
+        'Virtual payment address, user@bank.',
+        'user@bank',
+        /^\s*[A-Za-z0-9._-]{1,64}@[A-Za-z][A-Za-z0-9.-]{1,63}\s*$/,
+      ),
     },
     identifier: ['vpa'],
   },
@@ -123,13 +121,13 @@ export const accountTypes = {
     currencies: ['NGN'],
     beneficiary: true,
     fields: {
-      accountNumber: digits('Account number (NUBAN), 10 digits.', 10),
-      bankName: { ...text('Name of the bank.'), spellings: spellings.names },
-      purposeOfPayment: {
-        description: `What the account is paid for: ${purposesOfPayment.join(', ')}.`,
-        values: purposesOfPayment,
-        enumName: 'PurposeOfPayment',
-      },
+      accountNumber: digits('Account number (NUBAN), 10 digits.', 10, 10, { check: nubanFault }),
+      bankName: identifyingBankName,
+      purposeOfPayment: choice(
+        `What the account is paid for: ${purposesOfPayment.join(', ')}.`,
+        purposesOfPayment,
+        'PurposeOfPayment',
+      ),
     },
     identifier: ['accountNumber'],
     bank: ['bankName'],
@@ -142,11 +140,7 @@ export const accountTypes = {
     fields: {
       bankCode: digits('Institution number, 3 digits.', 3),
       branchCode: digits('Transit number, 5 digits.', 5),
-      accountNumber: {
-        description: 'Account number, 7 to 12 digits.',
-        pattern: /^[0-9]{7,12}$/,
-        form: '7 to 12 digits',
-      },
+      accountNumber: digits('Account number, 7 to 12 digits.', 7, 12),
       bankName,
     },
     identifier: ['accountNumber'],
@@ -158,12 +152,7 @@ export const accountTypes = {
     currencies: ['GBP'],
     beneficiary: true,
     fields: {
-      sortCode: {
-        description: 'Sort code, 6 digits, with or without dashes.',
-        pattern: /^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$/,
-        form: '6 digits such as 20-00-00',
-        spellings: spellings.dashes,
-      },
+      sortCode,
       accountNumber: digits('Account number, 8 digits.', 8),
       bankName,
     },
@@ -176,7 +165,7 @@ export const accountTypes = {
     currencies: ['PHP'],
     beneficiary: true,
     fields: {
-      bankName: { ...text('Name of the bank.'), spellings: spellings.names },
+      bankName: identifyingBankName,
       accountNumber: lettersOrDigits,
     },
     identifier: ['accountNumber'],
@@ -189,7 +178,7 @@ export const accountTypes = {
     beneficiary: true,
     fields: {
       bankName: text('Name of the bank.'),
-      swiftCode: bic('BIC of the bank.'),
+      swiftCode: bicField('BIC of the bank.'),
       accountNumber: lettersOrDigits,
     },
     identifier: ['accountNumber'],
@@ -200,14 +189,7 @@ export const accountTypes = {
     description: 'A wallet on the second-layer bitcoin network.',
     currencies: ['BTC'],
     beneficiary: false,
-    fields: {
-      address: {
-        description: 'Address of the wallet.',
-        pattern: /^[0-9A-Za-z]{20,120}$/,
-        form: '20 to 120 letters or digits',
-        spellings: spellings.bech32,
-      },
-    },
+    fields: { address: layer2Address },
     identifier: ['address'],
   },
   LIGHTNING: {
@@ -216,27 +198,14 @@ export const accountTypes = {
     currencies: ['BTC'],
     beneficiary: false,
     fields: {
-      invoice: {
-        description: 'BOLT 11 invoice, paid once.',
-        pattern: /^[lL][nN][0-9A-Za-z]{20,2000}$/,
-        form: 'a BOLT 11 invoice starting with ln',
-        spellings: spellings.capitals,
-        optional: true,
-      },
-      bolt12: {
-        description: 'BOLT 12 offer.',
-        pattern: /^[lL][nN][oO][0-9A-Za-z]{10,2000}$/,
-        form: 'a BOLT 12 offer starting with lno',
-        spellings: spellings.capitals,
-        optional: true,
-      },
-      lightningAddress: {
-        description: 'Lightning address, user@domain.',
-        pattern: /^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{3,190}$/,
-        form: 'user@domain',
-        spellings: spellings.capitals,
-        optional: true,
-      },
+      invoice: lightningInvoice,
+      bolt12: lightningOffer,
+      lightningAddress: atAddress(
+        'Lightning address, user@domain.',
+        'user@domain',
+        /^\s*[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{3,190}\s*$/,
+        { optional: true, check: domainFault },
+      ),
     },
     identifier: ['invoice', 'bolt12', 'lightningAddress'],
   },
@@ -245,13 +214,7 @@ export const accountTypes = {
     description: 'A wallet on Solana.',
     currencies: ['USDC', 'USDT'],
     beneficiary: false,
-    fields: {
-      address: {
-        description: 'Address of the wallet, 32 to 44 characters.',
-        pattern: /^[0-9A-Za-z]{32,44}$/,
-        form: '32 to 44 letters or digits',
-      },
-    },
+    fields: { address: solanaAddress },
     identifier: ['address'],
   },
   TRON_WALLET: {
@@ -259,13 +222,7 @@ export const accountTypes = {
     description: 'A wallet on Tron.',
     currencies: ['USDT'],
     beneficiary: false,
-    fields: {
-      address: {
-        description: 'Address of the wallet: T and 33 characters.',
-        pattern: /^T[0-9A-Za-z]{33}$/,
-        form: 'T and 33 letters or digits',
-      },
-    },
+    fields: { address: tronAddress },
     identifier: ['address'],
   },
   POLYGON_WALLET: {

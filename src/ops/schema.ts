@@ -7,18 +7,23 @@ import { printedSchema, schema } from '../api/graphql/server/schema.ts';
 import { type Answer, Failure } from '../apps/terminal/answer.ts';
 import { actionOf, type Job, type Program } from '../apps/terminal/program.ts';
 import { settingsPage } from '../server/start/settings-page.ts';
+import { accountsPage } from './accounts-page.ts';
 
 /** What `npm run schema` writes, by its place in the project. */
-const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsPage };
+const printed = {
+  'schema.graphql': printedSchema,
+  'docs/settings.md': settingsPage,
+  'docs/accounts.md': accountsPage,
+};
 
 /** Adds the command that writes what is printed from the code, or compares the schema with an earlier one. */
 export function addSchema(program: Program): void {
   program
     .command('schema')
     .description(
-      'write schema.graphql and docs/settings.md as the code prints them, or list what a change of the schema breaks',
+      'write schema.graphql, docs/settings.md and docs/accounts.md as the code prints them, or list what a change of the schema breaks',
     )
-    .option('--check', 'say whether both are what the code prints')
+    .option('--check', 'say whether they are what the code prints')
     .option(
       '--breaks <revision>',
       'list the breaking changes since the schema.graphql of a git revision, or since a file',

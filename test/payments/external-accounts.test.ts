@@ -74,13 +74,13 @@ const kinds = [
     kind: 'phpAccount',
     currency: 'PHP',
     right: { bankName: 'A Bank', accountNumber: '1234567890' },
-    wrong: { bankName: '', accountNumber: '12 34' },
+    wrong: { bankName: '', accountNumber: '12 3' },
   },
   {
     kind: 'sgdAccount',
     currency: 'SGD',
     right: { bankName: 'A Bank', swiftCode: 'DBSSSGSG', accountNumber: '1234567890' },
-    wrong: { bankName: '', swiftCode: 'dbss', accountNumber: '12 34' },
+    wrong: { bankName: '', swiftCode: 'dbss', accountNumber: '12 3' },
   },
   {
     kind: 'layer2Wallet',

@@ -1,7 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { identityOf } from '../../src/core/account-identity.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
 import { act, setAccountStatus } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
+import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
+import { serverOf } from '../setup/new-credentials.ts';
 import { newCustomer } from '../setup/scene.ts';
 
 // What identifies an external account (decision 37).
@@ -46,34 +50,39 @@ const kinds: readonly Kind[] = [
   {
     type: 'PIX',
     one: { pixKey: '52998224725', pixKeyType: 'CPF', taxId: '52998224725', bankName: 'One' },
-    same: [{ pixKey: '529.982.247-25' }, { taxId: '11122233396' }, { bankName: 'Another' }],
+    same: [
+      { pixKey: '529.982.247-25' },
+      { pixKey: ' 529 982 247 25' },
+      { taxId: '11122233396' },
+      { bankName: 'Another' },
+    ],
     other: [{ pixKey: '52998224726' }],
   },
   {
     type: 'PIX',
-    one: { pixKey: '12.345.678/0001-95', pixKeyType: 'CNPJ', taxId: '1' },
+    one: { pixKey: '12.345.678/0001-95', pixKeyType: 'CNPJ', taxId: '52998224725' },
     same: [{ pixKey: '12345678000195' }],
   },
   {
     type: 'PIX',
-    one: { pixKey: 'grace.b@example.com', pixKeyType: 'EMAIL', taxId: '1' },
+    one: { pixKey: 'grace.b@example.com', pixKeyType: 'EMAIL', taxId: '52998224725' },
     same: [{ pixKey: 'Grace.B@EXAMPLE.com' }],
     other: [{ pixKey: 'graceb@example.com' }],
   },
   {
     type: 'PIX',
-    one: { pixKey: '123e4567e89b12d3a456426655440000', pixKeyType: 'RANDOM', taxId: '1' },
+    one: { pixKey: '123e4567e89b12d3a456426655440000', pixKeyType: 'RANDOM', taxId: '52998224725' },
     same: [{ pixKey: '123E4567-E89B-12D3-A456-426655440000' }],
   },
   {
     type: 'PIX',
-    one: { pixKey: '+5511999998888', pixKeyType: 'PHONE', taxId: '1' },
+    one: { pixKey: '+5511999998888', pixKeyType: 'PHONE', taxId: '52998224725' },
     other: [{ pixKey: '+5511999998889' }],
   },
   {
     type: 'IBAN',
     one: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' },
-    same: [{ swiftBic: 'DEUTDEFF' }, { bankName: 'A Bank' }],
+    same: [{ iban: 'de89 3704 0044 0532 0130 00' }, { swiftBic: 'DEUTDEFF' }, { bankName: 'A Bank' }],
     other: [{ iban: 'DE89370400440532013001' }],
   },
   { type: 'UPI', one: { vpa: 'grace@bank' }, same: [{ vpa: 'Grace@BANK' }], other: [{ vpa: 'grace@other' }] },
@@ -94,7 +103,7 @@ const kinds: readonly Kind[] = [
     type: 'GBP_ACCOUNT',
     one: { sortCode: '20-00-00', accountNumber: '12345678', bankName: 'One' },
     elsewhere: [{ sortCode: '20-00-01' }],
-    same: [{ sortCode: '200000' }, { bankName: 'Another' }],
+    same: [{ sortCode: '200000' }, { sortCode: '20 00 00', accountNumber: '1234 5678' }, { bankName: 'Another' }],
   },
   {
     type: 'PHP_ACCOUNT',
@@ -106,7 +115,12 @@ const kinds: readonly Kind[] = [
     type: 'SGD_ACCOUNT',
     one: { bankName: 'First Bank', swiftCode: 'DBSSSGSG', accountNumber: '123-456789-a' },
     elsewhere: [{ swiftCode: 'UOVBSGSG' }, { swiftCode: 'DBSSSGSG001' }],
-    same: [{ swiftCode: 'DBSSSGSGXXX' }, { bankName: 'Another' }, { accountNumber: '123456789A' }],
+    same: [
+      { swiftCode: 'DBSSSGSGXXX' },
+      { bankName: 'Another' },
+      { accountNumber: '123456789A' },
+      { swiftCode: 'dbssSGSG' },
+    ],
   },
   {
     type: 'LAYER2_WALLET',
@@ -197,3 +211,65 @@ test('an account that becomes ACTIVE again conflicts with the same account, and 
     message: expect.stringContaining(same.account.id),
   });
 });
+
+test('five hundred spellings of fifty accounts, registered by twenty writers at once, are fifty accounts', async () => {
+  const customerId = await newCustomer(platform, 'Grace Hopper');
+  const accounts = distinctAccounts(50);
+  const spellings = accounts.flatMap((account, number) =>
+    fc.sample(respelled(account), { numRuns: 10, seed: number }).map((spelled) => ({ number, ...spelled })),
+  );
+  const waiting = shuffled(spellings);
+  const made = new Map<number, string>();
+  const refusals: { number: number; message: string }[] = [];
+  const write = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const { graphql, currencies, beneficiary: isOwned } = accountTypes[next.accountType];
+      const answer = await register(customerId, currencies[0], { [graphql.input]: next.details }, isOwned);
+      if (answer.code === undefined) made.set(next.number, answer.account.id);
+      else refusals.push({ number: next.number, message: answer.message });
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, write));
+  expect(made.size).toBe(50);
+  expect(new Set(made.values()).size).toBe(50);
+  expect(refusals).toHaveLength(450);
+  for (const { number, message } of refusals)
+    expect(message).toBe(`this account already exists: it is ${made.get(number)}`);
+});
+
+test('who may not view is told that the account exists, and not which it is', async () => {
+  const manager = await serverOf(platform, 'MANAGE');
+  const input = {
+    currency: 'GBP',
+    accountInfo: { gbpAccount: { sortCode: '20-00-00', accountNumber: '55779911' } },
+    beneficiary,
+  };
+  const { account } = await act(platform, 'createExternalAccount', input, 'account { id }');
+  expect(await act(platform, 'createExternalAccount', input, 'account { id }')).toMatchObject({
+    message: expect.stringContaining(account.id),
+  });
+  const refused = await act(manager, 'createExternalAccount', input, 'account { id }');
+  expect(refused).toMatchObject({ code: 'CONFLICT', message: 'this account already exists' });
+});
+
+/** So many accounts, all different. */
+function distinctAccounts(count: number): GeneratedAccount[] {
+  const found = new Map<string, GeneratedAccount>();
+  for (const account of fc.sample(generatedAccount, { numRuns: 4 * count, seed: 42 })) {
+    const { identifier, bank } = identityOf(account.accountType, account.details);
+    found.set(`${account.accountType} ${bank} ${identifier}`, account);
+  }
+  // The suffixes of the sandbox would refuse an account, or make it one that is registered again.
+  return [...found.values()]
+    .filter(({ details }) => !/(?:105|20[1-4])(?:@|$)/.test(Object.values(details).join('\n')))
+    .slice(0, count);
+}
+
+/** In another order, always the same one. */
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  const [order = []] = fc.sample(fc.shuffledSubarray([...items.keys()], { minLength: items.length }), {
+    numRuns: 1,
+    seed: 7,
+  });
+  return order.flatMap((position) => items[position] ?? []);
+}

@@ -1,22 +1,29 @@
-import type { AccountDetails } from '../../core/account-fields.ts';
+import { type AccountDetails, formFault, formOf } from '../../core/account-fields.ts';
 import { type AccountIdentity, identityOf } from '../../core/account-identity.ts';
 import { type AccountType, accountTypes } from '../../core/account-types.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
+import { type InvalidField, Refusal } from '../../core/refusal.ts';
+import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
+/** The details of a new account, as they are given. */
+export interface GivenAccount {
+  readonly accountType: ExternalAccountType;
+  readonly details: AccountDetails;
+  readonly currency: string;
+}
+
 /**
- * Checks the details of an account against the table of its type and the requested currency, all of them.
+ * Checks the details of an account against the table of its type and the requested currency, all of them. In PRODUCTION
+ * check digits must be right as well; the suffixes of the sandbox would break them.
  * @returns the details as they are stored, and what identifies the account
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
  */
 export function checkAccountInfo(
-  type: ExternalAccountType,
-  details: AccountDetails,
-  currency: string,
+  { accountType: type, details, currency }: GivenAccount,
+  environment: Environment,
 ): { info: Record<string, string>; identity: AccountIdentity } {
   const rules: AccountType = accountTypes[type];
   const [, ...given] = checkAll(
@@ -34,7 +41,58 @@ export function checkAccountInfo(
       },
     );
   }
+  if (environment === 'PRODUCTION') {
+    checkAll(
+      ...checkDigitFaults(type, details, info).map((fault) => () => {
+        throw new Refusal(fault.code, fault.message, fault.path);
+      }),
+    );
+  }
   return { info, identity: identityOf(type, info) };
+}
+
+/**
+ * Returns what PRODUCTION would refuse of an account that the sandbox has taken: nobody should learn it on the first
+ * real day. Nothing for an account of PRODUCTION.
+ */
+export function accountWarnings(
+  { accountType, details }: Pick<GivenAccount, 'accountType' | 'details'>,
+  environment: Environment,
+): InvalidField[] {
+  if (environment === 'PRODUCTION') return [];
+  const { fields }: AccountType = accountTypes[accountType];
+  const info = Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) => {
+      const value = details[name] ?? undefined;
+      return value === undefined ? [] : [[name, formOf(field, details).canonical(value)] as const];
+    }),
+  );
+  return checkDigitFaults(accountType, details, info).map(({ message, ...fault }) => ({
+    ...fault,
+    message: `PRODUCTION would refuse it: ${message}`,
+  }));
+}
+
+/** Returns what is wrong with the check digits of an account, and with whatever else no account has. */
+function checkDigitFaults(
+  type: ExternalAccountType,
+  details: AccountDetails,
+  info: Readonly<Record<string, string>>,
+): InvalidField[] {
+  const { fields }: AccountType = accountTypes[type];
+  return Object.entries(info).flatMap(([name, value]) => {
+    const field = fields[name];
+    const reason = field && formOf(field, info).check?.(value, info, details[name] ?? value);
+    return reason === undefined
+      ? []
+      : [
+          {
+            path: at('details', name),
+            code: 'INVALID_BANK_ACCOUNT' as const,
+            message: `the value is wrong: ${reason}`,
+          },
+        ];
+  });
 }
 
 function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: string): void {
@@ -46,30 +104,22 @@ function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: 
   );
 }
 
-/** Checks one detail. Returns its name and its value, in a list; an empty list where it is left out. */
+/** Checks one detail. Returns its name and its canonical value, in a list; an empty list where it is left out. */
 function checkDetail(
   type: ExternalAccountType,
   rules: AccountType,
   details: AccountDetails,
   name: string,
 ): [name: string, value: string][] {
-  const rule = rules.fields[name];
+  const field = rules.fields[name];
   const value = details[name] ?? undefined;
   const path = at('details', name);
-  if (value === undefined) {
-    if (!rule?.optional)
-      throw new Refusal('INVALID_BANK_ACCOUNT', `an account of the type ${type} must have this`, path);
+  if (!field || value === undefined) {
+    const reason = field?.optional ? field.requiredBeside?.(details) : `an account of the type ${type} must have this`;
+    if (reason !== undefined) throw new Refusal('INVALID_BANK_ACCOUNT', reason, path);
     return [];
   }
-  if ((rule?.pattern && !rule.pattern.test(value)) || (rule?.values && !rule.values.includes(value))) {
-    throw new Refusal('INVALID_BANK_ACCOUNT', `the value must be ${rule.form ?? `one of ${rule.values?.join(', ')}`}`, {
-      path,
-      value,
-    });
-  }
-  const byOther = rule?.formBy?.forms[details[rule.formBy.field] ?? ''];
-  if (byOther && !byOther.pattern.test(value)) {
-    throw new Refusal('INVALID_BANK_ACCOUNT', `the value must be ${byOther.form}`, { path, value });
-  }
-  return [[name, value]];
+  const fault = formFault(field, value, details);
+  if (fault !== undefined) throw new Refusal('INVALID_BANK_ACCOUNT', fault, { path, value });
+  return [[name, formOf(field, details).canonical(value)]];
 }

@@ -75,7 +75,7 @@ export function createExternalAccount(
 async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
   const input = ofApp(caller, given);
   const [{ info, identity }, beneficiary, , metadata = null] = checkAll(
-    () => checkAccountInfo(input.accountType, input.details, input.currency),
+    () => checkAccountInfo(input, caller.environment),
     () => checkBeneficiary(input),
     () => checkText(input.platformAccountId, at('platformAccountId'), 200),
     () => checkMetadata(caller, input.metadata, at('metadata')),

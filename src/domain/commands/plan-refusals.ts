@@ -129,6 +129,10 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
       // What a customer holds is for callers who may read it (decision 62).
       if (caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the customer has money here, or payments under way' };
+    case 'ACCOUNT_EXISTS':
+      // The account was there before the command, so who may not view does not learn which it is (decision 62).
+      if (caller.permissions.includes('VIEW') && seesAny('account', caller)) return undefined;
+      return { code: 'CONFLICT', message: 'this account already exists' };
     case 'INVALID_BANK_ACCOUNT':
       // An app can pay to an account of another customer, by a quote that its platform created.
       if (maySee('account', caller, refusal)) return undefined;

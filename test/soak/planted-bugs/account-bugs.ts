@@ -2,12 +2,44 @@ import type { Bugs } from './plant.ts';
 
 /** Bugs in what identifies accounts and customers, and in fields that few documents reach. */
 export const accountBugs: Bugs = {
+  'test/payments/account-types.test.ts': {
+    'nobody looks at the check digits of an IBAN': {
+      file: 'src/core/account-types.ts',
+      find: 'iban: ibanField(ibanFault),',
+      put: 'iban: ibanField(() => undefined),',
+      test: 'PRODUCTION refuses it with the field and the character or check digit, in the same words in both APIs',
+    },
+    'check digits are looked at in the canonical spelling, which has the right capitals of EIP-55': {
+      file: 'src/domain/accounts/account-details.ts',
+      find: 'details[name] ?? value);',
+      put: 'value);',
+      test: 'the sandbox takes what has the form, and warns in both APIs of what PRODUCTION would refuse',
+    },
+    'a Pix key is stored as it was given': {
+      file: 'src/domain/accounts/account-details.ts',
+      find: 'return [[name, formOf(field, details).canonical(value)]];',
+      put: 'return [[name, field.canonical(value)]];',
+      test: 'PRODUCTION takes it as invoices have it, and both APIs show the same canonical spelling',
+    },
+  },
   'test/payments/same-account.test.ts': {
     'the same number at another bank is the same account': {
       file: 'prisma/functions/commit/check_registrations.sql',
       find: 'and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1',
       put: 'and a.identifier = n.identifier limit 1',
       test: 'is one account in whatever spelling, and another one at each other bank',
+    },
+    'a refusal names an account to somebody who may not view it': {
+      file: 'src/domain/commands/plan-refusals.ts',
+      find: "      return { code: 'CONFLICT', message: 'this account already exists' };",
+      put: '      return undefined;',
+      test: 'who may not view is told that the account exists, and not which it is',
+    },
+    'a narrow space of print makes another account': {
+      file: 'src/core/account-fields.ts',
+      find: 'const spaces = String.raw`\\s',
+      put: 'const spaces = String.raw` ',
+      test: 'five hundred spellings of fifty accounts, registered by twenty writers at once, are fifty accounts',
     },
     'the index of external accounts knows no banks': {
       file: 'prisma/migrations',
@@ -17,8 +49,8 @@ export const accountBugs: Bugs = {
     },
     'dashes make another account': {
       file: 'src/core/account-fields.ts',
-      find: "value.replace(/\\p{Pd}/gu, '')",
-      put: 'value',
+      find: "const bare = (value: string) => value.replace(gap, '');",
+      put: "const bare = (value: string) => value.replace(/\\s/g, '');",
       test: 'is one account in whatever spelling, and another one at each other bank',
     },
     'an account is not ACTIVE again where the same number is at another bank': {

@@ -1,5 +1,5 @@
 import { invalidFieldsOf } from '../../../core/check-all.ts';
-import { type RefusalCode as Code, Refusal } from '../../../core/refusal.ts';
+import { type RefusalCode as Code, type InvalidField, Refusal } from '../../../core/refusal.ts';
 import type { Operation } from '../../../domain/access/operations.ts';
 import { builder } from './builder.ts';
 import { argumentPath } from './input-paths.ts';
@@ -13,13 +13,13 @@ export interface UserError {
 }
 
 /** A field of a mutation's input that is at fault. */
-interface RefusedField {
+export interface RefusedField {
   readonly path: readonly string[];
   readonly code: Code;
   readonly message: string;
 }
 
-const RefusedFieldType = builder.objectRef<RefusedField>('RefusedField').implement({
+export const RefusedFieldType = builder.objectRef<RefusedField>('RefusedField').implement({
   description: 'A field of the input that is at fault.',
   fields: (t) => ({
     path: t.stringList({
@@ -143,8 +143,13 @@ export function asUserError(refusal: Refusal, name: Operation, input: unknown): 
   return {
     refusal,
     path: path ? argumentPath(name, path, input) : null,
-    fields: invalidFieldsOf(refusal).map((field) => ({ ...field, path: argumentPath(name, field.path, input) })),
+    fields: asRefusedFields(invalidFieldsOf(refusal), name, input),
   };
+}
+
+/** Returns fields of a command's input that are at fault, as fields of a mutation's input. */
+export function asRefusedFields(fields: readonly InvalidField[], name: Operation, input: unknown): RefusedField[] {
+  return fields.map((field) => ({ ...field, path: argumentPath(name, field.path, input) }));
 }
 
 /** Returns the value of the union member for a refusal whose paths are those of the mutation's arguments. */

@@ -1,7 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { AccountDetails } from '../../../core/account-fields.ts';
+import { dotted, translatePath } from '../../../core/path.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { accountWarnings } from '../../../domain/accounts/account-details.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../../domain/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../../domain/accounts/external-accounts.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
@@ -60,6 +62,16 @@ const accountFields = {
   metadata: newMetadata,
 };
 
+const warnings = z
+  .array(
+    z.object({
+      field: z.string().describe('The path of the field in the request.'),
+      message: z.string().describe('What is wrong with it.'),
+    }),
+  )
+  .optional()
+  .describe('In the sandbox: what PRODUCTION would refuse, such as wrong check digits.');
+
 const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatformExternalAccount');
 
 const CustomerAccountBody = z
@@ -74,7 +86,10 @@ const CustomerAccountBody = z
   .openapi('CreateExternalAccount');
 
 const created = {
-  201: commandResponse(ExternalAccountSchema, 'The new account; in the sandbox it is ACTIVE at once.'),
+  201: commandResponse(
+    z.object({ ...ExternalAccountSchema.shape, warnings }).openapi('CreatedExternalAccount'),
+    'The new account; in the sandbox it is ACTIVE at once.',
+  ),
 };
 
 const createForCustomer = createRoute({
@@ -197,7 +212,19 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
         key,
       ),
     );
-    return externalAccountRecord(row);
+    const found = accountWarnings(
+      { accountType, details: details as AccountDetails },
+      context.get('viewer').environment,
+    );
+    return {
+      ...externalAccountRecord(row),
+      ...(found.length > 0 && {
+        warnings: found.map(({ path, message }) => ({
+          field: dotted(translatePath(path, externalAccountPaths)),
+          message,
+        })),
+      }),
+    };
   };
 
   app.openapi(createForCustomer, async (context) =>

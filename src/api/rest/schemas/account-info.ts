@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { AccountField } from '../../../core/account-fields.ts';
+import { type AccountField, formFault } from '../../../core/account-fields.ts';
 import { type AccountType, accountTypes } from '../../../core/account-types.ts';
 import type { ExternalAccountType } from '../../../infra/database/generated/client/client.ts';
 import type { AccountInfoRecord } from '../../records/account-record.ts';
@@ -45,19 +45,22 @@ export interface AccountInfoInput {
 
 const table = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
 
-function detail(rule: AccountField): z.ZodType {
-  const schema = rule.values
-    ? z.enum(rule.values)
-    : patternSchema(rule.pattern ?? /^.+$/s, `must be ${rule.form ?? 'given'}`);
-  const documented = schema.describe(rule.description);
-  return rule.optional ? documented.optional() : documented;
+/** Makes the schema of a detail. What it takes is checked by the domain's rule, which says what is wrong. */
+function detail(field: AccountField): z.ZodType {
+  const schema = field.values ? z.enum(field.values) : formSchema(field);
+  const documented = schema.describe(field.description);
+  return field.optional ? documented.optional() : documented;
 }
 
-/** Makes the schema of a pattern. The document cannot contain flags, so it leaves a pattern with flags out. */
-function patternSchema(pattern: RegExp, message: string): z.ZodString {
-  return pattern.flags === ''
-    ? z.string().regex(pattern, message)
-    : z.string().refine((text) => pattern.test(text), message);
+function formSchema(field: AccountField) {
+  const { pattern, maxLength } = field;
+  return z
+    .string()
+    .superRefine((value, context) => {
+      const message = formFault(field, value, {});
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .openapi({ pattern: pattern.source, maxLength });
 }
 
 type TypeSchemas = [z.ZodObject<{ accountType: z.ZodLiteral<string> }>];

@@ -356,7 +356,7 @@ export type GbpAccountInput = {
   accountNumber: string;
   /** Name of the bank, for people. */
   bankName?: string | null | undefined;
-  /** Sort code, 6 digits, with or without dashes. */
+  /** Sort code, 6 digits. */
   sortCode: string;
 };
 
@@ -364,10 +364,10 @@ export type GbpAccountInput = {
 export type IbanAccountInput = {
   /** Name of the bank, for people. */
   bankName?: string | null | undefined;
-  /** IBAN, 15 to 34 characters, without spaces. */
+  /** IBAN, 15 to 34 characters. */
   iban: string;
-  /** BIC of the bank. */
-  swiftBic: string;
+  /** BIC of the bank; needed where the country of the IBAN is outside SEPA. */
+  swiftBic?: string | null | undefined;
 };
 
 /** A person who owns an account. */

@@ -1,5 +1,6 @@
 import { clabe } from 'clabe-validator';
 import { composeIBAN } from 'ibantools';
+import { pixKeyForms } from '../../../core/account-fields.ts';
 import type { FundingRequest, PaymentInstruction } from '../../rail.ts';
 import { digitsOf, seedOf } from './seed.ts';
 
@@ -45,7 +46,7 @@ export function clabeAccount({ owner, reference }: FundingRequest): PaymentInstr
 export function pixKey({ owner }: FundingRequest): PaymentInstruction {
   return {
     accountType: 'PIX',
-    pixKey: seedOf(owner, 'PIX').toString('hex').slice(0, 32),
+    pixKey: pixKeyForms.RANDOM.canonical(seedOf(owner, 'PIX').toString('hex').slice(0, 32)),
     pixKeyType: 'RANDOM',
     taxId: '12345678000195',
   };

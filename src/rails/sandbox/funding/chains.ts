@@ -3,6 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, createBase58check, hex } from '@scure/base';
+import { eip55 } from '../../../core/wallet-fields.ts';
 import type { FundingRequest, PaymentInstruction } from '../../rail.ts';
 import { seedOf } from './seed.ts';
 
@@ -42,15 +43,6 @@ function keyHash(owner: string, purpose: string): Uint8Array {
   return keccak_256(key.subarray(1)).subarray(-20);
 }
 
-/**
- * Makes an EVM address, whose capital letters are its checksum (EIP-55): a letter is capital where the hash of the
- * small letters has 8 or more.
- */
 function evmAddress(owner: string, purpose: string): string {
-  const small = hex.encode(keyHash(owner, purpose));
-  const hash = hex.encode(keccak_256(new TextEncoder().encode(small)));
-  const letters = [...small].map((letter, position) =>
-    Number.parseInt(hash[position] ?? '0', 16) >= 8 ? letter.toUpperCase() : letter,
-  );
-  return `0x${letters.join('')}`;
+  return eip55(hex.encode(keyHash(owner, purpose)));
 }

@@ -23,7 +23,7 @@ interface FormatByValue {
 const formatFields = {
   format: 'The form in words: "9 digits".',
   pattern:
-    'The form as a regular expression of JavaScript with the flag u. What fits may still be refused by the bank.',
+    'The form as a regular expression of JavaScript with the flag u, of what people write: with spaces and dashes where print has them. What fits may still be refused for its check digits, or by the bank.',
 } as const;
 
 const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').implement({
@@ -51,12 +51,12 @@ const Field = builder
       format: t.string({
         nullable: true,
         description: `${formatFields.format} Null for a closed set.`,
-        resolve: ({ field }) => field.form ?? null,
+        resolve: ({ field }) => (field.values ? null : field.form),
       }),
       pattern: t.string({
         nullable: true,
         description: `${formatFields.pattern} Null for a closed set.`,
-        resolve: ({ field }) => field.pattern?.source ?? null,
+        resolve: ({ field }) => (field.values ? null : field.pattern.source),
       }),
       formatDependsOn: t.string({
         nullable: true,

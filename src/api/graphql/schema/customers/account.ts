@@ -1,4 +1,5 @@
 import { visibleAccounts } from '../../../../domain/access/visible.ts';
+import { accountWarnings } from '../../../../domain/accounts/account-details.ts';
 import { displayName, maskedNumber } from '../../../../domain/accounts/account-names.ts';
 import { createExternalAccount } from '../../../../domain/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../../domain/commands/filters.ts';
@@ -8,6 +9,7 @@ import { AccountFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
+import { asRefusedFields, RefusedFieldType } from '../refusals.ts';
 import { MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBeneficiary } from './beneficiary.ts';
@@ -127,9 +129,17 @@ mutation('createExternalAccount', {
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
-  success: { account: { type: ExternalAccount, description: 'The new account.' } },
+  success: {
+    account: { type: ExternalAccount, description: 'The new account.' },
+    warnings: {
+      type: [RefusedFieldType],
+      description:
+        'In the sandbox: what PRODUCTION would refuse, such as wrong check digits. Empty where there is nothing.',
+    },
+  },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, accountInfo, beneficiary, ...input }, { payments, viewer }) => {
+  resolve: async (given, { payments, viewer }) => {
+    const { idempotencyKey, accountInfo, beneficiary, ...input } = given;
     const { accountType, details } = readAccountInfo(accountInfo);
     const result = await createExternalAccount(
       payments,
@@ -144,6 +154,11 @@ mutation('createExternalAccount', {
       },
       idempotencyKey,
     );
-    return { account: result.row, replayed: result.replayed };
+    const warnings = accountWarnings({ accountType, details }, viewer.environment);
+    return {
+      account: result.row,
+      warnings: asRefusedFields(warnings, 'createExternalAccount', given),
+      replayed: result.replayed,
+    };
   },
 });

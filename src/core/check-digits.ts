@@ -1,0 +1,128 @@
+import { clabe } from 'clabe-validator';
+import { countrySpecs, isSEPACountry, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
+import { type AccountDetails, checkDigits } from './account-fields.ts';
+import { foldedText } from './texts.ts';
+
+// What the numbers of banks say of themselves. A check finds what was mistyped; it never proves that there is an account.
+
+const weighted = (value: string, weights: readonly number[]) =>
+  [...value].reduce((sum, digit, place) => sum + Number(digit) * (weights[place % weights.length] ?? 0), 0);
+
+/** Checks an ABA routing number: its district, and its 9th digit, which makes the weighted sum a multiple of 10. */
+export function routingNumberFault(value: string, details: AccountDetails): string | undefined {
+  if (!/^(?:0[0-9]|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)/.test(value) || /^0+$/.test(value)) {
+    return 'no bank has a number that begins like this';
+  }
+  return routingChecksum(value, details, value);
+}
+const routingChecksum = checkDigits(
+  'its 9th digit, the check digit, does',
+  (value) => weighted(value, [3, 7, 1]) % 10 === 0,
+);
+
+const isSound = (value: string) => validateIBAN(value).valid;
+const ibanChecksum = checkDigits('its characters 3 and 4, the check digits, do', isSound);
+
+const nationalDigits = checkDigits('the check digits that its country has within the number do', isSound);
+
+/** Checks an IBAN: the country, the length and the places of letters there, the check digits and those of the country. */
+export function ibanFault(value: string, details: AccountDetails): string | undefined {
+  const { valid, errorCodes } = validateIBAN(value);
+  if (valid) return undefined;
+  const country = value.slice(0, 2);
+  const length = countrySpecs[country]?.chars;
+  if (errorCodes.includes(ValidationErrorsIBAN.NoIBANCountry))
+    return `${country} is the code of no country that has IBANs`;
+  if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANLength)) {
+    return `an IBAN of ${country} has ${length} characters, and it has ${value.length}`;
+  }
+  if (!errorCodes.includes(ValidationErrorsIBAN.WrongIBANChecksum)) return nationalDigits(value, details, value);
+  const reason = ibanChecksum(value, details, value);
+  return errorCodes.includes(ValidationErrorsIBAN.WrongBBANFormat)
+    ? reason?.replace(
+        /^.*?(; |$)/,
+        `a letter stands where an IBAN of ${country} has a digit, or a digit where it has a letter$1`,
+      )
+    : reason;
+}
+
+/** Says why the BIC must be given with an IBAN: outside SEPA a bank is found by it. */
+export function bicNeeded({ iban }: AccountDetails): string | undefined {
+  const country = (iban ?? '')
+    .replace(/[^A-Za-z]/g, '')
+    .slice(0, 2)
+    .toUpperCase();
+  return isSEPACountry(country) ? undefined : `an IBAN of ${country}, which is outside SEPA, needs the BIC of its bank`;
+}
+
+const clabeChecksum = checkDigits(
+  'its 18th digit, the check digit, does',
+  (value) => clabe.computeChecksum(value) === Number(value.at(-1)),
+);
+
+/** Checks a CLABE: its bank and its check digit. Places are not looked at: many accounts have one that is in no list. */
+export function clabeFault(value: string, details: AccountDetails): string | undefined {
+  const reason = clabeChecksum(value, details, value);
+  if (reason !== undefined) return reason;
+  return clabe.validate(value).valid.bank ? undefined : `no bank has the code ${value.slice(0, 3)}`;
+}
+
+/** The codes of Nigeria's commercial banks, by their names without the words that all have (Central Bank of Nigeria). */
+const nigerianBanks: Readonly<Record<string, string>> = {
+  access: '044',
+  citi: '023',
+  citibank: '023',
+  ecobank: '050',
+  fidelity: '070',
+  first: '011',
+  'first city monument': '214',
+  fcmb: '214',
+  globus: '103',
+  'guaranty trust': '058',
+  gt: '058',
+  gtbank: '058',
+  jaiz: '301',
+  keystone: '082',
+  polaris: '076',
+  premiumtrust: '105',
+  'premium trust': '105',
+  providus: '101',
+  'stanbic ibtc': '221',
+  'standard chartered': '068',
+  sterling: '232',
+  suntrust: '100',
+  titan: '102',
+  'titan trust': '102',
+  uba: '033',
+  union: '032',
+  'united bank for africa': '033',
+  unity: '215',
+  wema: '035',
+  zenith: '057',
+};
+
+const nubanChecksum = checkDigits('its 10th digit, the check digit, does', (value, { bankName }) => {
+  const bank = nigerianBanks[nameOfBank(bankName ?? '')];
+  if (bank === undefined) return true;
+  return (10 - (weighted(`${bank}${value.slice(0, 9)}`, [3, 7, 3]) % 10)) % 10 === Number(value.at(-1));
+});
+
+const nameOfBank = (name: string) => {
+  const words = foldedText(name)
+    .replace(/[^a-z ]/g, '')
+    .trim();
+  return nigerianBanks[words] === undefined
+    ? words
+        .replace(/\b(?:bank|of|nigeria|plc|ltd|limited|the)\b/g, '')
+        .replace(/ +/g, ' ')
+        .trim()
+    : words;
+};
+
+/**
+ * Checks a Nigerian account number (NUBAN): its 10th digit, which depends on the code of the bank. Of a bank that is not
+ * known by its name, nothing can be said.
+ */
+export function nubanFault(value: string, details: AccountDetails): string | undefined {
+  return /^0+$/.test(value) ? 'it is all zeros' : nubanChecksum(value, details, value);
+}

@@ -1,0 +1,75 @@
+// The texts of people: names, memos, addresses, a platform's own keys, metadata. One canonical form, one table of what
+// is refused.
+
+/** Characters that nobody can read: control, unassigned, private-use and half ones, separators of lines, and fillers. */
+const unreadable = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
+/** The scripts whose letters take joiners (Unicode, chapter 23), and emoji, which are joined too. */
+const joining =
+  /(?:[\p{scx=Adlm}\p{scx=Arab}\p{scx=Bali}\p{scx=Beng}\p{scx=Deva}\p{scx=Gujr}\p{scx=Guru}\p{scx=Java}\p{scx=Khmr}\p{scx=Knda}\p{scx=Mand}\p{scx=Mlym}\p{scx=Mong}\p{scx=Mymr}\p{scx=Nkoo}\p{scx=Orya}\p{scx=Rohg}\p{scx=Sinh}\p{scx=Syrc}\p{scx=Taml}\p{scx=Telu}\p{scx=Tibt}\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)/u;
+/** What may have a variation selector behind it: emoji, symbols, ideographs and Mongolian letters. */
+const varying = /[\p{Emoji}\p{S}\p{Script=Han}\p{Script=Mongolian}]/u;
+const variationSelector = /[\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
+/** A character that shows something: no space, no mark alone, nothing that is drawn as nothing. */
+const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
+
+/** Returns the form in which a text is stored and compared: composed (NFC), without spaces around it. */
+export function canonicalText(text: string): string {
+  return text.normalize('NFC').trim();
+}
+
+/** Counts characters: code points, not UTF-16 units. */
+export function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+}
+
+/** Returns the words for a character in a refusal: its code, and itself where it can be shown. */
+export function nameOfCharacter(character: string): string {
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return visible.test(character) ? `${JSON.stringify(character)} (${code})` : code;
+}
+
+/**
+ * Returns why a text in canonical form is refused, as the end of a sentence; undefined for one that is sound. A control,
+ * format, private-use or unassigned character is refused, but for joiners where a script needs them, and something must
+ * be visible.
+ * @param isKey whether programs compare it: then it has no joiner either, and nothing else that is drawn as nothing
+ */
+export function textFault(text: string, maxLength: number, isKey = false): string | undefined {
+  // No character has more than two units: text that is far too long is not looked at further.
+  if (text.length > 2 * maxLength || lengthOf(text) > maxLength) return `must have at most ${maxLength} characters`;
+  let before = '';
+  let position = 0;
+  for (const character of text) {
+    position += 1;
+    if (isRefused(character, before, isKey)) {
+      return `must not have the character ${nameOfCharacter(character)}, which is at place ${position}: nobody can see it`;
+    }
+    before = character;
+  }
+  return visible.test(text) ? undefined : 'must have a visible character';
+}
+
+function isRefused(character: string, before: string, isKey: boolean): boolean {
+  if (character >= ' ' && character <= '~') return false;
+  if (unreadable.test(character)) return true;
+  if (!/[\p{Default_Ignorable_Code_Point}\p{Cf}]/u.test(character)) return false;
+  if (isKey) return true;
+  if (character === '\u200c' || character === '\u200d') return !joining.test(before);
+  return !(variationSelector.test(character) && varying.test(before));
+}
+
+/**
+ * Returns a text for comparisons without regard to case: Unicode's full case folding of the composed text. Small letters
+ * of the capitals of the small letters are that folding for all letters but ı, which folds to itself.
+ */
+export function foldedText(text: string): string {
+  let folded = '';
+  for (const letter of canonicalText(text).normalize('NFD')) {
+    if (letter === 'ı') folded += letter;
+    // One letter at a time: a final sigma is another letter only at the end of a word.
+    else for (const capital of letter.toLowerCase().toUpperCase()) folded += capital.toLowerCase();
+  }
+  return folded.normalize('NFC');
+}

@@ -1,0 +1,169 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
+import { type AccountField, type AccountForm, numberField, written } from './account-fields.ts';
+
+// The addresses of wallets, and what their checksums say. Print may break them into lines.
+
+const bare = (value: string) => value.replace(/\s/g, '');
+
+const address = (
+  description: string,
+  form: string,
+  pattern: RegExp,
+  more: Pick<AccountField, 'check'> & Partial<AccountField>,
+): AccountField => ({
+  description,
+  form,
+  pattern,
+  maxLength: 200,
+  canonical: bare,
+  differIn: 'spaces',
+  explain: (value) => {
+    const strange = [...bare(value)].findIndex((character) => !/^[0-9A-Za-z]$/.test(character));
+    return strange < 0 ? undefined : `its character ${strange + 1} is neither a letter nor a digit`;
+  },
+  ...more,
+});
+
+/** Returns the character that base 58 does not have, as it looks like another one: 0, O, I and l. */
+function strangeIn58(value: string): string | undefined {
+  const place = [...value].findIndex((character) => '0OIl'.includes(character));
+  return place < 0
+    ? undefined
+    : `its character ${place + 1} is ${value[place]}, which such an address does not have, as it looks like another one`;
+}
+
+/** The address of a wallet on Solana: a public key in base 58. It has no checksum. */
+export const solanaAddress = address(
+  'Address of the wallet, 32 to 44 characters.',
+  '32 to 44 letters or digits',
+  /^\s*(?:[0-9A-Za-z]\s*){32,44}$/,
+  {
+    check: (value) =>
+      strangeIn58(value) ??
+      (base58.decode(value).length === 32
+        ? undefined
+        : 'it does not have the 32 bytes of an address: characters are missing, or there are too many'),
+  },
+);
+
+/** The address of a wallet on Tron, with its checksum. */
+export const tronAddress = address(
+  'Address of the wallet: T and 33 characters.',
+  'T and 33 letters or digits',
+  /^\s*T\s*(?:[0-9A-Za-z]\s*){33}$/,
+  {
+    check: (value) => {
+      const strange = strangeIn58(value);
+      if (strange !== undefined) return strange;
+      try {
+        const bytes = createBase58check(sha256).decode(value);
+        return bytes.length === 21 && bytes[0] === 0x41 ? undefined : 'it is the address of another chain';
+      } catch {
+        return 'its last characters, the checksum, do not fit the rest: a character is wrong, or two are exchanged';
+      }
+    },
+  },
+);
+
+/**
+ * Writes an EVM address with the capitals that are its checksum (EIP-55): a letter is capital where the hash of the
+ * small letters has 8 or more.
+ * @param digits 40 hexadecimal digits
+ */
+export function eip55(digits: string): string {
+  const small = digits.toLowerCase();
+  const hash = hex.encode(keccak_256(new TextEncoder().encode(small)));
+  const letters = [...small].map((letter, place) =>
+    Number.parseInt(hash[place] ?? '0', 16) >= 8 ? letter.toUpperCase() : letter,
+  );
+  return `0x${letters.join('')}`;
+}
+
+/** The address on a chain that uses the address format of Ethereum. */
+export const evmAddress = numberField(
+  'Address of the wallet: 0x and 40 hexadecimal digits.',
+  written('0x and 40 hexadecimal digits', {
+    runs: [
+      ['0', 1],
+      ['[xX]', 1],
+      ['[0-9A-Fa-f]', 40],
+    ],
+    between: '\\s',
+  }),
+  {
+    maxLength: 200,
+    canonical: (value) => eip55(bare(value).slice(2)),
+    differIn: 'capitals throughout, spaces',
+    check: (value, _details, given) => {
+      const digits = bare(given).slice(2);
+      if (/^0+$/.test(digits)) return 'it is the address of nobody: what is sent there is lost';
+      const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+      return isPlain || `0x${digits}` === value
+        ? undefined
+        : 'its capitals, the checksum, do not fit the rest: a character is wrong, or two are exchanged';
+    },
+  },
+);
+
+const isCapital = (value: string) => value === value.toUpperCase();
+const wrongChecksum =
+  'its last 6 characters, the checksum, do not fit the rest: a character is wrong, or two are exchanged';
+
+/** The address of a wallet on the second-layer bitcoin network: bech32m, which has no mix of capitals and small letters. */
+export const layer2Address = address(
+  'Address of the wallet.',
+  '20 to 120 letters or digits',
+  /^\s*(?:[0-9A-Za-z]\s*){20,120}$/,
+  {
+    canonical: (value) => (isCapital(value) ? bare(value).toLowerCase() : bare(value)),
+    differIn: 'capitals throughout, spaces',
+    check: (value) => (bech32m.decodeUnsafe(value, false) ? undefined : wrongChecksum),
+  },
+);
+
+const withoutScheme = (value: string) =>
+  bare(value)
+    .toLowerCase()
+    .replace(/^lightning:/, '');
+
+/** A BOLT 11 invoice. */
+export const lightningInvoice = address(
+  'BOLT 11 invoice, paid once.',
+  'a BOLT 11 invoice starting with ln',
+  /^\s*(?:[lL][iI][gG][hH][tT][nN][iI][nN][gG]:)?[lL]\s*[nN]\s*(?:[0-9A-Za-z]\s*){20,2000}$/,
+  {
+    maxLength: 2_100,
+    optional: true,
+    explain: () => undefined,
+    canonical: withoutScheme,
+    differIn: 'capitals, spaces, lightning: before it',
+    check: (value) => {
+      const decoded = bech32.decodeUnsafe(value, false);
+      if (!decoded) return wrongChecksum;
+      return /^lnbc(?:\d+[munp]?)?$/.test(decoded.prefix) ? undefined : 'it is an invoice of a test network';
+    },
+  },
+);
+
+/** A BOLT 12 offer. It has the letters of bech32 and no checksum; a plus may join its lines. */
+export const lightningOffer = address(
+  'BOLT 12 offer.',
+  'a BOLT 12 offer starting with lno',
+  /^\s*(?:[lL][iI][gG][hH][tT][nN][iI][nN][gG]:)?[lL][\s+]*[nN][\s+]*[oO][\s+]*(?:[0-9A-Za-z][\s+]*){10,2000}$/,
+  {
+    maxLength: 2_100,
+    optional: true,
+    explain: () => undefined,
+    canonical: (value) => withoutScheme(value.replaceAll('+', '')),
+    differIn: 'capitals, spaces, + between lines, lightning: before it',
+    check: (value) => (/^lno1[02-9ac-hj-np-z]+$/.test(value) ? undefined : 'it has a character that no offer has'),
+  },
+);
+
+/** Refuses a domain that cannot be one. */
+export const domainFault: AccountForm['check'] = (value) =>
+  /^[^@]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]+)$/.test(value)
+    ? undefined
+    : 'what is behind the @ is no domain';

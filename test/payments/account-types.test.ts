@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { accountExamples } from '../../src/core/account-examples.ts';
+import type { AccountDetails } from '../../src/core/account-fields.ts';
+import { type AccountType, accountTypes } from '../../src/core/account-types.ts';
+import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
+import { act } from '../setup/acts.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+
+// What each type of external account takes, stores and refuses, over both APIs: as docs/accounts.md has it.
+
+const t = await testGateway();
+const live = await t.newPlatform('live', 'PRODUCTION');
+const [sandboxRest, liveRest] = await Promise.all(
+  [t.platform, live].map(({ authorization }) => restClient(t.url, authorization)),
+);
+const kinds = (Object.entries(accountTypes) as [ExternalAccountType, AccountType][]).map(([accountType, type]) => ({
+  accountType,
+  type,
+  ...accountExamples[accountType],
+}));
+
+/** Registers an account of a new owner, over GraphQL. */
+async function register(as: TestPlatform, type: AccountType, details: AccountDetails): Promise<Data> {
+  const input = {
+    customerId: await newOwner(as),
+    currency: type.currencies[0],
+    accountInfo: { [type.graphql.input]: details },
+    ...(type.beneficiary && { beneficiary: { individual: { fullName: 'Grace Hopper' } } }),
+  };
+  return act(as, 'createExternalAccount', input, 'account { id } warnings { path code message }');
+}
+
+let owners = 0;
+
+async function newOwner(as: TestPlatform): Promise<string> {
+  owners += 1;
+  const input = { platformCustomerId: `owner-${owners}`, details: { individual: { fullName: 'Grace Hopper' } } };
+  return (await act(as, 'createCustomer', input, 'customer { id }')).customer.id;
+}
+
+/** The same over REST, and the answer's body. */
+async function registerInRest(as: TestPlatform, accountType: string, type: AccountType, details: object) {
+  const rest = as === live ? liveRest : sandboxRest;
+  const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+  const accountInfo = { accountType, ...details, ...(type.beneficiary && { beneficiary }) };
+  const body = { customerId: await newOwner(as), currency: type.currencies[0], accountInfo };
+  return (await rest?.call('POST', '/customers/external-accounts', { body }))?.body as Data;
+}
+
+/** The details of an account as they are shown. */
+async function shownDetails(as: TestPlatform, type: AccountType, id: string): Promise<Data> {
+  const fields = Object.keys(type.fields).join(' ');
+  const document = `query ($id: ID!) { account(id: $id) {
+    ... on ExternalAccount { accountInfo { ... on ${type.graphql.type} { ${fields} } } } } }`;
+  return (await as.ask(document, { id })).account.accountInfo;
+}
+
+const present = (details: object) =>
+  Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null && value !== undefined));
+
+describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => {
+  test('PRODUCTION takes it as invoices have it, and both APIs show the same canonical spelling', async () => {
+    expect(taken.length).toBeGreaterThanOrEqual(3);
+    for (const details of taken) {
+      const { account, warnings } = await register(live, type, details);
+      const { accountInfo } = await registerInRest(live, accountType, type, details);
+      const shown = await shownDetails(live, type, account.id);
+      const { accountType: _type, beneficiary: _owner, ...inRest } = accountInfo;
+      expect(warnings).toEqual([]);
+      expect(present(shown)).toEqual(inRest);
+      // What is shown can be given again, and is the same.
+      const again = await register(live, type, inRest);
+      expect(await shownDetails(live, type, again.account.id)).toEqual(shown);
+      expect(await register(t.platform, type, details)).toMatchObject({ warnings: [] });
+    }
+  });
+
+  test('PRODUCTION refuses it with the field and the character or check digit, in the same words in both APIs', async () => {
+    expect(refused.length).toBeGreaterThanOrEqual(3);
+    for (const details of refused) {
+      const inGraphql = await act(
+        live,
+        'createExternalAccount',
+        {
+          currency: type.currencies[0],
+          accountInfo: { [type.graphql.input]: details },
+          ...(type.beneficiary && { beneficiary: { individual: { fullName: 'Grace Hopper' } } }),
+        },
+        '__typename',
+      );
+      expect(inGraphql).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', message: expect.stringMatching(/value|BIC/) });
+      const { code, details: facts } = await registerInRest(live, accountType, type, details);
+      const message = facts.errors.map((error: Data) => error.message).join('; ');
+      expect({ code, field: facts.field, message }).toEqual({
+        code: 'INVALID_BANK_ACCOUNT',
+        field: ['accountInfo', ...inGraphql.path.slice(3)].join('.'),
+        message: inGraphql.message,
+      });
+    }
+  });
+
+  test('the sandbox takes what has the form, and warns in both APIs of what PRODUCTION would refuse', async () => {
+    for (const details of refused) {
+      const made = await register(t.platform, type, details);
+      const { warnings, code } = await registerInRest(t.platform, accountType, type, details);
+      if (made.code === 'INVALID_BANK_ACCOUNT') {
+        expect(code).toBe(made.code);
+        continue;
+      }
+      expect(made.warnings.length).toBeGreaterThan(0);
+      for (const [position, { path, code: reason, message }] of made.warnings.entries()) {
+        expect({ path, reason }).toEqual({
+          path: ['input', 'accountInfo', type.graphql.input, expect.any(String)],
+          reason: 'INVALID_BANK_ACCOUNT',
+        });
+        expect(warnings[position]).toEqual({ field: `accountInfo.${path.at(-1)}`, message });
+        const { message: refusedFor } = await register(live, type, details);
+        expect(refusedFor).toContain(message.replace('PRODUCTION would refuse it: ', ''));
+      }
+    }
+  });
+});
+
+test('a letter in place of a digit is named with its place, and the digit that it looks like is asked about', async () => {
+  const fields = [
+    [
+      'usAccount',
+      'USD',
+      { accountNumber: '12O4', routingNumber: '021000021', accountCategory: 'CHECKING' },
+      /character 3 is the letter O: is it the digit 0\?/,
+    ],
+    [
+      'iban',
+      'EUR',
+      { iban: 'DE89 37O4 0044 0532 0130 00' },
+      /is it the digit 0 in place of the letter O at its character 7\?/,
+    ],
+    [
+      'pix',
+      'BRL',
+      { pixKey: 'l2345678909', pixKeyType: 'CPF', taxId: '52998224725' },
+      /character 1 is the letter l: is it the digit 1\?/,
+    ],
+    ['baseWallet', 'USDC', { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeO' }, /character 42 is the letter O/],
+  ] as const;
+  for (const [kind, currency, details, message] of fields) {
+    const input = { currency, accountInfo: { [kind]: details }, beneficiary: { individual: { fullName: 'Grace' } } };
+    const { message: said } = await act(
+      live,
+      'createExternalAccount',
+      kind === 'baseWallet' ? { ...input, beneficiary: null } : input,
+    );
+    expect(said).toMatch(message);
+  }
+});

@@ -1,0 +1,166 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { base58, bech32, bech32m, createBase58check } from '@scure/base';
+import { clabe } from 'clabe-validator';
+import { cnpj, cpf } from 'cpf-cnpj-validator';
+import fc from 'fast-check';
+import { composeIBAN, countrySpecs, isValidIBAN } from 'ibantools';
+import type { AccountDetails } from '../../src/core/account-fields.ts';
+import { type AccountType, accountTypes } from '../../src/core/account-types.ts';
+import { eip55 } from '../../src/core/wallet-fields.ts';
+import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
+
+// Accounts as the libraries of their numbers make them, and the spellings that print and people have for them.
+
+/** An account with right check digits, in the canonical spelling. */
+export interface GeneratedAccount {
+  readonly accountType: ExternalAccountType;
+  readonly details: Readonly<Record<string, string>>;
+}
+
+const digits = (count: number) =>
+  fc.stringMatching(new RegExp(`^[0-9]{${count}}$`)).filter((text) => !/^0+$/.test(text));
+const bytes = (count: number) => fc.uint8Array({ minLength: count, maxLength: count });
+const from = <Value>(values: readonly Value[]) => fc.constantFrom(...values);
+const withDigits = (base: string, digitOf: (text: string) => number) => {
+  const one = `${base}${digitOf(base)}`;
+  return `${one}${digitOf(one)}`;
+};
+const routingNumber = fc.tuple(from(['02', '03', '11', '12', '26', '32']), digits(6)).map(([district, rest]) => {
+  const base = `${district}${rest}`;
+  const sum = [...base].reduce((total, digit, place) => total + Number(digit) * ([3, 7, 1][place % 3] ?? 0), 0);
+  return `${base}${(10 - (sum % 10)) % 10}`;
+});
+const cpfs = digits(9)
+  .map((base) => withDigits(base, cpf.verifierDigit))
+  .filter((number) => cpf.isValid(number));
+const cnpjs = fc
+  .stringMatching(/^[0-9A-Z]{12}$/)
+  .map((base) => withDigits(base, cnpj.verifierDigit))
+  .filter((number) => cnpj.isValid(number));
+const pixKeys = fc.oneof(
+  cpfs.map((pixKey) => ({ pixKeyType: 'CPF', pixKey })),
+  cnpjs.map((pixKey) => ({ pixKeyType: 'CNPJ', pixKey })),
+  fc.stringMatching(/^[a-z0-9]{3,20}@[a-z]{3,10}\.com$/).map((pixKey) => ({ pixKeyType: 'EMAIL', pixKey })),
+  digits(9).map((rest) => ({ pixKeyType: 'PHONE', pixKey: `+55119${rest}` })),
+  fc.uuid().map((pixKey) => ({ pixKeyType: 'RANDOM', pixKey })),
+);
+const ibans = from(Object.entries(countrySpecs).filter(([, { SEPA, bban_regexp }]) => SEPA && bban_regexp))
+  .chain(([countryCode, { bban_regexp }]) =>
+    fc.stringMatching(new RegExp(bban_regexp ?? '')).map((bban) => composeIBAN({ countryCode, bban })),
+  )
+  .filter((iban) => iban !== null && isValidIBAN(iban));
+const bics = fc.stringMatching(/^[A-Z]{4}(?:SG|DE|GB)[A-Z0-9]{2}(?:[A-W0-9]{3})?$/);
+const bankNames = from(['BDO Unibank', 'Wema', 'Bank of the Philippine Islands', 'Metrobank', 'Kuda']);
+const address = (made: fc.Arbitrary<string>) => made.map((text) => ({ address: text }));
+const evm = address(bytes(20).map((raw) => eip55(Buffer.from(raw).toString('hex'))));
+
+const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetails>>> = {
+  US_ACCOUNT: fc.record({ accountNumber: digits(12), routingNumber, accountCategory: from(['CHECKING', 'SAVINGS']) }),
+  CLABE: fc
+    .tuple(from(Object.keys(clabe.banksMap).map(Number)), fc.nat(999), fc.nat(99_999_999))
+    .map(([bank, city, account]) => ({ clabeNumber: clabe.calculate(bank, city, account) })),
+  PIX: fc.tuple(pixKeys, fc.oneof(cpfs, cnpjs)).map(([key, taxId]) => ({ ...key, taxId })),
+  IBAN: ibans.map((iban) => ({ iban })),
+  UPI: fc.stringMatching(/^[a-z0-9._-]{3,20}@[a-z]{3,10}$/).map((vpa) => ({ vpa })),
+  NGN_ACCOUNT: fc.record({
+    accountNumber: digits(10),
+    bankName: from(['Kuda', 'Opay']),
+    purposeOfPayment: from(['GIFT']),
+  }),
+  CAD_ACCOUNT: fc.record({ bankCode: digits(3), branchCode: digits(5), accountNumber: digits(9) }),
+  GBP_ACCOUNT: fc.tuple(digits(6), digits(8)).map(([code, accountNumber]) => ({
+    sortCode: code.replace(/^(..)(..)/, '$1-$2-'),
+    accountNumber,
+  })),
+  PHP_ACCOUNT: fc.record({ bankName: bankNames, accountNumber: fc.stringMatching(/^[1-9][0-9A-Z]{5,15}$/) }),
+  SGD_ACCOUNT: fc.record({
+    bankName: bankNames,
+    swiftCode: bics,
+    accountNumber: fc.stringMatching(/^[1-9][0-9A-Z]{5,15}$/),
+  }),
+  LAYER2_WALLET: address(bytes(33).map((raw) => bech32m.encodeFromBytes('sp', raw))),
+  LIGHTNING: fc.oneof(
+    bytes(120).map((raw) => ({ invoice: bech32.encode('lnbc1m', bech32.toWords(raw), false) })),
+    fc.stringMatching(/^lno1[02-9ac-hj-np-z]{40,90}$/).map((bolt12) => ({ bolt12 })),
+    fc.stringMatching(/^[a-z0-9._-]{3,20}@[a-z]{3,10}\.org$/).map((lightningAddress) => ({ lightningAddress })),
+  ),
+  SOLANA_WALLET: address(
+    bytes(32)
+      .map((raw) => base58.encode(raw))
+      .filter((text) => text.length >= 43),
+  ),
+  TRON_WALLET: address(bytes(20).map((raw) => createBase58check(sha256).encode(Uint8Array.of(0x41, ...raw)))),
+  POLYGON_WALLET: evm,
+  BASE_WALLET: evm,
+};
+
+/** Accounts of all types. */
+export const generatedAccount: fc.Arbitrary<GeneratedAccount> = fc.oneof(
+  ...Object.entries(generators).map(([accountType, made]) =>
+    // Each generator makes the details of its type; those of Lightning leave two of three out.
+    made.map((details) => ({ accountType, details }) as GeneratedAccount),
+  ),
+);
+
+const spaces = ['', '', ' ', '\u00a0', '\u2009', '  '] as const;
+const dashes = ['-', '\u2010', '\u2013', '\u2212'] as const;
+
+/** Another spelling of an account, within what its declaration says that spellings differ in. */
+export const respelled = ({ accountType, details }: GeneratedAccount): fc.Arbitrary<GeneratedAccount> => {
+  const { fields }: AccountType = accountTypes[accountType];
+  const spelled = Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [
+      name,
+      spelling(value, differences(accountType, name, details, fields[name]?.differIn)),
+    ]),
+  );
+  return fc.record(spelled).map((again) => ({ accountType, details: again }));
+};
+
+/** What spellings differ in, as the declaration says: of a Pix key it depends on its type. */
+function differences(accountType: string, name: string, details: AccountDetails, differIn = ''): string {
+  if (accountType !== 'PIX' || name !== 'pixKey') return differIn;
+  const ofType: Readonly<Record<string, string>> = {
+    EMAIL: 'capitals, spaces around',
+    PHONE: 'spaces, punctuation',
+    RANDOM: 'spaces, dashes, capitals',
+  };
+  return ofType[details.pixKeyType ?? ''] ?? differIn;
+}
+
+function spelling(value: string, differIn: string): fc.Arbitrary<string> {
+  if (differIn === '') return fc.constant(value);
+  const gaps: readonly string[] = [
+    ...(differIn.includes('spaces') && !differIn.includes('around') ? spaces : ['']),
+    ...(differIn.includes('dashes') ? dashes : []),
+    ...(differIn.includes('punctuation') ? ['.', '/', ...dashes] : []),
+    ...(differIn.includes('+ between') ? ['+', '+\n '] : []),
+  ];
+  const ends = from(differIn.includes('spaces') ? spaces : ['']);
+  const bare = differIn.includes('dashes') || differIn.includes('punctuation') ? value.replace(/[\s-]/g, '') : value;
+  const before = differIn.includes('lightning:') ? from(['', 'lightning:', 'LIGHTNING:']) : fc.constant('');
+  const after = differIn.includes('XXX') && bare.length === 8 ? from(['', 'XXX']) : fc.constant('');
+  return fc
+    .tuple(
+      fc.array(from(gaps), { minLength: bare.length, maxLength: bare.length }),
+      from(['', 'lower', 'upper', 'mixed']),
+      before,
+      after,
+      ends,
+      ends,
+    )
+    .map(([between, letters, scheme, rest, left, right]) => {
+      const cased = casing(`${bare}${rest}`, letters, differIn);
+      const spread = [...cased]
+        .map((character, place) => (place === 0 ? '' : (between[place] ?? '')) + character)
+        .join('');
+      return `${left}${scheme}${spread}${right}`;
+    });
+}
+
+function casing(value: string, letters: string, differIn: string): string {
+  if (!differIn.includes('capitals') || letters === '') return value;
+  if (letters === 'lower' || (letters === 'mixed' && differIn.includes('throughout'))) return value.toLowerCase();
+  if (letters === 'upper') return value.toUpperCase();
+  return [...value].map((letter, place) => (place % 2 === 0 ? letter.toUpperCase() : letter.toLowerCase())).join('');
+}
