@@ -11,6 +11,7 @@ import { openLog } from './server/observe/log.ts';
 import { printError } from './server/print-error.ts';
 import { findKeys } from './server/start/key-file.ts';
 import { checkKeys, idsOfKeys } from './server/start/keys-in-use.ts';
+import { checkListening } from './server/start/listening.ts';
 import { collectStart, setMemoryFlags } from './server/start/memory.ts';
 import { prepareDatabase } from './server/start/prepare-database.ts';
 import { prepareSandboxPlatform, sandboxCredentials } from './server/start/sandbox-platform.ts';
@@ -22,10 +23,18 @@ async function main(): Promise<void> {
   setMemoryFlags();
   const settings = readConfig(process.env);
   refuseUnsafe(settings);
+  // The sandbox's fixed credentials exist only on the embedded database, which no other machine can reach.
+  const local = settings.DATABASE_URL === undefined;
+  if (local && !isLoopback(settings.HOST)) {
+    throw new ConfigError([
+      `HOST ${settings.HOST} is not the loopback interface: the embedded sandbox has fixed credentials. Set DATABASE_URL to serve others`,
+    ]);
+  }
+  await checkListening(settings);
   const config = { ...settings, ...(await findKeys(settings)) };
   const log = openLog(config.LOG_LEVEL);
   const tracing = await startTracing(config);
-  const embedded = config.DATABASE_URL === undefined ? await startPostgres(config, log) : undefined;
+  const starting = local ? startPostgres(config, log) : undefined;
 
   let gateway: Gateway | undefined;
   let stopping: Promise<void> | undefined;
@@ -34,7 +43,10 @@ async function main(): Promise<void> {
       log.info({ signal }, 'stopping');
       await gateway?.stop();
       await tracing?.stop();
-      await embedded?.stop();
+      await starting?.then(
+        (embedded) => embedded.stop(),
+        () => undefined,
+      );
     })();
     return stopping;
   };
@@ -51,11 +63,10 @@ async function main(): Promise<void> {
   }
 
   try {
+    const embedded = await starting;
     const { databaseUrl, pooler } = await prepareDatabase(config, embedded, (line) => log.info(line));
     if (pooler) log.info({ prepares: pooler.prepares }, 'requests use the connection pooler of DATABASE_URL');
     await prepareKeys(databaseUrl, config, log);
-    // The sandbox's fixed credentials exist only on the embedded database, which no other machine can reach.
-    const local = embedded !== undefined && isLoopback(config.HOST);
     let sandbox: SandboxPlatform | undefined;
     if (local) {
       const database = openDatabase({ url: databaseUrl, role: 'gateway_work', poolSize: 2 });
@@ -63,16 +74,14 @@ async function main(): Promise<void> {
       sandbox = await prepareSandboxPlatform(payments);
       await closeRails(payments.rails);
       await database.close();
-    } else if (embedded) {
-      throw new ConfigError([
-        `HOST ${config.HOST} is not the loopback interface: the embedded sandbox has fixed credentials. Set DATABASE_URL to serve others`,
-      ]);
     }
     if (!config.CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
     gateway = await startGateway({ databaseUrl, pooler, config, log, sandbox });
     collectStart();
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
+    // What fails because a signal stops it meanwhile is nothing to print: the signal ends the process.
+    if (stopping) return stopping;
     await stop('failed start');
     throw error;
   }

@@ -53,6 +53,18 @@ describe('a secret can be a file that a setting names', () => {
 test.each([
   [{ PORT: '70000' }, 'PORT must lie between 0 and 65535'],
   [{ DATABASE_URL: 'mysql://somewhere' }, 'DATABASE_URL must be a Postgres address'],
+  [{ PORT: '4000', METRICS_PORT: '4000' }, 'METRICS_PORT is 4000, as PORT is'],
+  [{ DATABASE_URL: 'postgres://host:99999/payments' }, 'DATABASE_URL has a port that is no number from 1 to 65535'],
+  [{ DATABASE_URL: 'postgres://one,two:x/payments' }, 'DATABASE_URL has a port that is no number'],
+  [{ DATABASE_URL: 'postgres://host/payments?schema=app' }, 'DATABASE_URL has the parameter schema, but'],
+  [{ DATABASE_OWNER_URL: 'postgres://host/payments?schema=app' }, 'DATABASE_OWNER_URL has the parameter schema, but'],
+  [
+    { DATABASE_URL: 'postgres://host/payments?connection_limit=5' },
+    'DATABASE_URL has a parameter connection_limit that',
+  ],
+  [{ DATABASE_URL: 'postgres://host/payments?sslmode=bogus' }, 'DATABASE_URL has an sslmode that is none of disable'],
+  [{ DATABASE_URL: 'postgres://host/payments?sslrootcert=/none.pem' }, 'DATABASE_URL cannot be used (ENOENT'],
+  [{ DATABASE_URL: 'postgres://host%zz/payments' }, 'DATABASE_URL cannot be used (URI malformed)'],
   [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],
   [{ SANDBOX_RATES: '{"USD/XXX": {"rate": "1"}}' }, 'SANDBOX_RATES'],
   [{ NODE_ENV: 'production', DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
@@ -64,6 +76,10 @@ test('no message about a wrong secret shows it', () => {
   const wrong = { CLIENT_TOKEN_KEY: 'short-secret', SECRET_KEY: 'short-secret', DATABASE_URL: 'short-secret' };
   const lists = { CLIENT_TOKEN_KEY_FALLBACKS: 'short-secret', SECRET_KEY_FALLBACKS: 'short-secret' };
   expect(() => readConfig({ ...wrong, ...lists })).toThrow(/^(?!.*short-secret).*SECRET_KEY_FALLBACKS/s);
+  for (const character of '/?#@:%') {
+    const DATABASE_URL = `postgres://gateway:short-secret${character}short-secret@host:99999/payments`;
+    expect(() => readConfig({ DATABASE_URL })).toThrow(/^(?!.*short-secret).*DATABASE_URL/s);
+  }
 });
 
 describe('production refuses, and names the setting that allows it', () => {

@@ -1,5 +1,6 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readdir, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
@@ -11,6 +12,8 @@ import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, startTestGateway } from './setup/gateway.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
+/** With these the folder of data holds the embedded Postgres alone. */
+const openKeys = { CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else', SECRET_KEY: 'ab'.repeat(32) };
 const sandbox = `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`;
 
 /** Runs a script of the project to its end. */
@@ -92,8 +95,8 @@ test('SIGTERM to npm start stops the gateway behind it', async () => {
   await database.drop();
 });
 
-/** One that is wrong by itself, one that is unsafe, and one that is wrong with the database: test/settings.test.ts has more. */
-describe('a wrong setting stops the start and is named', () => {
+/** One of each kind: test/settings.test.ts and test/database/reaching.test.ts have more. */
+describe('a wrong setting stops the start before anything is made, and is named without a stack', () => {
   test.each([
     [{ PORT: 'eighty' }, 'PORT must be a whole number'],
     [
@@ -101,13 +104,64 @@ describe('a wrong setting stops the start and is named', () => {
       'DATABASE_URL connects without TLS: add sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own. ALLOW_UNSAFE=unverified-tls allows it',
     ],
     [{ HOST: '0.0.0.0' }, 'not the loopback interface'],
+    [{ HOST: '192.0.2.1', DATABASE_URL: 'postgres://127.0.0.1:1/payments' }, 'HOST 192.0.2.1 is no address of this'],
+    [{ METRICS_PORT: '0', METRICS_HOST: 'nowhere.invalid' }, 'METRICS_HOST nowhere.invalid is no address of this'],
+    [{ DATABASE_URL: 'postgres://127.0.0.1/payments?schema=app' }, 'DATABASE_URL has the parameter schema'],
   ])('%o', async (environment, message) => {
     const data = await temporaryDataDirectory();
     const { status, stderr } = runScript('src/main.ts', [], { DATA_DIR: data.path, ...environment });
+    const made = await readdir(data.path);
     await data.remove();
     expect(stderr).toContain(message);
-    expect(status).toBe(1);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect([status, made]).toEqual([1, []]);
   });
+});
+
+test('an interrupted first start leaves nothing, and one that was killed leaves nothing for the next', async () => {
+  const data = await temporaryDataDirectory();
+  const begin = async () => {
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
+      cwd: root,
+      env: { ...process.env, NODE_ENV: 'development', PORT: '0', DATA_DIR: data.path, ...openKeys },
+      stdio: 'ignore',
+    });
+    const exited = once(child, 'exit');
+    await vi.waitFor(async () => expect(await readdir(data.path)).toHaveLength(1), { timeout: 60_000, interval: 1 });
+    return { child, exited };
+  };
+  const killed = await begin();
+  killed.child.kill('SIGKILL');
+  await killed.exited;
+  const [abandoned = ''] = await readdir(data.path);
+  expect(abandoned).toMatch(/^postgres-/);
+
+  // The programs that make the cluster outlive the one that was killed; they end by themselves.
+  const gateway = await startChildGateway({ DATA_DIR: data.path, ...openKeys });
+  expect(await readdir(data.path)).toEqual(['postgres']);
+  expect(await gateway.end('SIGINT')).toBe(0);
+  await rm(path.join(data.path, 'postgres'), { recursive: true });
+
+  const interrupted = await begin();
+  interrupted.child.kill('SIGINT');
+  expect(await interrupted.exited).toEqual([0, null]);
+  const left = await readdir(data.path);
+  expect(left.filter((name) => name !== 'postgres')).toEqual([]);
+  await data.remove();
+});
+
+test("what a developer's shell says of another Postgres does not reach the embedded one", async () => {
+  const data = await temporaryDataDirectory();
+  const shell = {
+    ...{ PGSSLMODE: 'require', PGOPTIONS: '-c search_path=elsewhere', PGHOST: 'db.invalid', PGPORT: '1' },
+    ...{ PGUSER: 'ada', PGPASSWORD: 'wrong', PGDATABASE: 'other', PGAPPNAME: 'psql', PGCLIENT_ENCODING: 'LATIN1' },
+  };
+  const gateway = await startChildGateway({ DATA_DIR: data.path, ...shell });
+  expect(await connect(gateway.url, '', sandbox).ask('{ viewer { kind } }')).toEqual({ viewer: { kind: 'PLATFORM' } });
+  const { status, stdout } = runScript('src/commands.ts', ['ops', 'audit'], { DATA_DIR: data.path, ...shell });
+  expect([status, stdout]).toEqual([0, expect.stringContaining('The ledger is sound')]);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+  await data.remove();
 });
 
 test('a port that another process has stops the start and is named; nothing goes on behind it', async () => {

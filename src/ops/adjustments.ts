@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
+import { type Answer, listed } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { formatMajor, isCurrencyCode, requiredCurrency } from '../core/currencies.ts';
 import { isPlainDecimal, multiply, parseDecimal, tenTo } from '../core/fraction.ts';
@@ -61,7 +61,7 @@ interface Propose extends Decided {
 async function propose({ database }: Tools, accountId: string, given: Propose): Promise<Answer> {
   const { currency, credit, debit } = given;
   const text = credit ?? debit;
-  if (text === undefined) throw new Failure('Say how much: --credit or --debit.');
+  if (text === undefined) throw new InvalidArgumentError('Say how much: --credit or --debit.');
   const sum = unitsOf(text, currency);
   const adjustment = { accountId, currency, amount: credit === undefined ? -sum : sum };
   return answerOf(await proposeAdjustment(database, adjustment, operatorOf('adjust propose', given)));
@@ -72,7 +72,9 @@ function unitsOf(text: string, currency: string): bigint {
   const { decimals } = requiredCurrency(currency);
   const digits = text.split('.')[1]?.length ?? 0;
   if (!isPlainDecimal(text) || text.startsWith('-') || digits > decimals) {
-    throw new Failure(`${text} is no amount of ${currency}: it has at most ${decimals} decimals, and no sign.`);
+    throw new InvalidArgumentError(
+      `${text} is no amount of ${currency}: it has at most ${decimals} decimals, and no sign.`,
+    );
   }
   const { numerator, denominator } = multiply(parseDecimal(text), tenTo(decimals));
   return numerator / denominator;

@@ -9,6 +9,7 @@ import { refuseOwners } from '../infra/database/owners.ts';
 import { openReplicas } from '../infra/database/replicas/replicas.ts';
 import { statement } from '../infra/database/statement.ts';
 import type { Config } from '../server/config.ts';
+import { wordsOf } from '../server/print-error.ts';
 import { missingKeys } from '../server/start/keys-in-use.ts';
 import { directUrl, poolerOf } from '../server/start/prepare-database.ts';
 import { findUnsafe } from '../server/start/unsafe-settings.ts';
@@ -208,10 +209,4 @@ function ofTransactions({ oldestTransactionSeconds, seesOthers, role }: State): 
   return seesOthers
     ? ok('transactions', 'none is old')
     : warning('transactions', `those of others cannot be seen: grant pg_read_all_stats to ${role}`);
-}
-
-function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // Node tries several addresses of a host, and has a reason for each.
-  return error instanceof AggregateError ? error.errors.map(wordsOf).join('; ') : error.message;
 }

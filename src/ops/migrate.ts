@@ -2,6 +2,7 @@ import type { Answer } from '../apps/terminal/answer.ts';
 import type { Program, Screen } from '../apps/terminal/program.ts';
 import { migrate } from '../infra/database/migrations/migrate.ts';
 import { ownerUrl, preparePooledLogin } from '../server/start/prepare-database.ts';
+import { reachDatabase } from '../server/start/reach-database.ts';
 import { type Settings, withSettings } from './tools.ts';
 
 /** Adds the command that applies migrations, with the login of the tables' owner. No other command does. */
@@ -20,6 +21,7 @@ function asOwner(environment: Screen['environment']): Screen['environment'] {
 }
 
 async function apply({ config, screen }: Settings): Promise<Answer> {
+  await reachDatabase(config, config.DATABASE_DIRECT_URL ? ['owner', 'direct', 'pooled'] : ['owner']);
   const { applied } = await migrate(ownerUrl(config), { log: screen.err });
   const pooled = await preparePooledLogin(config);
   return {

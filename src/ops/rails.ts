@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import { InvalidArgumentError } from 'commander';
 import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
 import { actionOf, type Program } from '../apps/terminal/program.ts';
 import { publicId } from '../core/ids.ts';
@@ -48,7 +49,7 @@ async function compare(
   name: string,
   { from, to, ...said }: Period & Said,
 ): Promise<Answer> {
-  if (from >= to) throw new Failure('The period ends before it begins.');
+  if (from >= to) throw new InvalidArgumentError('The period ends before it begins.');
   const tenant = await platformNamed(database, name);
   const { by } = operatorOf('rails reconcile', said);
   const { orders, movements, balances, differences } = await runReconciliation(payments, tenant, { from, to }, by);

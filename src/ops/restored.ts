@@ -1,6 +1,8 @@
-import type { Answer } from '../apps/terminal/answer.ts';
+import { type Answer, Failure } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { recordAct } from '../domain/access/operator-acts.ts';
+import { connectionName } from '../infra/database/connections/address.ts';
+import type { Database } from '../infra/database/database.ts';
 import { statement } from '../infra/database/statement.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
@@ -12,12 +14,29 @@ export function addRestored(program: Program): void {
     .description(
       'mark that the database was restored to an earlier moment, before instances start on it: cursors of what was undone are refused for ever',
     )
+    .option('--yes', 'do it; without it, the command says what it would do')
     .action(withDatabase(mark));
+}
+
+/** The sessions of instances are named like this, or by what DATABASE_URL says (connectionName). */
+const instancesStatement = statement<{ names: string | null }>(
+  'instances_at_work',
+  `select string_agg(distinct client, ', ') as names from (select substring(application_name from '\\S+:\\d+$') as client from pg_stat_activity
+   where datname = current_database() and pid <> pg_backend_pid()) as sessions where client <> $1`,
+);
+
+async function refuseUnasked(database: Database): Promise<never> {
+  const [found] = await instancesStatement(database.pool, connectionName('').split(' ').at(-1) ?? '');
+  const running = found?.names ? ` Stop the instances first; these are connected: ${found.names}.` : '';
+  throw new Failure(
+    `Nothing was done. This ends the present epoch of all feeds: cursors that clients have of what a restore has undone are refused for ever, and it cannot be taken back.${running} Give --yes to do it.`,
+  );
 }
 
 const markStatement = statement<{ epoch: number }>('mark_restore', 'select mark_restore() as epoch');
 
-async function mark({ database }: Tools, said: Said): Promise<Answer> {
+async function mark({ database }: Tools, { yes, ...said }: Said & { yes?: true }): Promise<Answer> {
+  if (!yes) return refuseUnasked(database);
   const marked = await inTransaction(database, async (act) => {
     const [row] = await markStatement(act.client);
     if (!row) throw new Error('mark_restore returned no row');

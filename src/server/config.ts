@@ -64,6 +64,11 @@ export function readConfig(environment: Environment): Config {
       'DATABASE_URL is required in production: the embedded Postgres and its open sandbox are for development',
     ]);
   }
+  if (config.ROLE !== 'work' && config.PORT !== 0 && config.METRICS_PORT === config.PORT) {
+    throw new ConfigError([
+      `METRICS_PORT is ${config.PORT}, as PORT is: give the metrics, which need no credentials, a port of their own`,
+    ]);
+  }
   if (config.DATABASE_DIRECT_URL !== undefined && config.DATABASE_URL === undefined) {
     throw new ConfigError([
       'DATABASE_DIRECT_URL needs DATABASE_URL: it is the address of the server behind the connection pooler of DATABASE_URL',

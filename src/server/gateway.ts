@@ -20,6 +20,7 @@ import { upstreamModule } from '../rails/upstream/upstream-module.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
 import { type Observed, startMetricsServer } from './observe/metrics.ts';
 import { type ServingOptions, startServing } from './serve.ts';
+import { listenError } from './start/listening.ts';
 import { stopInOrder } from './stop.ts';
 import { startWorkers } from './workers/workers.ts';
 
@@ -182,25 +183,4 @@ async function startMetrics(
 async function abandon(error: unknown, steps: readonly (() => unknown)[]): Promise<never> {
   for (const step of steps) await step();
   throw error;
-}
-
-/** Returns a ConfigError about HOST or PORT for an error of the operating system; any other error unchanged. */
-function listenError(error: unknown, config: GatewaySettings, prefix?: 'METRICS'): unknown {
-  const name = prefix ? (`${prefix}_` as const) : '';
-  const [HOST, PORT] = [config[`${name}HOST`], config[`${name}PORT`]];
-  switch (error instanceof Error && 'code' in error && error.code) {
-    case 'EADDRINUSE':
-      return new ConfigError([
-        `${name}PORT ${PORT} of ${HOST} is in use by another process: stop it, or set another ${name}PORT`,
-      ]);
-    case 'EACCES':
-      return new ConfigError([
-        `${name}PORT ${PORT} may not be opened by this user: set a ${name}PORT of 1024 or above`,
-      ]);
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new ConfigError([`${name}HOST ${HOST} is no address of this machine`]);
-    default:
-      return error;
-  }
 }

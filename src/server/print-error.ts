@@ -1,8 +1,10 @@
 import { EmbeddedPostgresError } from '../infra/database/embedded/data-directory.ts';
+import { isDatabaseFault } from '../infra/database/faults.ts';
 import { MigrationError } from '../infra/database/migrations/migrate.ts';
 import { OwnerError } from '../infra/database/owners.ts';
 import { PoolerError } from '../infra/database/pooler.ts';
 import { ConfigError } from './config.ts';
+import { DatabaseUnreachable } from './start/reach-database.ts';
 
 /** Prints why a program ends: only the message of an error that is meant for its user, otherwise the whole error. */
 export function printError(error: unknown): void {
@@ -13,11 +15,13 @@ export function printError(error: unknown): void {
 export function messageForUser(error: unknown): string | undefined {
   const isForUser =
     error instanceof ConfigError ||
+    error instanceof DatabaseUnreachable ||
     error instanceof EmbeddedPostgresError ||
     error instanceof MigrationError ||
     error instanceof OwnerError ||
     error instanceof PoolerError;
-  return isForUser ? error.message : wrongLogin(error);
+  if (isForUser) return error.message;
+  return wrongLogin(error) ?? (isDatabaseFault(error) ? `The database cannot be used: ${wordsOf(error)}.` : undefined);
 }
 
 /** Returns the message for a login that is no member of the role of its connection, such as that of the owner of the tables. */
@@ -27,4 +31,10 @@ function wrongLogin(error: unknown): string | undefined {
     role &&
     `The login of DATABASE_URL may not become ${role}. Serve, and run commands, with a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql makes one), and set DATABASE_OWNER_URL for migrations.`
   );
+}
+
+/** Returns what an error says. Node tries several addresses of a host, and has a reason for each. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(wordsOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseRange } from '../api/http/client-address.ts';
 import { parseRate, type Rate } from '../domain/access/rates.ts';
+import { faultOfAddress } from '../infra/database/connections/address.ts';
 
 /** The kinds of settings: what their texts mean, and what is wrong with one. */
 
@@ -38,9 +39,10 @@ export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
     .pipe(z.array(kind));
 
 /** The address of a database. */
-export const address = z
-  .string()
-  .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://user:password@host:5432/database');
+export const address = z.string().superRefine((text, context) => {
+  const fault = faultOfAddress(text);
+  if (fault !== undefined) context.addIssue(fault);
+});
 
 /** Headers as OpenTelemetry writes them: `name=value`, separated by commas, with escapes as in addresses. */
 export const headers = z.string().transform((text, context): Readonly<Record<string, string>> => {

@@ -58,14 +58,10 @@ export const settings = {
     description:
       'the folder of the embedded Postgres and, outside production, of the keys that the first start makes. Not needed with `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY`',
   }),
-  DATABASE_OWNER_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a Postgres address such as postgres://owner:password@host:5432/database')
-    .optional()
-    .meta({
-      description: 'the same database, with the login that owns its tables: for migrations only',
-      shownDefault: '`DATABASE_DIRECT_URL`, else `DATABASE_URL`',
-    }),
+  DATABASE_OWNER_URL: address.optional().meta({
+    description: 'the same database, with the login that owns its tables: for migrations only',
+    shownDefault: '`DATABASE_DIRECT_URL`, else `DATABASE_URL`',
+  }),
   MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional().meta({
     description: '`on` applies migrations at the start, `verify` refuses to start without one, `off` does neither',
     shownDefault: '`on`, in production `verify`',

@@ -67,7 +67,7 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
     alerts: ['PaymentsRestored'],
     async stage({ own, ops }) {
       await own('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)');
-      return { end: () => ops('restored') };
+      return { end: () => ops('restored', '--yes') };
     },
   },
   'forgotten transaction': {

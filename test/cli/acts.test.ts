@@ -49,7 +49,7 @@ test('each command that changes something is an act, with who, what, why and on 
   await answer('account', 'freeze', scene.eur, ...by);
   await answer('customer', 'freeze', scene.customerId, ...by);
   await answer('customer', 'thaw', scene.customerId, ...by);
-  await answer('restored', ...by);
+  await answer('restored', '--yes', ...by);
 
   const done = await acts('--by', 'Ada Lovelace');
   const frozen = { frozenAt: expect.stringMatching(/^\d{4}-/) };

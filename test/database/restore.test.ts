@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { positionOf } from '../../src/domain/events/cursor.ts';
@@ -321,7 +322,16 @@ describe('the operator after a restore', () => {
     const words = expect.stringContaining('npm run ops -- restored');
     expect(await warnings()).toEqual([words]);
     expect(await finding()).toEqual({ check: 'restore', result: 'warning', detail: words });
-    const { epoch } = await ops('restored');
+    const other = new pg.Client({ connectionString: t.databaseUrl, application_name: 'payments-gateway work db-1:7' });
+    await other.connect();
+    const unasked = await runOps(t.databaseUrl, ['restored']);
+    expect(unasked).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^Nothing was done\..* these are connected: db-1:7\. Give --yes/),
+    });
+    await other.end();
+    expect(await finding()).toMatchObject({ result: 'warning' });
+    const { epoch } = await ops('restored', '--yes');
     expect(await warnings()).toEqual([]);
     expect((await finding()).result).toBe('ok');
     expect(await unmarked()).toBe('0');
@@ -349,7 +359,7 @@ describe('the operator after a restore', () => {
     const after = await epochs();
     expect(after).toHaveLength(before.length + 2);
     expect(new Set(after.map(({ epoch }) => epoch)).size).toBe(after.length);
-    await ops('restored');
+    await ops('restored', '--yes');
     expect(await warnings()).toEqual([]);
   });
 });

@@ -130,23 +130,29 @@ describe('the command line', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test('says what is wrong with an address, with credentials and with what is not there, and exits with 1', async () => {
-    const failing = async (args: string[], environment?: Record<string, string>) =>
-      expect((await run(args, t.platform, environment)).err);
-    (await failing(['tail', '--url', 'nowhere'])).toMatch('nowhere is no address of a service');
+  test('says what is wrong: exits with 2 for wrong arguments, and with 1 for credentials and for what is not there', async () => {
+    const ends = (code: number) => async (args: string[], environment?: Record<string, string>) => {
+      const ended = await run(args, t.platform, environment);
+      expect([args, ended.code]).toEqual([args, code]);
+      return expect(ended.err);
+    };
+    const [failing, wrong] = [ends(1), ends(2)];
+    (await wrong(['tail', '--url', 'nowhere'])).toMatch('nowhere is no address of a service');
     (await failing(['tail', '--url', 'http://127.0.0.1:65530'])).toMatch(
       /^Nothing answers at \S+:65530 \(ECONNREFUSED\)/,
     );
     (await failing(['tail'], { PAYMENTS_CLIENT_SECRET: 'wrong' })).toMatch('does not know these credentials');
-    (await failing(['listen', 'x', '--after', 'y'])).toMatch('x is no address of a receiver');
+    (await wrong(['listen', 'x', '--after', 'y'])).toMatch('x is no address of a receiver');
     (await failing(['listen', '1', '--after', 'y'])).toMatch('does not take the cursor y');
     (await failing(['listen', '1'], { WEBHOOK_SECRET: 'mine' })).toMatch('WEBHOOK_SECRET is no signing secret');
     (await failing(['follow', 'Transaction:1'])).toMatch('NOT_FOUND');
     (await failing(['follow', 'Quote:1'])).toMatch('There is no Quote:1.');
-    (await failing(['trigger', 'rain'])).toMatch('There is no rain to trigger. There are OUTGOING_PAYMENT');
-    (await failing(['trigger', 'kyc-status', '--reject'])).toMatch('kyc-status makes no payment');
-    (await failing(['tail', '--type', 'RAIN'])).toMatch('There is no type of event RAIN');
-    (await failing(['resend', 'Quote:1'])).toMatch('Quote:1 cannot be sent again');
+    (await wrong(['trigger', 'rain'])).toMatch('There is no rain to trigger. There are OUTGOING_PAYMENT');
+    (await wrong(['trigger', 'kyc-status', '--reject'])).toMatch('kyc-status makes no payment');
+    (await wrong(['tail', '--type', 'RAIN'])).toMatch('There is no type of event RAIN');
+    (await wrong(['trigger', 'transfer-out', '--amount', 'much'])).toMatch('It is an amount such as 12.50');
+    (await wrong(['resend', 'Event:1', '--to', 'x'])).toMatch('x is no address of a receiver');
+    (await wrong(['resend', 'Quote:1'])).toMatch('Quote:1 cannot be sent again');
     const away = startIn({}, ['tail', '--url', 'https://payments.example']);
     expect(await away.done).toBe(1);
     expect(away.err).toEqual([expect.stringContaining('Only a sandbox on this machine needs none.')]);

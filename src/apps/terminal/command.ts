@@ -1,5 +1,6 @@
+import { InvalidArgumentError } from 'commander';
 import type { EventType as EventTypeName } from '../client/generated/operations.ts';
-import { type Answer, Failure } from './answer.ts';
+import type { Answer } from './answer.ts';
 import { type Job as AnyJob, actionOf } from './program.ts';
 import { type Address, Service } from './service.ts';
 
@@ -45,11 +46,13 @@ export const eventTypes: Readonly<Record<EventTypeName, string>> = {
 /** Writes a name as the schema does: `outgoing-payment` is OUTGOING_PAYMENT. */
 export const schemaName = (name: string) => name.toUpperCase().replaceAll('-', '_');
 
-/** Returns the type of event that a user names. Throws a Failure for any other. */
+/** Returns the type of event that a user names. Throws an InvalidArgumentError for any other. */
 export function eventTypeOf(name: string): EventTypeName {
   const type = schemaName(name);
   if (!(type in eventTypes))
-    throw new Failure(`There is no type of event ${name}. There are ${Object.keys(eventTypes).join(', ')}.`);
+    throw new InvalidArgumentError(
+      `There is no type of event ${name}. There are ${Object.keys(eventTypes).join(', ')}.`,
+    );
   return type as EventTypeName;
 }
 

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { Deliveries, Replay, Resend, WebhookBody, type WebhookDeliveryStatus } from '../client/generated/operations.ts';
 import { Failure, tableOf } from './answer.ts';
 import { newKey, type Work } from './command.ts';
@@ -57,19 +58,20 @@ export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpo
   const [type, uuid] = id.split(':');
   if (type === 'WebhookDelivery') {
     if (to !== undefined)
-      throw new Failure('--to takes an event or a webhook: `logs --json` has the event of each delivery.');
+      throw new InvalidArgumentError('--to takes an event or a webhook: `logs --json` has the event of each delivery.');
     const { delivery } = succeeded(
       (await service.execute(Resend, { deliveryId: id, key: newKey() })).resendWebhookDelivery,
     );
     return { data: delivery, lines: [`${delivery.id} is sent again. \`logs\` shows the attempt.`] };
   }
   if (type !== 'Event' && type !== 'Webhook')
-    throw new Failure(`${id} cannot be sent again: name a WebhookDelivery:…, an Event:… or a Webhook:….`);
+    throw new InvalidArgumentError(`${id} cannot be sent again: name a WebhookDelivery:…, an Event:… or a Webhook:….`);
   if (to !== undefined) {
+    const target = targetOf(to);
     const event = await eventOf(service, `Event:${uuid}`);
     const { secret, isNew } = secretOf(job);
     if (isNew && !json) screen.out(`It is signed with a new secret: ${secret}`);
-    return { exitCode: (await post(job, targetOf(to), secret, event)) ? 0 : 1 };
+    return { exitCode: (await post(job, target, secret, event)) ? 0 : 1 };
   }
   const endpointId = endpoint ?? (await onlyEndpoint(service));
   const { count } = succeeded(

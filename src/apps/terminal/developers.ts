@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { acts } from './acts.ts';
 import { eventTypes, withService } from './command.ts';
 import { logs, resend } from './deliveries.ts';
@@ -74,7 +74,7 @@ function addTrigger(program: Program): void {
     .command('trigger')
     .description('make something happen in the sandbox, so that its events come')
     .argument('[what]', `${Object.keys(acts).join(', ')}; without it, they are listed`)
-    .option('--amount <amount>', 'how much, in USD', '10.00')
+    .option('--amount <amount>', 'how much, in USD', amountIn, '10.00')
     .option('--follow', 'follow the payment until it ends')
     .option('--endpoint <id>', 'the endpoint of a TEST; needed where the platform has several')
     .addOption(
@@ -100,6 +100,11 @@ function addTrigger(program: Program): void {
       '\nIt uses a customer of its own, payments-cli, and makes what that lacks: other events come with those.',
     )
     .action(withService(trigger));
+}
+
+function amountIn(text: string): string {
+  if (!/^\d+(\.\d{1,2})?$/.test(text)) throw new InvalidArgumentError('It is an amount such as 12.50.');
+  return text;
 }
 
 const scenario = (flags: string, about: string) => new Option(flags, `scenario: ${about}`);

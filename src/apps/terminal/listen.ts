@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { InvalidArgumentError } from 'commander';
 import { Webhook } from 'standardwebhooks';
 import { WebhookBodies } from '../client/generated/operations.ts';
 import { Failure, timeOfDay } from './answer.ts';
@@ -98,11 +99,11 @@ export async function post(
   return isTaken;
 }
 
-/** Returns the address that a user names: a port, a port with a path, or a whole URL. Throws a Failure for anything else. */
+/** Returns the address that a user names: a port, a port with a path, or a whole URL. Throws an InvalidArgumentError for anything else. */
 export function targetOf(to: string): URL {
   const text = /^\d+(\/|$)/.test(to) ? `http://127.0.0.1:${to}` : to;
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new Failure(`${to} is no address of a receiver: write 3000, 3000/webhooks, or a URL.`);
+    throw new InvalidArgumentError(`${to} is no address of a receiver: write 3000, 3000/webhooks, or a URL.`);
   return new URL(text);
 }
 

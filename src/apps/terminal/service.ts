@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { print } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
@@ -28,7 +29,7 @@ export class Service {
     const { environment } = screen;
     const given = url ?? environment.PAYMENTS_URL ?? local;
     if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
-      throw new Failure(`${given} is no address of a service: it begins with http:// or https://.`);
+      throw new InvalidArgumentError(`${given} is no address of a service: it begins with http:// or https://.`);
     this.#screen = screen;
     this.#signal = signal;
     this.#graphql = new URL('/graphql', given);

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import type { SandboxScenarioInput } from '../client/generated/operations.ts';
 import { acts } from './acts.ts';
 import { Failure, listed } from './answer.ts';
@@ -32,10 +33,11 @@ export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, n
       '',
     );
   const act = acts[schemaName(name)];
-  if (!act) throw new Failure(`There is no ${name} to trigger. There are ${Object.keys(acts).join(', ')}.`);
+  if (!act)
+    throw new InvalidArgumentError(`There is no ${name} to trigger. There are ${Object.keys(acts).join(', ')}.`);
   const given = scenarioFields.filter((field) => options[field] !== undefined);
   if (!act.isPayment && (given.length > 0 || options.follow))
-    throw new Failure(`${name} makes no payment: scenarios and --follow are for those that do.`);
+    throw new InvalidArgumentError(`${name} makes no payment: scenarios and --follow are for those that do.`);
   if ((await service.whoami()).environment !== 'SANDBOX')
     throw new Failure('This token is of a platform in PRODUCTION. Things are made to happen in a sandbox only.');
   const { amount, endpoint, follow } = options;

@@ -12,7 +12,7 @@ const connectMs = 5_000;
 
 /** What the log and `doctor` say until an operator has marked the restore. */
 export const unmarkedRestore =
-  'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored`';
+  'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
 /**
  * One statement in a transaction of its own, sent as one message: a process that is paused or cut off meanwhile holds no

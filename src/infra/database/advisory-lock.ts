@@ -22,7 +22,11 @@ export async function withAdvisoryLock<T>(
 
 /** Runs `work` on a separate connection, without the limits on statements that the pool's sessions have. */
 export async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new DatabaseClient({ connectionString: firstServer(databaseUrl), hosts: Hosts.of(databaseUrl) });
+  const client = new DatabaseClient({
+    connectionString: firstServer(databaseUrl),
+    hosts: Hosts.of(databaseUrl),
+    connectionTimeoutMillis: 5_000,
+  });
   await client.connect();
   try {
     return await work(client);

@@ -4,6 +4,7 @@ import { makeServingLogin } from '../../infra/database/embedded/serving-login.ts
 import { migrate, verifyMigrations } from '../../infra/database/migrations/migrate.ts';
 import { findPooler, prepareLogin } from '../../infra/database/pooler.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { reachDatabase } from './reach-database.ts';
 
 /**
  * Brings the database of the settings to the present schema for a start, or checks that it is, as MIGRATE says. An embedded
@@ -22,6 +23,7 @@ export async function prepareDatabase(
     return { databaseUrl: await makeServingLogin(embedded.url) };
   }
   const databaseUrl = directUrl(config);
+  await reachDatabase(config, config.MIGRATE === 'on' ? ['owner', 'direct', 'pooled'] : ['direct', 'pooled'], log);
   if (config.MIGRATE === 'on') {
     await migrate(ownerUrl(config), { log });
     await preparePooledLogin(config);
@@ -64,6 +66,7 @@ export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgre
     return makeServingLogin(embedded.url);
   }
   const url = directUrl(config);
+  await reachDatabase(config, ['direct']);
   await verifyMigrations(url);
   return url;
 }

@@ -68,7 +68,7 @@ export async function startSide(
       await execute(serverUrl, `alter database ${new URL(backup.url).pathname.slice(1)} rename to ${name}`);
       await execute(serverUrl, `drop database ${lost}`);
       backup = undefined;
-      await ops('restored', '--by', 'Ada', '--reason', 'the disk was lost');
+      await ops('restored', '--yes', '--by', 'Ada', '--reason', 'the disk was lost');
       await start();
     },
     async stop() {

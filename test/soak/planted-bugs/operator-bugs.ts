@@ -2,6 +2,20 @@ import type { Bugs } from './plant.ts';
 
 /** Bugs in what operators do, and in what they set up: adjustments, orders that end by hand, replicas. */
 export const operatorBugs: Bugs = {
+  'test/start.test.ts': {
+    'the folder of a first start that was killed stays': {
+      file: 'src/infra/database/embedded/data-directory.ts',
+      find: '  await removeAbandoned(folder);\n',
+      put: '',
+      test: 'an interrupted first start leaves nothing, and one that was killed leaves nothing for the next',
+    },
+    "the variables of a developer's shell reach the embedded Postgres": {
+      file: 'src/infra/database/embedded/embedded.ts',
+      find: 'if (ofAnotherServer.test(name)) delete process.env[name];',
+      put: 'ofAnotherServer.test(name);',
+      test: "what a developer's shell says of another Postgres does not reach the embedded one",
+    },
+  },
   'test/payments/adjustments.test.ts': {
     'whoever proposes an adjustment approves it': {
       file: 'prisma/functions/commit/check_adjustment.sql',

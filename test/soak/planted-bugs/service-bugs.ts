@@ -310,6 +310,12 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/database/restore.test.ts': {
+    'a restore is marked without being asked for': {
+      file: 'src/ops/restored.ts',
+      find: '  if (!yes) return refuseUnasked(database);\n',
+      put: '  void yes;\n',
+      test: 'is warned of a database that is not the one that it was, until the restore is marked',
+    },
     'an order has a new id each time, whatever the idempotency key of its payment': {
       file: 'src/domain/orders/order-ids.ts',
       find: 'keyedOperation(caller, operation), key)',

@@ -67,6 +67,46 @@ export function readAddress(given: string): DatabaseAddress {
   return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
 }
 
+/** The parameters that pg knows, and those of libpq that change nothing here. */
+const knownParameters = new Set([
+  ...ofSessions,
+  ...['sslmode', 'ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'],
+  ...['host', 'port', 'user', 'password', 'client_encoding', 'fallback_application_name', 'connect_timeout'],
+  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count', 'tcp_user_timeout'],
+  ...['target_session_attrs', 'load_balance_hosts', 'channel_binding', 'gssencmode'],
+]);
+const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/**
+ * Says what is wrong with an address that the program could not use as it is written; undefined for a good one. It repeats nothing
+ * of the address that may belong to a password.
+ */
+export function faultOfAddress(address: string): string | undefined {
+  if (!/^postgres(ql)?:\/\/\S+$/.test(address))
+    return 'must be a Postgres address such as postgres://user:password@host:5432/database';
+  const [, , hosts = '', rest = ''] = parts.exec(address) ?? [];
+  const ports = hosts.split(',').map((host) => /:([^:\]]*)$/.exec(host)?.[1] ?? '5432');
+  if (
+    hosts.includes('@') ||
+    !ports.every((port) => /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536)
+  )
+    return 'has a port that is no number from 1 to 65535, or special characters in its login: those are written as in %40';
+  for (const [name, value] of new URLSearchParams(rest.slice(rest.indexOf('?') + 1 || rest.length))) {
+    if (name === 'schema')
+      return 'has the parameter schema, but the tables are always in the schema public: leave it out, and give the service a database of its own';
+    if (!knownParameters.has(name))
+      return `has a parameter${/^\w+$/.test(name) ? ` ${name}` : ''} that has no meaning here`;
+    if (name === 'sslmode' && !sslModes.includes(value)) return `has an sslmode that is none of ${sslModes.join(', ')}`;
+  }
+  try {
+    serversOf(address);
+    new pg.Client({ connectionString: readAddress(address).url });
+    return undefined;
+  } catch (error) {
+    return `cannot be used (${error instanceof Error ? error.message : error})`;
+  }
+}
+
 /** Postgres cuts longer names. */
 const maxNameBytes = 63;
 

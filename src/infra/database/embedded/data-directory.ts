@@ -1,5 +1,5 @@
-import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 
 /** Says why the embedded Postgres cannot be used and what to do about it, for the person who started the program. */
 export class EmbeddedPostgresError extends Error {}
@@ -16,10 +16,18 @@ export async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-/** Makes a folder that appears whole or not at all, also when a process dies meanwhile or two begin at once. */
+/** The unfinished folders of this process. */
+const unfinished = new Set<string>();
+
+/**
+ * Makes a folder that appears whole or not at all, also when a process dies meanwhile or two begin at once. What a process that died
+ * has left of it is removed.
+ */
 export async function makeWhole(folder: string, fill: (staging: string) => Promise<void>): Promise<void> {
+  await removeAbandoned(folder);
   if (await isFolder(folder)) return;
-  const staging = await mkdtemp(`${folder}-`);
+  const staging = await mkdtemp(`${folder}-${process.pid}-`);
+  unfinished.add(staging);
   try {
     await fill(staging);
     await rename(staging, folder);
@@ -27,6 +35,26 @@ export async function makeWhole(folder: string, fill: (staging: string) => Promi
     if (!(await isFolder(folder))) throw error;
   } finally {
     await rm(staging, { recursive: true, force: true });
+    unfinished.delete(staging);
+  }
+}
+
+/** Removes the unfinished forms of a folder whose processes are gone. In a container the number of one may be ours. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(dirname(folder)).catch(() => [])) {
+    const path = join(dirname(folder), name);
+    const pid = name.startsWith(`${basename(folder)}-`) && /-(\d+)-\w{6}$/.exec(name)?.[1];
+    if (!pid || unfinished.has(path) || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's process may not be signalled.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 

@@ -35,6 +35,10 @@ export interface EmbeddedOptions {
 
 type Warn = (line: string) => void;
 
+/** The variables that pg reads where an address does not say something. */
+const ofAnotherServer =
+  /^PG(HOST|PORT|USER|PASSWORD|PASSFILE|DATABASE|OPTIONS|APPNAME|BINARY|REPLICATION|CLIENT_ENCODING|CONNECT_TIMEOUT|SSL.*)$/;
+
 /**
  * Starts the embedded server on the data in `dataDir`, or joins the one that already runs on it. Listens on the loopback
  * interface only. Until `stop`, a server that goes away is started again on the same port, for as long as that takes.
@@ -43,6 +47,8 @@ type Warn = (line: string) => void;
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, durable = true, warn = () => undefined } = options;
+  // What a developer's shell says about another Postgres would reach each connection: its TLS, its options, its login.
+  for (const name of Object.keys(process.env)) if (ofAnotherServer.test(name)) delete process.env[name];
   const explain = (error: unknown) => {
     const fault = unusableDataDirectory(dataDir, error);
     throw fault === undefined ? error : new EmbeddedPostgresError(fault, { cause: error });

@@ -15,7 +15,7 @@ import { type Migration, projectPrisma, readMigrations } from './migration-files
 const PRISMA_MIGRATE_LOCK = 72707369;
 
 /** The definition of Prisma's table of migrations, as Prisma writes it. */
-const createMigrationsTable = `create table if not exists _prisma_migrations (
+const createMigrationsTable = `create table if not exists public._prisma_migrations (
   id varchar(36) primary key not null,
   checksum varchar(64) not null,
   finished_at timestamptz,
@@ -159,7 +159,7 @@ async function readRecords(client: pg.Client) {
   try {
     const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
       `select migration_name as name, checksum, finished_at is not null as finished
-       from _prisma_migrations where rolled_back_at is null order by 1`,
+       from public._prisma_migrations where rolled_back_at is null order by 1`,
     );
     return rows;
   } catch (error) {
@@ -184,10 +184,12 @@ async function applyPatiently(
     try {
       return await transactionOn(client, async () => {
         await client.query(`set local lock_timeout = ${lockMs}`);
+        // Whatever the login, the database or PGOPTIONS say: the tables belong there.
+        await client.query('set local search_path = public');
         await client.query(createMigrationsTable);
         await client.query(migration.sql);
         await client.query(
-          `insert into _prisma_migrations (id, migration_name, checksum, finished_at, applied_steps_count)
+          `insert into public._prisma_migrations (id, migration_name, checksum, finished_at, applied_steps_count)
            values (gen_random_uuid()::text, $1, $2, clock_timestamp(), 1)`,
           [migration.name, migration.checksum],
         );

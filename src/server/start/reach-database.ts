@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { withClient } from '../../infra/database/advisory-lock.ts';
+import { serversOf } from '../../infra/database/connections/address.ts';
+import { isDatabaseFault, sqlState } from '../../infra/database/faults.ts';
+import type { Config } from '../config.ts';
+
+/** Says which setting leads to no database, and why. The message is for the person who started the program. */
+export class DatabaseUnreachable extends Error {}
+
+/** How many milliseconds a start waits for a database that does not answer, as one that starts at the same time. */
+const patienceMs = 10_000;
+
+/** What the service connects to: the owner's login for migrations, the server itself, and whatever DATABASE_URL names. */
+const addresses = {
+  owner: ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_URL'],
+  direct: ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
+  pooled: ['DATABASE_URL'],
+} as const satisfies Record<string, readonly (keyof Config)[]>;
+
+/**
+ * Connects to each of these, so that a wrong address is named before anything is done.
+ * @param log takes a line when it waits; without it, nothing is tried twice
+ * @throws DatabaseUnreachable
+ */
+export async function reachDatabase(
+  config: Config,
+  which: readonly (keyof typeof addresses)[],
+  log?: (line: string) => void,
+  waitMs = patienceMs,
+): Promise<void> {
+  const names = which.map((one) => addresses[one].find((name) => config[name] !== undefined));
+  for (const name of new Set(names)) {
+    const url = name && config[name];
+    if (url === undefined) continue;
+    const until = performance.now() + (log ? waitMs : 0);
+    for (let tries = 0; ; tries += 1) {
+      const error = await withClient(url, async () => undefined).catch((reason: unknown) => reason);
+      if (error === undefined) break;
+      const words = `${name} leads to no database that can be used: ${reasonOf(error, url)}`;
+      if (!mayPass(error) || performance.now() >= until) throw new DatabaseUnreachable(words, { cause: error });
+      if (tries === 0) log?.(`${words} It is tried again for ${waitMs / 1_000} s.`);
+      await delay(250);
+    }
+  }
+}
+
+/** Says whether the same address may lead to a database soon. A wrong login, database or certificate stays wrong. */
+function mayPass(error: unknown): boolean {
+  return isDatabaseFault(error) && !/^(28|3D|42)/.test(sqlState(error) ?? '');
+}
+
+function reasonOf(error: unknown, url: string): string {
+  const servers = serversOf(url)
+    .map(({ host, port }) => (host.startsWith('/') ? host : `${host}:${port}`))
+    .join(', ');
+  const code = sqlState(error);
+  const words = error instanceof Error ? error.message.replace(/\.$/, '') || code : String(error);
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `no machine is known by the name in ${servers} (${code}).`;
+  if (error instanceof pg.DatabaseError) {
+    const advice = code?.startsWith('28') ? 'Correct the login or its password.' : '';
+    return `the server at ${servers} says "${words}" (${code}). ${advice}`.trimEnd();
+  }
+  if (mayPass(error)) return `nothing answers at ${servers} (${code ?? words}). Start Postgres there, or correct it.`;
+  return `the connection to ${servers} fails (${words}).`;
+}

@@ -1,0 +1,71 @@
+import { createServer } from 'node:net';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/server/config.ts';
+import { messageForUser } from '../../src/server/print-error.ts';
+import { DatabaseUnreachable, reachDatabase } from '../../src/server/start/reach-database.ts';
+import { databaseProxy } from '../setup/database-proxy.ts';
+import { freePort, listen } from '../setup/free-port.ts';
+
+const server = inject('server').url;
+const withParts = (parts: Partial<URL>) => Object.assign(new URL(server), parts).href;
+
+/** A program that is no Postgres: it closes each connection at the first byte. */
+async function noPostgres(): Promise<string> {
+  const other = createServer((socket) => socket.once('data', () => socket.destroy()));
+  onTestFinished(() => void other.close());
+  return withParts({ port: String(await listen(other)) });
+}
+
+test.each<[string, () => string | Promise<string>, RegExp]>([
+  [
+    'where nothing listens',
+    async () => withParts({ port: String(await freePort()) }),
+    /nothing answers .*ECONNREFUSED/,
+  ],
+  ['on a machine that is not there', () => withParts({ hostname: 'db.invalid' }), /no machine is known .* db\.invalid/],
+  ['that the server does not have', () => withParts({ pathname: '/not_there' }), /"not_there" does not exist.*3D000/],
+  ['with a wrong password', () => withParts({ password: 'wrong' }), /28P01.* Correct the login or its password/],
+  [
+    'with a login that the server does not know',
+    () => withParts({ username: 'stranger' }),
+    /28P01.* Correct the login/,
+  ],
+  ['by TLS, where the server has none', () => `${server}?sslmode=verify-full`, /does not support SSL/],
+  ['at a program that is no Postgres', noPostgres, /nothing answers/],
+])('a database %s is named by its setting, in one sentence', async (_what, address, reason) => {
+  const url = await address();
+  const error = await reachDatabase(readConfig({ DATABASE_URL: url }), ['direct']).catch((caught: unknown) => caught);
+  const words = messageForUser(error) ?? '';
+  expect(words).toMatch(/^DATABASE_URL leads to no database that can be used: /);
+  expect(words).toMatch(reason);
+  expect(words.split('\n')).toHaveLength(1);
+  expect(words).not.toContain(new URL(server).password);
+});
+
+test('the owner of the tables, the server and its pooler are each named by their own setting', async () => {
+  const away = withParts({ port: String(await freePort()) });
+  const said = (environment: Readonly<Record<string, string>>) =>
+    reachDatabase(readConfig(environment), ['owner', 'direct', 'pooled']).catch((error: Error) => error.message);
+  expect(await said({ DATABASE_URL: server, DATABASE_OWNER_URL: away })).toMatch(/^DATABASE_OWNER_URL leads/);
+  expect(await said({ DATABASE_URL: server, DATABASE_DIRECT_URL: away })).toMatch(/^DATABASE_DIRECT_URL leads/);
+  expect(await said({ DATABASE_URL: away, DATABASE_DIRECT_URL: server })).toMatch(/^DATABASE_URL leads/);
+  expect(await said({ DATABASE_URL: server })).toBeUndefined();
+});
+
+test('a start waits for a database that begins to answer, says so once, and does not wait for one that never will', async () => {
+  const proxy = await databaseProxy(server);
+  onTestFinished(() => proxy.close());
+  await proxy.stopListening();
+  const lines: string[] = [];
+  await reachDatabase(readConfig({ DATABASE_URL: proxy.url }), ['direct'], (line) => {
+    lines.push(line);
+    void proxy.startListening();
+  });
+  expect(lines).toEqual([expect.stringMatching(/ECONNREFUSED.* It is tried again for 10 s\.$/)]);
+
+  const wrong = reachDatabase(readConfig({ DATABASE_URL: withParts({ password: 'wrong' }) }), ['direct'], (line) =>
+    lines.push(line),
+  );
+  await expect(wrong).rejects.toThrow(DatabaseUnreachable);
+  expect(lines).toHaveLength(1);
+});
