@@ -1,9 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, Observable } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { fetchExchange, subscriptionExchange, Client as UrqlClient } from '@urql/core';
@@ -27,7 +23,6 @@ import { makeScene } from '../setup/scene.ts';
 /** What an app installs, and how Apollo, urql and Relay work with it. */
 
 const root = path.resolve(import.meta.dirname, '../..');
-const run = promisify(execFile);
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);
@@ -48,96 +43,6 @@ async function pays(count: number): Promise<string[]> {
   for (let at = 0; at < count; at += 1) ids.unshift((await ended(t.platform, (await pay(t.platform, scene)).id)).id);
   return ids;
 }
-
-test('the packed package is imported by plain JavaScript, follows a payment, and its types fit an app', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'client-package-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await run(process.execPath, [path.join(root, 'src/apps/client/build/package.ts')]);
-  const { stdout: packed } = await run('npm', ['pack', path.join(root, 'dist/client'), '--json', '--silent'], {
-    cwd: folder,
-  });
-  const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
-  expect(files.map((file) => file.path).filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);
-  const modules = path.join(folder, 'node_modules');
-  await mkdir(path.join(modules, 'payments-client'), { recursive: true });
-  await run('tar', ['xzf', filename, '--strip-components=1', '-C', 'node_modules/payments-client'], { cwd: folder });
-  await mkdir(path.join(modules, '@types'));
-  for (const name of [
-    'graphql',
-    'graphql-ws',
-    'react',
-    '@types/react',
-    '@apollo',
-    '@urql',
-    '@graphql-typed-document-node',
-    'ws',
-    'rxjs',
-    'wonka',
-  ]) {
-    await symlink(path.join(root, 'node_modules', name), path.join(modules, name));
-  }
-  await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
-  await writeFile(path.join(folder, 'app.ts'), app);
-  const compilerOptions = {
-    target: 'es2022',
-    lib: ['es2024', 'dom'],
-    module: 'nodenext',
-    strict: true,
-    types: [],
-    skipLibCheck: true,
-  };
-  await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.ts'] }));
-  await run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]).catch(
-    ({ stdout }) => {
-      throw new Error(stdout);
-    },
-  );
-
-  const [paid] = await pays(1);
-  const { stdout } = await run(
-    process.execPath,
-    ['app.js', `${t.url}/graphql`, JSON.stringify(await token()), String(paid)],
-    {
-      cwd: folder,
-    },
-  );
-  expect(JSON.parse(stdout)).toEqual({ status: 'COMPLETED', hooks: 'function', cached: [] });
-});
-
-/** An app in TypeScript. A mistake in a variable or a result does not compile. */
-const app = `
-import { openPayments } from 'payments-client';
-import { FollowTransaction } from 'payments-client/operations';
-import { useTransaction } from 'payments-client/react';
-import { apolloCache } from 'payments-client/apollo-cache';
-import { urqlCache } from 'payments-client/urql-cache';
-import { InMemoryCache } from '@apollo/client';
-import { cacheExchange } from '@urql/exchange-graphcache';
-import schema from 'payments-client/introspection.json' with { type: 'json' };
-
-declare const process: { readonly argv: string[] };
-const [, , url, token, id] = process.argv;
-const payments = openPayments({ url, token: async () => JSON.parse(token) });
-const cache = new InMemoryCache(apolloCache());
-cacheExchange({ ...urqlCache(), schema: schema as never });
-let seen: 'COMPLETED' | undefined;
-await payments.follow({
-  document: FollowTransaction,
-  variables: { id },
-  onMessage({ transactionUpdates: { status } }) {
-    const known: 'NONE' | typeof status = status;
-    if (known === 'COMPLETED') seen = known;
-  },
-}).done;
-// @ts-expect-error: the variable is missing
-payments.follow({ document: FollowTransaction, variables: {}, onMessage() {} }).stop();
-payments.stop();
-console.log(JSON.stringify({
-  status: seen,
-  hooks: typeof useTransaction,
-  cached: Object.keys(cache.extract()),
-}));
-`;
 
 test('a stream that is stopped is stopped, whatever it waits for: nothing is called and nothing stays open', async () => {
   const [paid] = await pays(1);

@@ -53,6 +53,11 @@ interface TransferPartiesRow {
   readonly ids: string[];
 }
 
+interface PlatformFeeRow {
+  readonly fixedFee: string | null;
+  readonly variableFeeRate: string | null;
+}
+
 const transferPartiesStatement = forCaller(
   statement<TransferPartiesRow>('transfer_parties', `select ${transferPartiesSql}`, {
     source: 'Account',
@@ -61,9 +66,7 @@ const transferPartiesStatement = forCaller(
 );
 
 const partiesStatement = forCaller(
-  statement<
-    TransferPartiesRow & { customer: Customer | null; fixedFee: string | null; variableFeeRate: string | null }
-  >(
+  statement<TransferPartiesRow & PlatformFeeRow & { customer: Customer | null }>(
     'parties',
     `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${transferPartiesSql},
      (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(
@@ -112,8 +115,27 @@ export async function readParties(
   return {
     ...transferPartiesOf(row, names),
     customer: row.customer ?? undefined,
-    platformFee: { fixedFee: BigInt(row.fixedFee ?? 0), variableFeeRate: row.variableFeeRate ?? '0' },
+    platformFee: feeOf(row),
   };
+}
+
+const platformFeeStatement = statement<PlatformFeeRow>(
+  'platform_fee',
+  'select fixed_fee::text, variable_fee_rate::text from platform_fee where platform_id = $1 and sending_currency = $2',
+);
+
+/** Reads the platform's own fees on what is sent in a currency. */
+export async function readPlatformFee(
+  on: Queryable,
+  { platformId }: Scope,
+  currency: string,
+): Promise<PlatformFeeTerms> {
+  const [row] = await platformFeeStatement(on, platformId, currency);
+  return feeOf(row);
+}
+
+function feeOf(row: PlatformFeeRow | undefined): PlatformFeeTerms {
+  return { fixedFee: BigInt(row?.fixedFee ?? 0), variableFeeRate: row?.variableFeeRate ?? '0' };
 }
 
 /** Returns the currency of an account; undefined where the caller sees none of that id. */

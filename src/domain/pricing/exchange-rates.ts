@@ -4,7 +4,7 @@ import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Payments, railOf } from '../commands/command.ts';
-import { readParties } from '../commands/parties.ts';
+import { readPlatformFee } from '../commands/parties.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { deliveryRails, type PaymentRail } from './delivery-rails.ts';
 import { priceQuote } from './pricing.ts';
@@ -58,10 +58,7 @@ export async function readExchangeRates(
   const requested = query.destinations?.map((code) => requireCurrency(code, at('destinations')));
   // One rate for each currency, or a short request would have a long answer.
   const destinations = requested ? [...new Set(requested)] : currencies.filter((currency) => currency !== source);
-  const { platformFee } = await readParties(payments.database.pool, caller, {
-    currency: source.code,
-    ids: 0,
-  });
+  const platformFee = await readPlatformFee(payments.database.pool, caller, source.code);
   const rates = await Promise.all(
     destinations.map(async (destination) => {
       const terms = await neededOf(payments, railOf(payments, caller, 'rate').rate(source, destination));

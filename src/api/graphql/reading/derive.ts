@@ -16,7 +16,7 @@ import { isConnection } from '../limits/list-sizes.ts';
 import { isSearchArgument } from '../limits/search-cost.ts';
 import { computedOfRow, computedOfValue, type Select } from './computed.ts';
 import { type MadeRead, valueFields } from './kinds.ts';
-import { priceOf, searchPrice } from './prices.ts';
+import { priceOf, searchPriceOf } from './prices.ts';
 import { exposedRead, leaf, memberObject, type Read, type TypeRead } from './reads.ts';
 
 /**
@@ -134,6 +134,6 @@ function price(schema: GraphQLSchema, type: Fields, field: Field): void {
   const isSearched = field.extensions.read && field.args.some(({ name }) => isSearchArgument(name));
   Object.assign(field.extensions, {
     price: priceOf(field.extensions, isRoot),
-    ...(isSearched && { search: { price: searchPrice, isBelow: !isRoot } }),
+    ...(isSearched && { search: { price: searchPriceOf(field.extensions), isBelow: !isRoot } }),
   });
 }

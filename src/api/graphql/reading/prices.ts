@@ -7,7 +7,9 @@ import type { Read } from './reads.ts';
  * What a field costs by itself, in fields of a row, by how it is read. `npm run soak -- cost` compares the prices with the
  * processor time that Postgres takes.
  */
-const prices: Readonly<Record<Costs, number>> = {
+const prices: Readonly<Record<Costs | 'list', number>> = {
+  /** A list below a parent, for each way to find its rows. */
+  list: 40,
   /** What is in other rows, for each query that finds some, or what functions of Postgres make: for each row that has the field. */
   rows: 10,
   /** A row as it was at a change, which Postgres makes of what has changed since. */
@@ -23,9 +25,23 @@ const prices: Readonly<Record<Costs, number>> = {
 /** Returns what a field costs without what is below it, for each row that has it. */
 export function priceOf({ read, costs: own }: GraphQLFieldExtensions<unknown, unknown>, isRoot: boolean): number {
   const costs = read?.costs ?? own;
-  if (costs) return prices[costs];
+  if (costs) return prices[costs] * waysOf(read);
   if (!read) return 1;
-  return isRoot ? prices.read : Math.max(1, queriesOf(read) * prices.rows);
+  if (isRoot) return prices.read;
+  return read.kind === 'page' ? prices.list * waysOf(read) : Math.max(1, queriesOf(read) * prices.rows);
+}
+
+/**
+ * Returns what it costs in addition to search for the rows of a list, or of a sum: no index has just those in its order, and some
+ * 30,000 are looked at, in each way that leads to rows of a list. A sum looks at them in any case.
+ */
+export function searchPriceOf({ read }: GraphQLFieldExtensions<unknown, unknown>): number {
+  return read?.costs === 'sums' ? prices.sums : prices.sums * waysOf(read);
+}
+
+/** Returns in how many ways the rows of a list or a sum are found: those of an account are its payments from it, and those to it. */
+function waysOf(read: Read | undefined): number {
+  return read?.ways ?? 1;
 }
 
 /** Counts the queries by which a field is read, for each row that has it: none where it is made of that row. */
@@ -33,6 +49,3 @@ function queriesOf(read: Read): number {
   const own = read.kind === 'leaf' || read.kind === 'value' ? 0 : 1;
   return own + (plainReadText(read).match(/\bselect\b/g)?.length ?? 0);
 }
-
-/** What a list costs in addition whose rows are searched for: no index has just those in its order, and some 30,000 are looked at. */
-export const searchPrice = prices.sums;

@@ -19,7 +19,11 @@ export type Model = Prisma.ModelName;
 export type Env = Readonly<Record<string, string>>;
 
 /** How a field is read, and what that costs where it is more than for others of its kind. */
-export type Read = { readonly costs?: Costs } /** A scalar or an enum: JSON as text, or SQL's null. */ & (
+export type Read = {
+  readonly costs?: Costs;
+  /** In how many ways the rows of a list or a sum are found, where they are found in several. */
+  readonly ways?: number;
+} /** A scalar or an enum: JSON as text, or SQL's null. */ & (
   | { readonly kind: 'leaf'; readonly sql: (env: Env, args: ArgumentsOf) => Sql }
   /** An object made of the same row. Null where `unless` holds. */
   | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }

@@ -12,6 +12,7 @@ export const totalsOf =
     return {
       kind: 'values',
       costs: 'sums',
+      ways: Math.max(1, relations.length),
       from: (env, alias, args) => ({
         from: sql`${new Shared(sql`select t.status, t.type, t.currency, count(*) as count, sum(t.amount) as amount
       from (select x.status, x.type, case x.type when 'OUTGOING' then coalesce(x.sent_currency, x.received_currency) else x.received_currency end as currency,
