@@ -144,8 +144,8 @@ export const accessBugs: Bugs = {
   'test/payments/names.test.ts': {
     'an app sees the end of the number of a stranger': {
       file: 'src/api/graphql/schema/payments/parties.ts',
-      find: "end && maySee('account', viewer, end) ? number : null",
-      put: "end && viewer.bound.kind !== 'PAYMENT' ? number : null",
+      find: "account && maySee('account', viewer, account) ? number : null",
+      put: "account && viewer.bound.kind !== 'PAYMENT' ? number : null",
       test: 'to the account of another customer: the payee has its name, and no stranger its number',
     },
   },

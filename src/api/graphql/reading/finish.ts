@@ -51,12 +51,12 @@ export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>
 export function fillPlaceholders(json: string, run: Notes, isLast: boolean): string {
   if (!json.includes(delimiter)) return json;
   return json.replace(placeholders, (_whole, placeholder: string) => {
+    if (placeholder.startsWith('computed')) return computed(placeholder, run);
     const [kind, amount = '0', code = '', note = '0'] = placeholder.split(' ');
     if (kind === 'later') {
       if (isLast) return '';
       throw new NotSequenced();
     }
-    if (kind === 'computed') return computed(placeholder, run);
     const currency = currencyOf(code);
     if (!currency) throw new Error(`unknown currency ${code}`);
     const text = formatMoney(BigInt(amount), currency, String(run.notes[Number(note)]));

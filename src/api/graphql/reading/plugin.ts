@@ -50,7 +50,8 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
       ...field.extensions,
       ...(relation && { made: rowAt([relation.name]), isOnlyPlanned: true }),
     };
-    const own = extensions.isOnlyPlanned ? (readField as Resolver<Types>) : field.resolve;
+    const isRead = extensions.isOnlyPlanned && extensions.made;
+    const own = isRead ? (readField as Resolver<Types>) : field.resolve;
     return { ...field, extensions, resolve: own && withSoundArguments(own, field) };
   }
 

@@ -166,6 +166,9 @@ export const memberObject = (name: string): Read => ({
   unless: (env) => [`coalesce(jsonb_typeof(${env.json} -> ${literal(name)}), 'null') = 'null'`],
 });
 
+/** Reads an object from the same row as its parent. */
+export const sameRow: Read = { kind: 'value', env: (env) => env };
+
 /** Returns how to read a field that only shows a column, or a member of a JSON value, by the field's type. */
 export function exposedRead(field: GraphQLField<unknown, unknown>, name: string): Read {
   const ofColumn = columnRead(field, columnName(name));

@@ -17,7 +17,7 @@ import { planCache } from '../limits/document-cache.ts';
 import { BoundRun, type RunInput } from './bound-run.ts';
 import { fillPlaceholders, type Notes, NotSequenced, parseAnswer } from './finish.ts';
 import { Planner } from './plan.ts';
-import type { Read } from './reads.ts';
+import { type Read, sameRow } from './reads.ts';
 import { LeftToExecutor } from './selected.ts';
 import { inScope, PlanStatement, type Sql, sql } from './sql.ts';
 
@@ -183,7 +183,9 @@ export async function runField(
   if (!statement) {
     const fragments = new Map(Object.entries(info.fragments));
     const planner = new Planner({ schema: info.schema, fragments, variables: info.variableValues, isTyped: true });
-    const read: Read | undefined = nodes && { kind: 'node', types: nodes.types, idsFromRun: true };
+    // A field of a message that has the row shows the row itself.
+    const own = field.extensions.read ?? (row && sameRow);
+    const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
     const below = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const json = inScope(planner.field({ key: '', field, node, below }, row ? { row: 'r' } : {}, read));
     statement = new PlanStatement(

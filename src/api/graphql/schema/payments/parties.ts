@@ -15,19 +15,16 @@ const accountName = `${displayName} To the token of one payment: what it is.`;
 const maskedNumber =
   'The end of the number of its account, for people: "•••• 6789". Null where it is no account, or one that the viewer may not see.';
 
-/** The columns of an account at an end of a payment that its fields need. */
-const account = { select: { kind: true, id: true, currency: true, customerId: true } } as const;
-type End = Pick<AccountRow, 'kind' | 'id' | 'currency' | 'customerId'> | null;
-
 /** Returns the name of an account at an end of a payment. The token of one payment does not learn whose payment it is. */
-const nameOf = (name: string | null, end: End, { bound }: Viewer) =>
-  (bound.kind === 'PAYMENT' ? null : name) ?? `${end?.currency} account`;
+const nameOf = (name: string | null, account: Pick<AccountRow, 'currency'> | null, { bound }: Viewer) =>
+  (bound.kind === 'PAYMENT' ? null : name) ?? `${account?.currency} account`;
 
 /** Returns the number of an account at an end of a payment, for callers who may see the account. */
-const numberOf = (number: string | null, end: End, viewer: Viewer) =>
-  end && maySee('account', viewer, end) ? number : null;
+const numberOf = (number: string | null, account: Pick<AccountRow, 'customerId'> | null, viewer: Viewer) =>
+  account && maySee('account', viewer, account) ? number : null;
 
-const idOf = (end: End) => (end ? accountPublicId(end.kind, end.id) : '');
+const idOf = (account: Pick<AccountRow, 'kind' | 'id'> | null) =>
+  account ? accountPublicId(account.kind, account.id) : '';
 
 /** Returns the name of a party by the full name that its side gave. */
 const umaName = (
@@ -70,18 +67,18 @@ builder.prismaObject('Transaction', {
   fields: (t) => ({
     displayName: t.string({
       description: accountName,
-      select: { sourceName: true, sourceAccount: account },
+      select: { sourceName: true, sourceAccount: { select: { currency: true } } },
       resolve: ({ sourceName, sourceAccount }, _args, { viewer }) => nameOf(sourceName, sourceAccount, viewer),
     }),
     maskedNumber: t.string({
       nullable: true,
       description: maskedNumber,
-      select: { sourceNumber: true, sourceAccount: account },
+      select: { sourceNumber: true, sourceAccount: { select: { customerId: true } } },
       resolve: ({ sourceNumber, sourceAccount }, _args, { viewer }) => numberOf(sourceNumber, sourceAccount, viewer),
     }),
     accountId: t.id({
       description: "The account's public id.",
-      select: { sourceAccount: account },
+      select: { sourceAccount: { select: { kind: true, id: true } } },
       resolve: ({ sourceAccount }) => idOf(sourceAccount),
     }),
     account: t.seen('sourceAccount', Account, visibleAccounts, {
@@ -98,20 +95,20 @@ builder.prismaObject('Transaction', {
   fields: (t) => ({
     displayName: t.string({
       description: accountName,
-      select: { destinationName: true, destinationAccount: account },
+      select: { destinationName: true, destinationAccount: { select: { currency: true } } },
       resolve: ({ destinationName, destinationAccount }, _args, { viewer }) =>
         nameOf(destinationName, destinationAccount, viewer),
     }),
     maskedNumber: t.string({
       nullable: true,
       description: maskedNumber,
-      select: { destinationNumber: true, destinationAccount: account },
+      select: { destinationNumber: true, destinationAccount: { select: { customerId: true } } },
       resolve: ({ destinationNumber, destinationAccount }, _args, { viewer }) =>
         numberOf(destinationNumber, destinationAccount, viewer),
     }),
     accountId: t.id({
       description: "The account's public id.",
-      select: { destinationAccount: account },
+      select: { destinationAccount: { select: { kind: true, id: true } } },
       resolve: ({ destinationAccount }) => idOf(destinationAccount),
     }),
     account: t.seen('destinationAccount', Account, visibleAccounts, {
