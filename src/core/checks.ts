@@ -1,6 +1,3 @@
-import type { FieldPath } from './path.ts';
-import { Refusal } from './refusal.ts';
-
 /** The largest amount of one payment on either side, in smallest units (specification 8). */
 export const maxAmount = 9_000_000_000_000_000n;
 
@@ -12,27 +9,6 @@ export const maxBalance = 1_000n * maxAmount;
 
 /** The most values that a list in a request has, in every API. */
 export const maxListLength = 100;
-
-/**
- * Refuses text that is longer than `maxLength` characters, or has control characters or half a surrogate pair.
- * @throws Refusal INVALID_INPUT
- */
-export function checkText(text: string | null | undefined, path: FieldPath, maxLength = 500): void {
-  if (text === null || text === undefined) return;
-  if (text.length > maxLength)
-    throw new Refusal('INVALID_INPUT', `the text must have at most ${maxLength} characters`, path);
-  if (!isPlainText(text)) {
-    throw new Refusal('INVALID_INPUT', 'the text must not have control characters or halves of characters', path);
-  }
-}
-
-/**
- * Tells whether text can be stored. Postgres stores neither U+0000 nor half a surrogate pair. The other control
- * characters are refused because nobody can read them.
- */
-export function isPlainText(text: string): boolean {
-  return !/[\p{Cc}\p{Cs}]/u.test(text);
-}
 
 /** Tells whether text is a day of the calendar, YYYY-MM-DD. The calendar has no year 0, and neither has Postgres. */
 export function isDay(text: string): boolean {
@@ -51,13 +27,4 @@ export function parseTimestamp(text: string): Date | undefined {
   const moment = new Date(text.toUpperCase());
   // A time zone can lead out of the years 1 to 9999. An invalid date has the year NaN.
   return moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999 ? moment : undefined;
-}
-
-/**
- * Refuses text that is blank or too long.
- * @throws Refusal INVALID_INPUT
- */
-export function checkRequiredText(text: string, path: FieldPath, maxLength = 200): void {
-  if (text.trim() === '') throw new Refusal('INVALID_INPUT', 'the text must not be empty', path);
-  checkText(text, path, maxLength);
 }

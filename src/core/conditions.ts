@@ -1,5 +1,5 @@
-import { isPlainText } from './checks.ts';
 import { firstIdAt, type IdType, lastIdAt, uuidOf } from './ids.ts';
+import { canonicalText, isPlainText } from './texts.ts';
 
 /** An optional value, which a caller may leave out or give as null. */
 export type Given<T> = T | null | undefined;
@@ -31,13 +31,13 @@ export function anyOf<Field extends string, Value>(
   return (values ? { [field]: { in: [...values] } } : {}) as { readonly [F in Field]?: { in: Value[] } };
 }
 
-/** Returns a condition on text. No row meets it where the text cannot be stored. */
+/** Returns a condition on text, in the form in which texts are stored. No row meets it where it cannot be stored. */
 export function byText<Where>(
   text: Given<string>,
   where: (text: string) => Where,
 ): Where | typeof matchesNothing | object {
   if (text === null || text === undefined) return {};
-  return isPlainText(text) ? where(text) : matchesNothing;
+  return isPlainText(text) ? where(canonicalText(text)) : matchesNothing;
 }
 
 /** Returns a condition on an id. No row meets it where the id is malformed or of another type. */

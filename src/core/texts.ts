@@ -1,3 +1,6 @@
+import type { FieldPath } from './path.ts';
+import { Refusal } from './refusal.ts';
+
 // The texts of people: names, memos, addresses, a platform's own keys, metadata. One canonical form, one table of what
 // is refused.
 
@@ -58,6 +61,71 @@ function isRefused(character: string, before: string, isKey: boolean): boolean {
   if (isKey) return true;
   if (character === '\u200c' || character === '\u200d') return !joining.test(before);
   return !(variationSelector.test(character) && varying.test(before));
+}
+
+/** The most characters of each kind of text, in every API. */
+export const longest = {
+  name: 200,
+  /** A line of an address. */
+  line: 200,
+  /** A city, a state, a title. */
+  word: 100,
+  postalCode: 20,
+  /** A number in a register, a tax number. */
+  number: 100,
+  email: 320,
+  /** A memo, a reason, a fact about a party. */
+  memo: 500,
+  /** A key of the platform's own. */
+  key: 200,
+} as const;
+
+/**
+ * Checks a text that people read, and returns it as it is stored.
+ * @throws Refusal INVALID_INPUT
+ */
+export function checkText<Text extends string | null | undefined>(
+  text: Text,
+  path: FieldPath,
+  maxLength: number,
+): Text {
+  return checked(text, path, maxLength, false);
+}
+
+/**
+ * Checks a key of the platform's own, which programs compare, and returns it as it is stored.
+ * @throws Refusal INVALID_INPUT
+ */
+export function checkKey<Text extends string | null | undefined>(text: Text, path: FieldPath): Text {
+  return checked(text, path, longest.key, true);
+}
+
+function checked<Text extends string | null | undefined>(
+  text: Text,
+  path: FieldPath,
+  maxLength: number,
+  isKey: boolean,
+) {
+  if (text === null || text === undefined) return text;
+  const canonical = canonicalText(text);
+  const fault = textFault(canonical, maxLength, isKey);
+  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `the text ${fault}`, path);
+  // A text stays a text.
+  return canonical as Text;
+}
+
+/** Tells whether text can be stored and looked for. Postgres stores neither U+0000 nor half a surrogate pair. */
+export function isPlainText(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}]/u.test(text);
+}
+
+/** Returns a text of a provider with all that nobody can read replaced: it cannot be refused. */
+export function readableText(text: string): string {
+  let readable = '';
+  for (const character of canonicalText(text.toWellFormed()).replace(/[\t\n\r\p{Zl}\p{Zp}]+/gu, ' ')) {
+    readable += isRefused(character, readable.at(-1) ?? '', false) ? '\ufffd' : character;
+  }
+  return readable;
 }
 
 /**

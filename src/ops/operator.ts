@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { Failure } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
-import { isPlainText } from '../core/checks.ts';
+import { canonicalText, textFault } from '../core/texts.ts';
 import type { Operator } from '../domain/access/operator-acts.ts';
 
 /** What an operator says of an act, as options of its command. */
@@ -44,13 +44,12 @@ function loginName(): string {
   }
 }
 
-/** Makes a parser of texts of 1 to `longest` characters, with something else than spaces. */
+/** Makes a parser of texts of 1 to `longest` characters. */
 const textIn = (longest: number) => (text: string) => {
-  const trimmed = text.trim();
-  if (trimmed === '') throw new InvalidArgumentError('It is empty.');
-  if ([...trimmed].length > longest) throw new InvalidArgumentError(`It has more than ${longest} characters.`);
-  if (!isPlainText(trimmed)) throw new InvalidArgumentError('It has characters that cannot be stored or shown.');
-  return trimmed;
+  const canonical = canonicalText(text);
+  const fault = textFault(canonical, longest);
+  if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
+  return canonical;
 };
 
 interface Refused {

@@ -1,5 +1,5 @@
-import { isPlainText } from '../../src/core/checks.ts';
 import { uuidOf } from '../../src/core/ids.ts';
+import { canonicalText, isPlainText } from '../../src/core/texts.ts';
 import type { AccountKind, Prisma } from '../../src/infra/database/generated/client/client.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { PlainViewer } from './viewer.ts';
@@ -19,7 +19,7 @@ function given<Value, Where>(value: Value | null | undefined, where: (value: Val
 
 /** Text that the database cannot hold is in no row. */
 function text<Where>(value: string | null | undefined, where: (value: string) => Where): Where | object {
-  return given(value, (known) => (isPlainText(known) ? where(known) : nothing));
+  return given(value, (known) => (isPlainText(known) ? where(canonicalText(known)) : nothing));
 }
 
 type IdType = Parameters<typeof uuidOf>[1];

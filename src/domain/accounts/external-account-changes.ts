@@ -1,7 +1,7 @@
 import { checkAll } from '../../core/check-all.ts';
-import { checkText } from '../../core/checks.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { checkKey } from '../../core/texts.ts';
 import { ExternalAccountStatus } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
@@ -42,9 +42,9 @@ export function updateExternalAccount(
     input,
     idempotencyKey,
     plan: async () => {
-      const { platformAccountId, defaultUmaDepositAccount } = input;
-      const [, metadata] = checkAll(
-        () => checkText(platformAccountId, at('platformAccountId'), 200),
+      const { defaultUmaDepositAccount } = input;
+      const [platformAccountId, metadata] = checkAll(
+        () => checkKey(input.platformAccountId, at('platformAccountId')),
         () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
       );
       const account = await readExternal(payments, caller, input.accountId, at('accountId'));

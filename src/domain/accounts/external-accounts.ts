@@ -1,10 +1,10 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
 import { accountTypes } from '../../core/account-types.ts';
 import { checkAll } from '../../core/check-all.ts';
-import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { publicId } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { checkKey, checkText, longest } from '../../core/texts.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
@@ -74,10 +74,10 @@ export function createExternalAccount(
 /** Plans the registration of an account that the rail has checked. */
 async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
   const input = ofApp(caller, given);
-  const [{ info, identity }, beneficiary, , metadata = null] = checkAll(
+  const [{ info, identity }, beneficiary, platformAccountId = null, metadata = null] = checkAll(
     () => checkAccountInfo(input, caller.environment),
     () => checkBeneficiary(input),
-    () => checkText(input.platformAccountId, at('platformAccountId'), 200),
+    () => checkKey(input.platformAccountId, at('platformAccountId')),
     () => checkMetadata(caller, input.metadata, at('metadata')),
   );
   const parties = await readOwner(payments, caller, input);
@@ -109,7 +109,7 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
           accountInfo: info,
           ...identity,
           beneficiary,
-          platformAccountId: input.platformAccountId ?? null,
+          platformAccountId,
           defaultUmaDepositAccount: input.defaultUmaDepositAccount,
           isDeleted: false,
           metadata,
@@ -205,25 +205,26 @@ function checkBeneficiary(input: CreateExternalAccount) {
       `an account of the type ${accountType} needs its beneficiary`,
       at('beneficiary'),
     );
-  checkOwner(beneficiary);
-  return { ...beneficiary, address: beneficiary.address ? { ...beneficiary.address } : null };
+  return checkOwner(beneficiary);
 }
 
-function checkOwner(owner: Beneficiary): void {
-  const address = () => checkAddress(owner.address, at('beneficiary', 'address'));
+/** Checks the owner of a bank account, and returns it as it is stored. */
+function checkOwner(owner: Beneficiary) {
+  const checkedAddress = () => checkAddress(owner.address ?? null, at('beneficiary', 'address'));
   if (owner.beneficiaryType === 'INDIVIDUAL') {
-    checkAll(
-      () => checkRequiredText(owner.fullName, at('beneficiary', 'fullName')),
+    const [fullName, birthDate, nationality, address] = checkAll(
+      () => checkText(owner.fullName, at('beneficiary', 'fullName'), longest.name),
       () => checkDay(owner.birthDate, at('beneficiary', 'birthDate')),
       () => checkCountry(owner.nationality, at('beneficiary', 'nationality')),
-      address,
+      checkedAddress,
     );
-  } else {
-    checkAll(
-      () => checkRequiredText(owner.legalName, at('beneficiary', 'legalName')),
-      () => checkText(owner.registrationNumber, at('beneficiary', 'registrationNumber'), 100),
-      () => checkText(owner.taxId, at('beneficiary', 'taxId'), 100),
-      address,
-    );
+    return { ...owner, fullName, birthDate, nationality, address: address && { ...address } };
   }
+  const [legalName, registrationNumber, taxId, address] = checkAll(
+    () => checkText(owner.legalName, at('beneficiary', 'legalName'), longest.name),
+    () => checkText(owner.registrationNumber, at('beneficiary', 'registrationNumber'), longest.number),
+    () => checkText(owner.taxId, at('beneficiary', 'taxId'), longest.number),
+    checkedAddress,
+  );
+  return { ...owner, legalName, registrationNumber, taxId, address: address && { ...address } };
 }

@@ -1,7 +1,7 @@
-import { checkText } from '../../core/checks.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { checkText, longest } from '../../core/texts.ts';
 import type { Account, Customer, Transaction } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { trustedJson } from '../../infra/database/trusted-json.ts';
@@ -153,10 +153,11 @@ function wakeOrder({ database, log }: Payments, { platformId }: Caller, transact
   );
 }
 
-async function planDecision(payments: Payments, caller: Caller, id: string | undefined, decision: Decision) {
+async function planDecision(payments: Payments, caller: Caller, id: string | undefined, asked: Decision) {
+  const decision =
+    asked.kind === 'reject' ? { ...asked, reason: checkText(asked.reason, at('reason'), longest.memo) } : asked;
   const given =
     decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, at('receiverCustomerInfo')) : {};
-  if (decision.kind === 'reject') checkText(decision.reason, at('reason'));
   const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
   const path = at('transactionId');
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', path);

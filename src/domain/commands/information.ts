@@ -1,8 +1,9 @@
 import { purposesOfPayment } from '../../core/account-fields.ts';
 import { checkAll } from '../../core/check-all.ts';
-import { isDay, isPlainText } from '../../core/checks.ts';
+import { isDay } from '../../core/checks.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { canonicalText, longest, textFault } from '../../core/texts.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 
 /** A fact about a party to a UMA payment, with its name (decision 48). */
@@ -57,7 +58,7 @@ const forms: ReadonlyMap<string, Form> = new Map([
  * @throws Refusal INVALID_INPUT with the path of the fact
  */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath): Information {
-  const fields = given ?? [];
+  const fields = (given ?? []).map(({ name, value }) => ({ name, value: canonicalText(value) }));
   if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, path);
   checkAll(
     ...fields.map((field, position) => () => {
@@ -73,9 +74,8 @@ export function checkInformation(given: readonly InformationField[] | null | und
 function factFault({ name, value }: InformationField, isRepeated: boolean): string | undefined {
   if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name has capitals and underscores, such as FULL_NAME';
   if (isRepeated) return `${name} is given twice`;
-  if (value.trim() === '' || value.length > 500 || !isPlainText(value)) {
-    return `${name} must have 1 to 500 characters, none of them a control character or half a character`;
-  }
+  const fault = textFault(value, longest.memo);
+  if (fault !== undefined) return `${name} ${fault}`;
   const form = forms.get(name);
   return form && !form.fits(value) ? `${name} must be ${form.words}` : undefined;
 }

@@ -1,16 +1,15 @@
 import { checkAll } from '../../core/check-all.ts';
-import { isPlainText } from '../../core/checks.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { canonicalText, longest, textFault } from '../../core/texts.ts';
 import type { Caller } from '../access/caller.ts';
 
 /** What a platform notes on a record of its own, by key (decision 69). The service stores it and reads nothing into it. */
 export type Metadata = Readonly<Record<string, string>>;
 
-/** The bounds of metadata: entries, characters of a key, and characters of a value. */
+/** The bounds of metadata: entries, and characters of a key. */
 const maxEntries = 20;
 const maxKeyLength = 40;
-const maxValueLength = 500;
 
 /**
  * Checks given metadata, all of its entries, and returns its column: null for none, undefined where nothing was given.
@@ -26,7 +25,7 @@ export function checkMetadata(
   if (caller.kind === 'CLIENT') {
     throw new Refusal('FORBIDDEN', 'metadata is for platforms to set, not for client tokens', path);
   }
-  const entries = Object.entries(given);
+  const entries = Object.entries(given).map(([key, value]) => [key, canonicalText(value)] as const);
   if (entries.length > maxEntries) {
     throw new Refusal('INVALID_INPUT', `metadata has at most ${maxEntries} entries`, path);
   }
@@ -37,7 +36,7 @@ export function checkMetadata(
           checkEntry(key, value, [...path, key]),
     ),
   );
-  return entries.length > 0 ? { ...given } : null;
+  return entries.length > 0 ? Object.fromEntries(entries) : null;
 }
 
 function checkEntry(key: string, value: string, path: FieldPath): void {
@@ -48,11 +47,6 @@ function checkEntry(key: string, value: string, path: FieldPath): void {
       path,
     );
   }
-  if (value.length > maxValueLength || !isPlainText(value)) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      `a value has at most ${maxValueLength} characters, none of them a control character or half a character`,
-      path,
-    );
-  }
+  const fault = value === '' ? undefined : textFault(value, longest.memo);
+  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `the value ${fault}`, path);
 }

@@ -1,7 +1,7 @@
 import { checkAll } from '../../core/check-all.ts';
-import { checkRequiredText, checkText } from '../../core/checks.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { checkKey, checkText, longest } from '../../core/texts.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { IdentityAnswer, IdentityCheck, IdentityRequest } from '../../rails/identity-request.ts';
@@ -93,8 +93,8 @@ export function createCustomer(
       const profile = await readProfile(payments.database.pool, caller.platformId);
       const [id, ...accountIds] = profile.ids;
       if (id === undefined) throw new Error('the profile has no ids');
-      const [, details, umaAddress, metadata = null] = checkAll(
-        () => checkRequiredText(input.platformCustomerId, at('platformCustomerId')),
+      const [platformCustomerId, details, umaAddress, metadata = null] = checkAll(
+        () => checkKey(input.platformCustomerId, at('platformCustomerId')),
         () => detailColumns(withName(input.details)),
         () =>
           input.umaAddress
@@ -112,7 +112,7 @@ export function createCustomer(
             {
               platformId: caller.platformId,
               id,
-              platformCustomerId: input.platformCustomerId,
+              platformCustomerId,
               customerType,
               umaAddress,
               kycStatus: checked?.status ?? 'PENDING_REVIEW',
@@ -146,42 +146,31 @@ function withName(details: CustomerDetails): CustomerDetails {
  * @throws Refusal INVALID_INPUT
  */
 export function detailColumns(details: CustomerDetails): Partial<DetailColumns> {
-  checkDetails(details);
-  const address = details.address && { ...details.address };
+  const checkedAddress = () => checkAddress(details.address, at('details', 'address'));
   if (details.customerType === 'INDIVIDUAL') {
-    const birthDate = details.birthDate && new Date(details.birthDate);
-    return definedColumns({ name: details.fullName, birthDate, nationality: details.nationality, address });
-  }
-  const owners = details.beneficialOwners === null ? [] : details.beneficialOwners;
-  return definedColumns({
-    name: details.legalName,
-    registrationNumber: details.registrationNumber,
-    taxId: details.taxId,
-    address,
-    beneficialOwners: owners?.map((owner) => ({ ...owner, address: owner.address ? { ...owner.address } : null })),
-  });
-}
-
-function checkDetails(details: CustomerDetails): void {
-  if (details.customerType === 'INDIVIDUAL') {
-    checkAll(
-      () => checkText(details.fullName, at('details', 'fullName'), 200),
+    const [name, day, nationality, address] = checkAll(
+      () => checkText(details.fullName, at('details', 'fullName'), longest.name),
       () => checkDay(details.birthDate, at('details', 'birthDate')),
       () => checkCountry(details.nationality, at('details', 'nationality')),
-      () => checkAddress(details.address, at('details', 'address')),
+      checkedAddress,
     );
-    return;
+    return definedColumns({ name, birthDate: day && new Date(day), nationality, address });
   }
   const { legalName, beneficialOwners } = details;
-  checkAll(
-    () => legalName !== undefined && checkRequiredText(legalName ?? '', at('details', 'legalName')),
-    () => checkText(details.registrationNumber, at('details', 'registrationNumber'), 100),
-    () => checkText(details.taxId, at('details', 'taxId'), 100),
-    () => checkAddress(details.address, at('details', 'address')),
+  const [name, registrationNumber, taxId, address, ...owners] = checkAll(
+    // It may be changed, and not taken away.
+    () => checkText(legalName === null ? '' : legalName, at('details', 'legalName'), longest.name),
+    () => checkText(details.registrationNumber, at('details', 'registrationNumber'), longest.number),
+    () => checkText(details.taxId, at('details', 'taxId'), longest.number),
+    checkedAddress,
     ...(beneficialOwners ?? []).map(
       (owner, position) => () => checkOwner(owner, at('details', 'beneficialOwners', position)),
     ),
   );
+  return definedColumns({
+    ...{ name, registrationNumber, taxId, address },
+    beneficialOwners: beneficialOwners === undefined ? undefined : owners,
+  });
 }
 
 type DetailColumns = Pick<
@@ -194,24 +183,27 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-function checkOwner(owner: BeneficialOwner, path: FieldPath): void {
-  checkAll(
-    () => checkRequiredText(owner.fullName, [...path, 'fullName']),
+/** Checks a person who owns or controls a company, and returns it as it is stored. */
+function checkOwner(owner: BeneficialOwner, path: FieldPath): BeneficialOwner {
+  const [fullName, birthDate, nationality, address, title, taxId, emailAddress, phoneNumber] = checkAll(
+    () => checkText(owner.fullName, [...path, 'fullName'], longest.name),
     () => checkDay(owner.birthDate, [...path, 'birthDate']),
     () => checkCountry(owner.nationality, [...path, 'nationality']),
-    () => checkAddress(owner.address, [...path, 'address']),
-    () => checkText(owner.title, [...path, 'title'], 100),
-    () => checkText(owner.taxId, [...path, 'taxId'], 100),
-    () => checkText(owner.emailAddress, [...path, 'emailAddress'], 320),
+    () => checkAddress(owner.address ?? null, [...path, 'address']),
+    () => checkText(owner.title, [...path, 'title'], longest.word),
+    () => checkText(owner.taxId, [...path, 'taxId'], longest.number),
+    () => checkText(owner.emailAddress, [...path, 'emailAddress'], longest.email),
     () => checkPhoneNumber(owner.phoneNumber, [...path, 'phoneNumber']),
     () => checkShare(owner.percentageOwnership, [...path, 'percentageOwnership']),
   );
+  return { ...owner, fullName, birthDate, nationality, address, title, taxId, emailAddress, phoneNumber };
 }
 
-function checkPhoneNumber(phoneNumber: string | null | undefined, path: FieldPath): void {
+function checkPhoneNumber<Given extends string | null | undefined>(phoneNumber: Given, path: FieldPath): Given {
   if (phoneNumber && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
     throw new Refusal('INVALID_INPUT', 'a phone number has E.164 form, such as +14155550123', path);
   }
+  return phoneNumber;
 }
 
 function checkShare(share: number | null | undefined, path: FieldPath): void {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { outsideWait } from '../../core/outside-wait.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { readableText } from '../../core/texts.ts';
 
 /**
  * The time that a rail has to answer, in milliseconds. The lease of an account check is longer, and that of an order is
@@ -39,14 +40,14 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
   }
 }
 
-/** Returns a copy of plain data whose texts have neither U+0000 nor half of a surrogate pair. */
+/** Returns a copy of plain data whose texts can be stored and read. */
 function storable<Value>(value: Value): Value {
   // A text stays a text, a list a list, and an object has the same fields.
   return storableData(value) as Value;
 }
 
 function storableData(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\ufffd');
+  if (typeof value === 'string') return readableText(value);
   if (Array.isArray(value)) return value.map(storableData);
   const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
   return isPlain ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, storableData(one)])) : value;

@@ -1,9 +1,9 @@
 import { smallestUnits } from '../../core/amounts.ts';
 import { checkAll } from '../../core/check-all.ts';
-import { checkText } from '../../core/checks.ts';
 import { type Currency, currencyOf, formatMajor } from '../../core/currencies.ts';
 import { accountNameIn, creationTime } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { checkText, longest } from '../../core/texts.ts';
 import type { Quote } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
 import { checkPullable } from '../accounts/pullable.ts';
@@ -75,7 +75,7 @@ async function planQuote(
   idempotencyKey: string | null | undefined,
 ): Promise<CommandPlan> {
   const { source, destination } = input;
-  const [sender, scenario, metadata = null] = checkAll(
+  const [sender, scenario, metadata = null, description = null] = checkAll(
     () => checkInformation(input.senderCustomerInfo, at('senderCustomerInfo')),
     () =>
       checkScenario(payments, caller, input.sandboxScenario, {
@@ -83,7 +83,7 @@ async function planQuote(
         step: 'PULL',
       }),
     () => checkMetadata(caller, input.metadata, at('metadata')),
-    () => checkText(input.description, at('description')),
+    () => checkText(input.description, at('description'), longest.memo),
     () => checkExecution(input),
   );
   const parties = await readQuoteParties(payments, caller, input);
@@ -96,7 +96,15 @@ async function planQuote(
 
   const orderId = orderOfQuote(caller, input, parties, idempotencyKey);
   const { price, lock } = await quotePrice(payments, caller, input, parties, { sending, to, sender, orderId });
-  const rows = newRows(payments, caller, input, parties, { sending, price, lock, to, sender, scenario, metadata });
+  const rows = newRows(payments, caller, { ...input, description }, parties, {
+    sending,
+    price,
+    lock,
+    to,
+    sender,
+    scenario,
+    metadata,
+  });
   const { quote, transaction } = rows;
   if (source.kind === 'REALTIME_FUNDING') {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);

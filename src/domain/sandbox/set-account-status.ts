@@ -1,6 +1,6 @@
-import { checkText } from '../../core/checks.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { checkText, longest } from '../../core/texts.ts';
 import type {
   BeneficiaryVerificationStatus,
   ExternalAccountStatus,
@@ -41,7 +41,7 @@ export function setExternalAccountStatus(
     idempotencyKey,
     plan: async () => {
       const simulation = simulationOf(payments, caller);
-      checkText(input.reason, at('reason'));
+      const reason = checkText(input.reason, at('reason'), longest.memo);
       const { status, beneficiaryVerificationStatus: verification } = input;
       if (!status && !verification) {
         throw new Refusal(
@@ -59,7 +59,7 @@ export function setExternalAccountStatus(
         id: account.id,
         from: status ? statusSources[status] : [statusOf(account)],
         to: status ?? statusOf(account),
-        reason: input.reason ?? 'set on request (sandbox)',
+        reason: reason ?? 'set on request (sandbox)',
         ...(verification && { set: verificationColumns(simulation.accountVerification(name, verification)) }),
       };
       return { accounts: [move], checks: [{ accountId: account.id, dueInMs: null }], result: account.id };

@@ -164,8 +164,8 @@ function planOnward({ platformId, transaction, refundAccountId, onward }: Suspen
     { id: onward.accountId, currency, customerId: null },
   ];
   const description = `refund of ${publicId('Transaction', id)}, whose customer is deleted`;
-  const row = { from, to, amount, customerId, metadata: null };
-  return betweenAccounts(newTransaction({ platformId }, { description }, onward, row), idAt(onward, 1), {
+  const row = { from, to, amount, customerId, description, metadata: null };
+  return betweenAccounts(newTransaction({ platformId }, onward, row), idAt(onward, 1), {
     from,
     to,
     amount,

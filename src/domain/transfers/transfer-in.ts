@@ -57,7 +57,7 @@ async function planTransfer(
   idempotencyKey: string | null | undefined,
 ): Promise<CommandPlan> {
   const scenario = checkScenario(payments, caller, input.sandboxScenario);
-  const { from, to, parties, metadata } = await readAccounts(payments, caller, input, {
+  const { from, to, parties, ...described } = await readAccounts(payments, caller, input, {
     source: 'EXTERNAL',
     destination: 'INTERNAL',
   });
@@ -67,8 +67,8 @@ async function planTransfer(
   const given = input.amount ?? rail.collectionAmount?.(currency);
   if (given === undefined) throw new Refusal('INVALID_INPUT', 'this needs an amount', at('amount'));
   const amount = smallestUnits(given, currency, at('amount'));
-  const row = { from, to, amount, metadata, customerId: to.customerId };
-  const transaction = { ...newTransaction(caller, input, parties, row), type: 'INCOMING' } as const;
+  const row = { ...described, from, to, amount, customerId: to.customerId };
+  const transaction = { ...newTransaction(caller, parties, row), type: 'INCOMING' } as const;
   const order = {
     id: orderIdOfKey(caller, { operation: 'transferIn', idempotencyKey }, idAt(parties, 1)),
     account: from,

@@ -54,7 +54,7 @@ async function planTransfer(
   caller: Caller,
   input: Omit<Transfer, 'sandboxScenario'>,
 ): Promise<CommandPlan> {
-  const { from, to, parties, metadata } = await readAccounts(payments, caller, input, {
+  const { from, to, parties, ...described } = await readAccounts(payments, caller, input, {
     source: 'INTERNAL',
     destination: 'INTERNAL',
   });
@@ -66,8 +66,8 @@ async function planTransfer(
     );
   }
   const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
-  const row = { from, to, amount, metadata, customerId: from.customerId };
-  const transaction = newTransaction(caller, input, parties, row);
+  const row = { ...described, from, to, amount, customerId: from.customerId };
+  const transaction = newTransaction(caller, parties, row);
   return {
     ...betweenAccounts(transaction, idAt(parties, 1), { from, to, amount }),
     requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to), unfrozen: [from.id, to.id] },

@@ -53,13 +53,13 @@ async function planTransfer(
   idempotencyKey: string | null | undefined,
 ): Promise<CommandPlan> {
   const scenario = checkScenario(payments, caller, input.sandboxScenario);
-  const { from, to, parties, metadata } = await readAccounts(payments, caller, input, {
+  const { from, to, parties, ...described } = await readAccounts(payments, caller, input, {
     source: 'INTERNAL',
     destination: 'EXTERNAL',
   });
   const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
-  const row = { from, to, amount, metadata, customerId: from.customerId };
-  const transaction = { ...newTransaction(caller, input, parties, row), type: 'OUTGOING' } as const;
+  const row = { ...described, from, to, amount, customerId: from.customerId };
+  const transaction = { ...newTransaction(caller, parties, row), type: 'OUTGOING' } as const;
   const order = {
     id: orderIdOfKey(caller, { operation: 'transferOut', idempotencyKey }, idAt(parties, 1)),
     account: to,

@@ -1,9 +1,9 @@
 import type { GivenAmount } from '../../core/amounts.ts';
 import { checkAll } from '../../core/check-all.ts';
-import { checkText } from '../../core/checks.ts';
 import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
+import { checkText, longest } from '../../core/texts.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import type { Account, Transaction } from '../../infra/database/rows.ts';
 import type { Rail } from '../../rails/rail.ts';
@@ -50,10 +50,10 @@ export async function readAccounts(
   input: Omit<Transfer, 'amount'>,
   must: { readonly source: Account['kind']; readonly destination: Account['kind'] },
 ) {
-  const [source, destination, , metadata = null] = checkAll(
+  const [source, destination, description, metadata = null] = checkAll(
     () => accountName(input.sourceAccountId, sourcePath),
     () => accountName(input.destinationAccountId, destinationPath),
-    () => checkText(input.description, at('description')),
+    () => checkText(input.description, at('description'), longest.memo),
     () => checkMetadata(caller, input.metadata, at('metadata')),
   );
   const parties = await readTransferParties(payments.database.pool, caller, { source, destination, ids: 2 });
@@ -68,7 +68,7 @@ export async function readAccounts(
       destinationPath,
     );
   }
-  return { from, to, parties, metadata };
+  return { from, to, parties, description, metadata };
 }
 
 /** Returns the account of a side, which must be known and of this kind. */
@@ -86,14 +86,14 @@ export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'cus
   readonly from: Pick<Account, 'id' | 'currency'>;
   readonly to: Pick<Account, 'id' | 'currency'>;
   readonly amount: bigint;
+  readonly description?: string | null | undefined;
 }
 
 /** Makes the row of a new transfer, without its type. */
 export function newTransaction(
   { platformId }: Pick<Caller, 'platformId'>,
-  input: Pick<Transfer, 'description'>,
   parties: Pick<TransferParties, 'ids'>,
-  { from, to, amount, customerId, metadata }: TransferRow,
+  { from, to, amount, customerId, description = null, metadata }: TransferRow,
 ): Omit<NewRow<Transaction>, 'type'> {
   const id = idAt(parties, 0);
   return {
@@ -111,7 +111,7 @@ export function newTransaction(
     destinationAccountId: to.id,
     reference: paymentReference(id),
     counterpartyInformation: {},
-    description: input.description ?? null,
+    description,
     metadata,
   };
 }

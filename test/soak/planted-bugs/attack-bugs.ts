@@ -131,4 +131,24 @@ export const attackBugs: Bugs = {
       test: 'is refused with %s',
     },
   },
+  'test/attack/texts.test.ts': {
+    'a text is stored as it was given': {
+      file: 'src/core/texts.ts',
+      find: 'return canonical as Text;',
+      put: 'return text;',
+      test: 'every text of every mutation is refused or stored as the table of strange texts has it',
+    },
+    'lengths count UTF-16 units': {
+      file: 'src/core/texts.ts',
+      find: 'text.length > 2 * maxLength || lengthOf(text) > maxLength',
+      put: 'text.length > maxLength',
+      test: 'every text of every REST body has its bounds in the document, and is refused as the table of strange texts has it',
+    },
+    'a joiner stands anywhere': {
+      file: 'src/core/texts.ts',
+      find: 'return !joining.test(before);',
+      put: 'return false;',
+      test: 'every text of every mutation is refused or stored as the table of strange texts has it',
+    },
+  },
 };

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Refusal } from '../../../core/refusal.ts';
+import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import type { CreateQuote } from '../../../domain/quotes/quote-input.ts';
@@ -8,6 +9,7 @@ import { withRequestPaths } from '../endpoint.ts';
 import { lookupPartiesPaths } from '../input-paths.ts';
 import { newMetadata } from '../schemas/metadata.ts';
 import { amountInput, id } from '../schemas/money.ts';
+import { facts, text } from '../schemas/people.ts';
 import { checkNamedAccount } from './named-account.ts';
 
 // The body of a request for a quote, and its conversion to the input of the domain's command.
@@ -56,7 +58,7 @@ const DestinationInput = z
   ])
   .openapi('PaymentDestinationInput');
 
-const information = z.record(z.string(), z.string());
+const information = facts();
 
 /** Makes the error for a field that only some forms of the body require: it is reported together with other errors. */
 function requiredIn(field: string) {
@@ -94,7 +96,7 @@ export const CreateQuoteBody = z
       .boolean()
       .default(false)
       .describe('Execute at creation, at the current rate. Not with real-time funding.'),
-    description: z.string().optional().describe('Memo, at most 500 characters.'),
+    description: text(longest.memo).optional().describe('Memo, at most 500 characters.'),
     metadata: newMetadata,
   })
   .refine(

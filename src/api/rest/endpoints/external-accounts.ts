@@ -21,6 +21,7 @@ import { anyOf, pagedEndpoint, pageHandler, wholeEndpoint } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
 import { changedMetadata, metadata, newMetadata } from '../schemas/metadata.ts';
 import { id, time } from '../schemas/money.ts';
+import { ownKey } from '../schemas/people.ts';
 import { accountLists } from './account-lists.ts';
 
 const tags = ['External accounts'];
@@ -58,7 +59,7 @@ const ExternalAccountSchema = z
 const accountFields = {
   currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
   accountInfo: AccountInfoInputSchema,
-  platformAccountId: z.string().optional().describe("The platform's own id of it."),
+  platformAccountId: ownKey().optional().describe("The platform's own id of it."),
   metadata: newMetadata,
 };
 
@@ -155,8 +156,7 @@ const update = createRoute({
     body: body(
       z
         .strictObject({
-          platformAccountId: z
-            .string()
+          platformAccountId: ownKey()
             .nullable()
             .optional()
             .describe("The platform's own id of it; null takes it away."),

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { publicId, uuidOf } from '../../../core/ids.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { canonicalText } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleCustomers } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
@@ -119,7 +120,7 @@ async function senderOf(
       : await payments.database.prisma.customer.findMany({
           where: {
             AND: [visibleCustomers(viewer)],
-            platformCustomerId: platformUserId,
+            platformCustomerId: canonicalText(platformUserId),
             isDeleted: false,
             ...(uuid && { id: uuid }),
           },

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { uuidOf } from '../../../core/ids.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { longest } from '../../../core/texts.ts';
 import {
   type ApiTokenFilter,
   apiTokenRecord,
@@ -27,10 +28,11 @@ import { samePaths } from '../input-paths.ts';
 import { createdParameters, flag, pagedEndpoint, pageHandler, updatedParameters } from '../lists.ts';
 import { listOf } from '../schemas/list-of.ts';
 import { id, time } from '../schemas/money.ts';
+import { text } from '../schemas/people.ts';
 
 const tags = ['Tokens'];
 
-const name = z.string().openapi({ description: 'Its name, for people.', example: 'payouts' });
+const name = text(longest.memo).openapi({ description: 'Its name, for people.', example: 'payouts' });
 const permissions = listOf(z.enum(Permission)).describe(
   'Its permissions: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
 );

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { uuidOf } from '../../../core/ids.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleTransactions } from '../../../domain/access/visible.ts';
 import { approveTransaction, rejectTransaction } from '../../../domain/approvals/approvals.ts';
@@ -37,6 +38,7 @@ import {
 } from '../lists.ts';
 import { id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
+import { facts, text } from '../schemas/people.ts';
 
 const tags = ['Transactions'];
 
@@ -111,8 +113,7 @@ const approve = createRoute({
     body: optionalBody(
       z
         .strictObject({
-          receiverCustomerInfo: z
-            .record(z.string(), z.string())
+          receiverCustomerInfo: facts()
             .optional()
             .describe('The information about the receiver that the sending side requests, by name.'),
         })
@@ -136,7 +137,7 @@ const reject = createRoute({
     query: noQuery,
     body: optionalBody(
       z
-        .strictObject({ reason: z.string().optional().describe('The reason, for the timeline.') })
+        .strictObject({ reason: text(longest.memo).optional().describe('The reason, for the timeline.') })
         .openapi('RejectTransaction'),
     ),
   },

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { transferIn } from '../../../domain/transfers/transfer-in.ts';
@@ -13,6 +14,7 @@ import { transferPaths } from '../input-paths.ts';
 import { newMetadata } from '../schemas/metadata.ts';
 import { amountInput, id } from '../schemas/money.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
+import { text } from '../schemas/people.ts';
 import { checkNamedAccount } from './named-account.ts';
 
 const tags = ['Transfers'];
@@ -43,7 +45,7 @@ function destinationAccount(type: string, description: string) {
     .openapi({ description });
 }
 
-const memo = z.string().optional().describe('Memo, at most 500 characters.');
+const memo = text(longest.memo).optional().describe('Memo, at most 500 characters.');
 
 const TransferOutBody = z
   .strictObject({

@@ -1,17 +1,18 @@
 import { z } from '@hono/zod-openapi';
 import { type AccountField, formFault } from '../../../core/account-fields.ts';
 import { type AccountType, accountTypes } from '../../../core/account-types.ts';
+import { longest } from '../../../core/texts.ts';
 import type { ExternalAccountType } from '../../../infra/database/generated/client/client.ts';
 import type { AccountInfoRecord } from '../../records/account-record.ts';
 import { day } from './money.ts';
-import { AddressSchema, countryCode } from './people.ts';
+import { AddressSchema, countryCode, ownKey, text } from './people.ts';
 
 // The schemas of the types of external accounts, made from the domain's table of them.
 
 const IndividualBeneficiary = z
   .strictObject({
     beneficiaryType: z.literal('INDIVIDUAL').describe('A person.'),
-    fullName: z.string().min(1).describe('Full name.'),
+    fullName: text(longest.name).describe('Full name.'),
     birthDate: day('Day of birth.').optional(),
     nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
     address: AddressSchema.optional(),
@@ -21,9 +22,9 @@ const IndividualBeneficiary = z
 const BusinessBeneficiary = z
   .strictObject({
     beneficiaryType: z.literal('BUSINESS').describe('A company.'),
-    legalName: z.string().min(1).describe('Legal name.'),
-    registrationNumber: z.string().optional().describe('Number in the company register.'),
-    taxId: z.string().optional().describe('Tax number.'),
+    legalName: text(longest.name).describe('Legal name.'),
+    registrationNumber: text(longest.number).optional().describe('Number in the company register.'),
+    taxId: text(longest.number).optional().describe('Tax number.'),
     address: AddressSchema.optional(),
   })
   .openapi('BusinessBeneficiary');
@@ -89,7 +90,7 @@ export const AccountInfoInputSchema = z
     typeSchemas('Input', (type) => ({
       ...(type.beneficiary && { beneficiary: BeneficiarySchema }),
       // Requests may have it here or beside accountInfo (decision 25).
-      platformAccountId: z.string().optional().describe("The platform's own id of the account."),
+      platformAccountId: ownKey().optional().describe("The platform's own id of the account."),
     })),
   )
   .openapi('ExternalAccountInfoInput', {

@@ -1,22 +1,23 @@
 import { z } from '@hono/zod-openapi';
+import { longest } from '../../../core/texts.ts';
 import { KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { individualTypes } from '../../records/customer-record.ts';
 import { listOf } from './list-of.ts';
 import { changedMetadata, metadata, newMetadata } from './metadata.ts';
 import { day, id, time } from './money.ts';
 import { changed } from './nulls.ts';
-import { AddressSchema, countryCode } from './people.ts';
+import { AddressSchema, countryCode, ownKey, text } from './people.ts';
 
 // The schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).
 
 const umaAddress = z
   .string()
   .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
-const platformCustomerId = z.string().describe("The platform's own id.");
+const platformCustomerId = ownKey().describe("The platform's own id.");
 
 /** The optional fields of a person. */
 export const individualFields = {
-  fullName: z.string().optional().describe('Full name.'),
+  fullName: text(longest.name).optional().describe('Full name.'),
   birthDate: day('Day of birth.').optional(),
   nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
   address: AddressSchema.optional(),
@@ -24,15 +25,15 @@ export const individualFields = {
 
 const BeneficialOwnerSchema = z
   .strictObject({
-    fullName: z.string().describe('Full name.'),
+    fullName: text(longest.name).describe('Full name.'),
     individualType: z.enum(individualTypes).describe('Role in the company.'),
-    emailAddress: z.string().optional().describe('Email address.'),
+    emailAddress: text(longest.email).optional().describe('Email address.'),
     phoneNumber: z
       .string()
       .regex(/^\+[1-9]\d{1,14}$/, 'must be in E.164 form, such as +14155550123')
       .optional()
       .openapi({ description: 'Phone number, E.164.', example: '+14155550123' }),
-    taxId: z.string().optional().describe('Tax number.'),
+    taxId: text(longest.number).optional().describe('Tax number.'),
     birthDate: day('Day of birth.').optional(),
     nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
     address: AddressSchema.optional(),
@@ -42,15 +43,15 @@ const BeneficialOwnerSchema = z
       .max(100)
       .optional()
       .describe('Share of the company, in percent.'),
-    title: z.string().optional().describe('Title in the company.'),
+    title: text(longest.word).optional().describe('Title in the company.'),
   })
   .openapi('BeneficialOwner', { description: 'A person who owns or controls a company.' });
 
 const businessInfo = z
   .strictObject({
-    legalName: z.string().describe('Legal name.'),
-    registrationNumber: z.string().optional().describe('Number in the company register.'),
-    taxId: z.string().optional().describe('Tax number.'),
+    legalName: text(longest.name).describe('Legal name.'),
+    registrationNumber: text(longest.number).optional().describe('Number in the company register.'),
+    taxId: text(longest.number).optional().describe('Tax number.'),
   })
   .openapi('BusinessInfo', { description: 'The data of a company.' });
 

@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
+import { longest } from '../../../core/texts.ts';
 import { changed } from './nulls.ts';
 
 /** The name of a key that zod leaves out of every map, since it means something else to JavaScript. */
 const hidden = '__proto__';
 
-const map = z.record(z.string(), z.string());
+const map = z.record(z.string(), z.string().openapi({ maxLength: longest.memo }));
 
 /** Refuses the key that would be left out in silence. */
 const sentMap = z.preprocess((value, { addIssue }) => {

@@ -1,6 +1,23 @@
 import { z } from '@hono/zod-openapi';
+import { canonicalText, longest, textFault } from '../../../core/texts.ts';
 
-// The schemas of addresses and countries, the same in requests and responses.
+// The schemas of texts, addresses and countries, the same in requests and responses.
+
+/** Defines a text of people: the domain's rule says what is refused. The bounds count characters. */
+export const text = (maxLength: number, isKey = false) =>
+  z
+    .string()
+    .superRefine((value, context) => {
+      const fault = textFault(canonicalText(value), maxLength, isKey);
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: `the text ${fault}` });
+    })
+    .openapi({ minLength: 1, maxLength });
+
+/** Defines a key of the platform's own. */
+export const ownKey = () => text(longest.key, true);
+
+/** Facts about a party, by name. */
+export const facts = () => z.record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }));
 
 const country = z
   .string()
@@ -15,11 +32,11 @@ export function countryCode(description: string) {
 /** A postal address, in requests and responses. */
 export const AddressSchema = z
   .strictObject({
-    line1: z.string().describe('Street and number.'),
-    line2: z.string().optional().describe('Second line.'),
-    city: z.string().optional().describe('City.'),
-    state: z.string().optional().describe('State or province.'),
-    postalCode: z.string().describe('Postal code.'),
+    line1: text(longest.line).describe('Street and number.'),
+    line2: text(longest.line).optional().describe('Second line.'),
+    city: text(longest.word).optional().describe('City.'),
+    state: text(longest.word).optional().describe('State or province.'),
+    postalCode: text(longest.postalCode).describe('Postal code.'),
     country,
   })
   .openapi('Address', { description: 'A postal address.' });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isPlainText } from '../../../core/checks.ts';
 import { parseJson } from '../../../core/json.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { canonicalText, longest, textFault } from '../../../core/texts.ts';
 import type { Decision } from '../../../domain/approvals/approvals.ts';
 import { checkInformation } from '../../../domain/commands/information.ts';
 import type { Outcome } from './sender.ts';
@@ -11,7 +11,12 @@ const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
 /** A reason that can be stored; other text counts as none, so that the rejection still counts. */
-const reason = z.string().max(500).refine(isPlainText).optional().catch(undefined);
+const reason = z
+  .string()
+  .transform(canonicalText)
+  .refine((text) => textFault(text, longest.memo) === undefined)
+  .optional()
+  .catch(undefined);
 const approval = z.object({ receiverCustomerInfo: z.record(z.string(), z.string()).optional() });
 const rejection = z.object({ reason, message: reason });
 const inquiry = z.object({ requiredFields: z.array(z.unknown()) });

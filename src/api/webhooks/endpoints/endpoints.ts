@@ -1,7 +1,7 @@
-import { checkText } from '../../../core/checks.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { publicId } from '../../../core/ids.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { checkText, longest } from '../../../core/texts.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
 import type { EventType, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
@@ -37,13 +37,13 @@ export function createEndpoint(
 ): Promise<EndpointWithSecret & { replayed: boolean }> {
   checkUrl(webhooks, caller, input.url);
   const eventTypes = readTypes(input.eventTypes) ?? [...webhookTypes];
-  checkText(input.description, ['description']);
+  const description = checkText(input.description, ['description'], longest.memo);
   return runIdempotent(webhooks.payments.database, caller, {
     operation: 'createWebhookEndpoint',
     input,
     idempotencyKey,
     effect: async (transaction) => {
-      const { url, description } = input;
+      const { url } = input;
       const fields = { url, eventTypes, description, ofConfig: false };
       const created = await insertEndpoint(webhooks, transaction, caller, fields);
       return { result: endpointRow(caller, created.endpoint.id), answer: created };
@@ -72,7 +72,7 @@ export function updateEndpoint(
   if (input.url !== null && input.url !== undefined)
     parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
   const eventTypes = readTypes(input.eventTypes);
-  checkText(input.description, ['description']);
+  const description = checkText(input.description, ['description'], longest.memo);
   return runIdempotent(webhooks.payments.database, caller, {
     operation: 'updateWebhookEndpoint',
     nullClears: true,
@@ -80,7 +80,7 @@ export function updateEndpoint(
     idempotencyKey,
     effect: async (transaction) => ({
       result: endpointRow(caller, id),
-      answer: { endpoint: await changeEndpoint(transaction, caller, id, { ...input, eventTypes }) },
+      answer: { endpoint: await changeEndpoint(transaction, caller, id, { ...input, description, eventTypes }) },
     }),
     repeat: async () => ({ endpoint: await readEndpoint(webhooks.payments.database.prisma, caller, id) }),
   });

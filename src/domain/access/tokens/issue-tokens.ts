@@ -1,8 +1,8 @@
-import { checkText } from '../../../core/checks.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../../../core/ids.ts';
 import { pathsIn } from '../../../core/path.ts';
 import { Refusal, type RefusalCode } from '../../../core/refusal.ts';
+import { checkText, longest } from '../../../core/texts.ts';
 import { readClock } from '../../../infra/database/clock.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import type {
@@ -234,8 +234,7 @@ export async function issueApiToken(
   input: { readonly name: string; readonly permissions: readonly Permission[] },
   idempotencyKey?: string | null,
 ): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
-  checkText(input.name, ['name']);
-  if (input.name.trim() === '') throw new Refusal('INVALID_INPUT', 'a token needs a name', ['name']);
+  const name = checkText(input.name, ['name'], longest.memo);
   checkPermissions(caller, input.permissions);
   const credentials = newCredentials();
   const { row, replayed } = await issueOnce(
@@ -244,7 +243,7 @@ export async function issueApiToken(
     { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
     async ({ client, prisma }) => {
       const createdById = await lockMaker(client, caller);
-      return storeApiToken(prisma, caller.platformId, { ...input, ...credentials, createdById });
+      return storeApiToken(prisma, caller.platformId, { ...input, name, ...credentials, createdById });
     },
   );
   return { apiToken: row, secret: credentials.secret, replayed };

@@ -1,0 +1,301 @@
+import {
+  type GraphQLInputType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
+import { expect, test } from 'vitest';
+import { schema } from '../../src/api/graphql/server/schema.ts';
+import { accountTypes } from '../../src/core/account-types.ts';
+import { longest } from '../../src/core/texts.ts';
+import { act } from '../setup/acts.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { base as restBase, restClient } from '../setup/rest.ts';
+import { longTexts, type StrangeText, strangeTexts } from '../setup/strange-texts.ts';
+import { calls, type Variables } from './matrix/graphql-calls.ts';
+import { makeThings } from './matrix/things.ts';
+
+// Every text field of both APIs, found in the schema and in the OpenAPI document, is held to one table of strange texts.
+
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
+const own = await makeThings(t.platform, 'http://127.0.0.1:9/hook');
+const rest = await restClient(t.url, t.platform.authorization);
+const details = { business: { legalName: 'Engines Ltd' } };
+const made = await act(t.platform, 'createCustomer', { platformCustomerId: 'business', details }, 'customer { id }');
+const business: string = made.customer.id;
+
+/** The most characters of the texts of people, by the names of their fields. */
+const texts: Readonly<Record<string, number>> = {
+  ...{ fullName: longest.name, legalName: longest.name, line1: longest.line, line2: longest.line },
+  ...{ city: longest.word, state: longest.word, title: longest.word, postalCode: longest.postalCode },
+  ...{ registrationNumber: longest.number, taxId: longest.number, emailAddress: longest.email },
+  ...{ description: longest.memo, reason: longest.memo, value: longest.memo, '*': longest.memo },
+};
+const keys = new Set(['platformCustomerId', 'platformAccountId']);
+/** Texts with a form of their own, that programs read. */
+const machine = new Set(
+  `umaAddress senderUmaAddress receiverUmaAddress currency currencies currencyCode sendingCurrencyCode receivingCurrencyCode
+  receivingCurrency country nationality phoneNumber url idempotencyKey umaDomain eventTypes key code webhookEndpoint
+  requiredCounterpartyFields accountId customerId quoteId lookupId transactionId birthDate operation decimal name requestedReceiverFields after before providerRequiredCustomerFields providerRequiredCounterpartyCustomerFields
+  sourceCurrency destinationCurrency id`.split(/\s+/),
+);
+/** Input types whose texts are details of accounts: account-types.test.ts tries them. */
+const accountInputs = new Set(
+  Object.values(accountTypes).map(({ graphql }) => `${graphql.type.replace(/Info$/, '')}Input`),
+);
+const restAccounts = new Set(Object.values(accountTypes).map(({ graphql }) => `${graphql.type}Input`));
+
+interface Place {
+  readonly owner: string;
+  readonly path: readonly string[];
+  /** Makes the value around a text at this place, from what stands there otherwise. */
+  put(around: unknown, text: string): unknown;
+}
+
+type Kind = { readonly most: number; readonly isKey: boolean } | 'machine';
+
+function kindOf({ owner, path }: Pick<Place, 'owner' | 'path'>): Kind {
+  const name = path.findLast((part) => !/^\d+$/.test(part)) ?? '';
+  // The name of a token is for people, the name of a fact is for programs.
+  if (name === 'name' && /token/i.test(owner)) return { most: longest.memo, isKey: false };
+  if (machine.has(name)) return 'machine';
+  if (keys.has(name)) return { most: longest.key, isKey: true };
+  const most = texts[name];
+  if (most === undefined) throw new Error(`test/attack/texts.test.ts does not know the text ${owner}.${name}`);
+  return { most, isKey: false };
+}
+
+/** The texts of an input, with how a value around each is made. */
+function textsIn(owner: string, type: GraphQLInputType, path: readonly string[], put: Place['put']): Place[] {
+  const bare = getNullableType(type);
+  if (isListType(bare)) {
+    return textsIn(owner, bare.ofType, [...path, '0'], (around, text) => put(around, text)).map((place) => ({
+      ...place,
+      put: (around, text) => [place.put(Array.isArray(around) ? around[0] : undefined, text)],
+    }));
+  }
+  if (isInputObjectType(bare)) {
+    if (accountInputs.has(bare.name)) return [];
+    return Object.values(bare.getFields()).flatMap((field) =>
+      textsIn(bare.name, field.type, [...path, field.name], (_around, text) => text).map((place) => ({
+        ...place,
+        put: (around: unknown, text: string) => {
+          const there = (around as Variables | undefined) ?? {};
+          const rest = bare.isOneOf ? {} : { ...minimal(type), ...there };
+          return { ...rest, [field.name]: place.put(there[field.name], text) };
+        },
+      })),
+    );
+  }
+  return !isEnumType(bare) && bare.name === 'String' ? [{ owner, path, put }] : [];
+}
+
+/** The least that an input must have. */
+function minimal(type: GraphQLInputType): Variables {
+  const bare = getNullableType(type);
+  if (!isInputObjectType(bare) || bare.isOneOf) return {};
+  return Object.fromEntries(
+    Object.values(bare.getFields())
+      .filter((field) => isNonNullType(field.type) && field.defaultValue === undefined)
+      .map((field) => [field.name, sampleOf(field.type, field.name)]),
+  );
+}
+
+function sampleOf(type: GraphQLInputType, name: string): unknown {
+  const bare = getNullableType(type);
+  if (isListType(bare)) return [];
+  if (isInputObjectType(bare)) return minimal(type);
+  if (isEnumType(bare)) return bare.getValues()[0]?.name;
+  return name === 'country' ? 'US' : name === 'name' ? 'FULL_NAME' : 'x1';
+}
+
+/** The variables of a call that have a field already, or else the first ones. */
+const baseOf = (made: readonly Variables[], field: string): Variables | undefined =>
+  made.find((variables) => field in { ...variables, ...(variables.input as Variables) }) ?? made[0];
+
+const known = new Set<string>();
+
+/** The texts to try at a place: all of them where a type is met for the first time, a few wherever it occurs again. */
+function tried(
+  api: string,
+  { owner, path }: Pick<Place, 'owner' | 'path'>,
+  kind: Exclude<Kind, 'machine'>,
+): readonly StrangeText[] {
+  const all = [...strangeTexts, ...longTexts(kind.most)];
+  const name = `${api} ${owner}.${path.at(-1)}`;
+  if (known.has(name)) return all.filter(({ what }) => /marks apart|the end$|one character more/.test(what));
+  known.add(name);
+  return all;
+}
+
+const stored = (strange: StrangeText, isKey: boolean) => (isKey ? (strange.key ?? null) : strange.text);
+const isUnstorable = (text: string) => !text.isWellFormed() || text.includes('\0');
+
+/** Runs tasks, some at a time. */
+async function inTurns(tasks: (() => Promise<void>)[]): Promise<void> {
+  const waiting = tasks.toReversed();
+  const work = async () => {
+    for (let task = waiting.pop(); task; task = waiting.pop()) await task();
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+}
+
+test('every text of every mutation is refused or stored as the table of strange texts has it', async () => {
+  const wrong: string[] = [];
+  let texts = 0;
+  const tasks = calls
+    .filter(({ kind }) => kind === 'mutation')
+    .flatMap(({ field, query, bases }) => {
+      const input = schema
+        .getMutationType()
+        ?.getFields()
+        [field]?.args.find(({ name }) => name === 'input');
+      if (!input) throw new Error(`${field} has no input`);
+      return textsIn(field, input.type, [], (_around, text) => text).flatMap((place) => {
+        const kind = kindOf(place);
+        if (kind === 'machine') return [];
+        texts += 1;
+        // Metadata is for programs: nothing may stand there.
+        const mayBeEmpty = place.path.includes('metadata');
+        return tried('GraphQL', place, kind).map((strange) => async () => {
+          const base = baseOf(
+            bases.map((make) => make(own)),
+            place.path[0] ?? '',
+          );
+          const input = place.put(base?.input ?? base, strange.given);
+          const isBusiness = field === 'updateCustomer' && place.path.includes('business');
+          const variables = { input: { ...(input as object), ...(isBusiness && { customerId: business }) } };
+          const answer = await t.platform.send(
+            query.replace('{ code message }', '{ code message fields { path } }'),
+            variables,
+          );
+          const result = answer.data?.[field];
+          const expected = mayBeEmpty && strange.given.trim() === '' ? '' : stored(strange, kind.isKey);
+          // An entry of metadata and a fact are refused as a whole.
+          const places = [place.path, place.path.slice(0, -1)].map((one) => ['input', ...one].join('.'));
+          const isRefused = result?.fields?.some(({ path }: Data) => places.includes(path.join('.'))) ?? false;
+          const says = (what: string) => wrong.push(`${field} ${place.path.join('.')} ${strange.what}: ${what}`);
+          if (isUnstorable(strange.given) && !result) {
+            if (answer.status >= 500) says(`status ${answer.status}`);
+          } else if (!result) says(JSON.stringify(answer.errors));
+          else if (isRefused !== (expected === null)) says(`${result.code ?? 'taken'}: ${result.message ?? ''}`);
+          else if (
+            expected !== null &&
+            expected !== strange.given &&
+            JSON.stringify(result).includes(JSON.stringify(strange.given).slice(1, -1))
+          )
+            says('it is stored as it was given');
+        });
+      });
+    });
+  await inTurns(tasks);
+  expect(texts).toBeGreaterThan(50);
+  expect(wrong).toEqual([]);
+});
+
+test('every text of every REST body has its bounds in the document, and is refused as the table of strange texts has it', async () => {
+  const wrong: string[] = [];
+  let texts = 0;
+  const tasks = Object.entries<Data>(rest.document.paths).flatMap(([path, methods]) =>
+    Object.entries<Data>(methods).flatMap(([method, operation]) => {
+      const body = operation.requestBody?.content['application/json']?.schema;
+      if (!body || operation.operationId === 'registerTrustedDocuments') return [];
+      return restTexts(operation.operationId, body, []).flatMap(({ owner, path: place, put, schema: found }) => {
+        const kind = kindOf({ owner, path: place });
+        if (kind === 'machine') return [];
+        texts += 1;
+        expect({ place: `${owner} ${place.join('.')}`, most: found.maxLength }).toEqual({
+          place: `${owner} ${place.join('.')}`,
+          most: kind.most,
+        });
+        // The values of maps are checked by the domain, after the form of the whole body.
+        if (place.includes('*')) return [];
+        const address = path.replace(/\{(\w+)\}/g, (_whole, id) => encodeURIComponent(idOf(id)));
+        return tried('REST', { owner, path: place }, kind).map((strange) => async () => {
+          // Not through the client that knows the document: it counts the characters before they are composed.
+          const response = await fetch(`${t.url}${restBase}${address}`, {
+            method: method.toUpperCase(),
+            headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
+            body: JSON.stringify(put(undefined, strange.given)),
+          });
+          const answer = (await response.json()) as Data;
+          const fields: string[] = answer.details?.errors?.map(({ field }: Data) => field) ?? [];
+          const isRefused = fields.includes(place.join('.'));
+          if (response.status >= 500 || isRefused !== (stored(strange, kind.isKey) === null)) {
+            wrong.push(
+              `${operation.operationId} ${place.join('.')} ${strange.what}: ${response.status} ${JSON.stringify(answer)}`,
+            );
+          }
+        });
+      });
+    }),
+  );
+  await inTurns(tasks);
+  expect(texts).toBeGreaterThan(30);
+  expect(wrong).toEqual([]);
+});
+
+/** An id of the platform's own for a place in a path. */
+const idOf = (name: string) =>
+  ({
+    customerId: own.Customer,
+    accountId: own.ExternalAccount,
+    transactionId: own.IncomingTransaction,
+    quoteId: own.Quote,
+  })[name] ?? 'x1';
+
+interface RestPlace extends Place {
+  readonly schema: Data;
+}
+
+/** The texts of a body, by its schema. */
+function restTexts(owner: string, given: Data, path: readonly string[]): RestPlace[] {
+  const name = given.$ref?.split('/').at(-1);
+  if (restAccounts.has(name)) return [];
+  const schema = name ? rest.document.components.schemas[name] : given;
+  const here = name ?? owner;
+  const of = schema.oneOf ?? schema.anyOf ?? schema.allOf;
+  if (of) return of.flatMap((one: Data) => restTexts(here, one, path));
+  if (schema.properties || schema.additionalProperties) {
+    const members = [
+      ...Object.entries<Data>(schema.properties ?? {}),
+      ...(typeof schema.additionalProperties === 'object' ? [['*', schema.additionalProperties] as const] : []),
+    ];
+    return members.flatMap(([member, one]) =>
+      restTexts(here, one, [...path, member]).map((place) => ({
+        ...place,
+        put: (_around, text) => ({ ...restMinimal(schema), [member]: place.put(undefined, text) }),
+      })),
+    );
+  }
+  if (schema.items) {
+    return restTexts(here, schema.items, [...path, '0']).map((place) => ({
+      ...place,
+      put: (_around, text) => [place.put(undefined, text)],
+    }));
+  }
+  const isText =
+    [schema.type].flat().includes('string') &&
+    !schema.enum &&
+    schema.const === undefined &&
+    !schema.format?.startsWith('date');
+  return isText ? [{ owner: here, path, schema, put: (_around, text) => text }] : [];
+}
+
+function restMinimal(given: Data): Data {
+  const schema = given.$ref ? rest.document.components.schemas[given.$ref.split('/').at(-1)] : given;
+  const variant = schema.oneOf ?? schema.anyOf;
+  if (variant) return restMinimal(variant[0]);
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  if (schema.properties) {
+    return Object.fromEntries(
+      (schema.required ?? []).map((name: string) => [name, restMinimal(schema.properties[name])]),
+    );
+  }
+  if ([schema.type].flat().includes('array')) return [];
+  if ([schema.type].flat().includes('string')) return schema.example ?? 'x1';
+  return [schema.type].flat().some((type) => type === 'integer' || type === 'number') ? 1 : false;
+}
