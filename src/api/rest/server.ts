@@ -29,8 +29,8 @@ import { webhookDeliveryEndpoints } from './endpoints/webhook-deliveries.ts';
 import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { inexactBody, presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
-import { withoutNulls } from './nulls.ts';
 import { withReadToken } from './replica-reads.ts';
+import { withoutNulls } from './schemas/nulls.ts';
 import { checkStorable, checkStorableQuery } from './text.ts';
 
 /** The dependencies and settings of the REST server. */

@@ -23,9 +23,9 @@ import {
 } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
 import { platformPaths } from '../input-paths.ts';
-import { changed } from '../nulls.ts';
 import { listOf } from '../schemas/list-of.ts';
 import { amount, id, time } from '../schemas/money.ts';
+import { changed } from '../schemas/nulls.ts';
 
 const tags = ['Platform'];
 

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { individualTypes } from '../../records/customer-record.ts';
-import { changed } from '../nulls.ts';
 import { listOf } from './list-of.ts';
 import { changedMetadata, metadata, newMetadata } from './metadata.ts';
 import { day, id, time } from './money.ts';
+import { changed } from './nulls.ts';
 import { AddressSchema, countryCode } from './people.ts';
 
 // The schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { changed } from '../nulls.ts';
+import { changed } from './nulls.ts';
 
 /** The name of a key that zod leaves out of every map, since it means something else to JavaScript. */
 const hidden = '__proto__';

@@ -165,14 +165,13 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   beneficiaryVerifiedData: t.field({
     type: BeneficiaryVerifiedData,
     nullable: true,
-    description: 'What the payment rail says of the owner.',
+    description: 'What the payment rail says of the owner; null where it says nothing.',
     ...reads({
       kind: 'value',
       env: (env) => env,
-      unless: ({ row }) => [`${row}.beneficiary_verification_status is null`],
+      unless: ({ row }) => [`${row}.beneficiary_verified_name is null`],
     }),
-    resolve: (account) =>
-      account.beneficiaryVerificationStatus === null ? null : { fullName: account.beneficiaryVerifiedName },
+    resolve: ({ beneficiaryVerifiedName: fullName }) => (fullName === null ? null : { fullName }),
   }),
 }));
 
