@@ -52,6 +52,11 @@ const upgrade = (path: string) =>
 
 const alive = async () => expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
 
+test('an idle connection outlives those of balancers, and its client is told a little less', async () => {
+  const told = /^timeout=(\d+)$/.exec((await fetch(`${gateway.url}/health/live`)).headers.get('keep-alive') ?? '');
+  expect(Number(told?.[1])).toBeGreaterThan(75);
+});
+
 describe('an upgrade', () => {
   test.each(['//', '//graphql', '/other', '/graphql/stream', '*', '/%', 'http://[/graphql'])(
     'to %s is refused and harms nobody',

@@ -679,8 +679,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
         (beneficiary as Data)?.beneficiaryType === 'INDIVIDUAL' ? 'IndividualBeneficiary' : 'BusinessBeneficiary',
         beneficiary as Data,
       ),
-    beneficiaryVerifiedData: ({ beneficiaryVerificationStatus, beneficiaryVerifiedName }) =>
-      beneficiaryVerificationStatus && { fullName: beneficiaryVerifiedName },
+    beneficiaryVerifiedData: ({ beneficiaryVerifiedName }) =>
+      beneficiaryVerifiedName && { fullName: beneficiaryVerifiedName },
   }),
   Money: fieldsOf<ReturnType<typeof money>>({
     decimal: ({ amount, currency }) => formatDecimal(amount, currency?.decimals ?? 0),

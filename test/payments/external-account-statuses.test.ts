@@ -91,7 +91,7 @@ describe('an account whose check takes a while', () => {
     expect(account).toMatchObject({
       status: 'ACTIVE',
       beneficiaryVerificationStatus: 'PENDING',
-      beneficiaryVerifiedData: { fullName: null },
+      beneficiaryVerifiedData: null,
     });
     const moved = (change: Data) => change.beneficiaryVerificationStatus !== 'PENDING';
     const last = (await changesUntil(after, account.id, moved)).at(-1);
@@ -99,7 +99,7 @@ describe('an account whose check takes a while', () => {
       status: 'ACTIVE',
       version: 2,
       beneficiaryVerificationStatus: verified,
-      beneficiaryVerifiedData: { fullName },
+      beneficiaryVerifiedData: fullName === null ? null : { fullName },
     });
   });
 

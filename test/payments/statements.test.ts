@@ -226,6 +226,9 @@ test('the CSV has every entry between the opening and the closing balance, in ma
   );
 });
 
+/** The kinds of journals that undo an earlier one. */
+const givingBack = /^(REFUND|RETURN|RESUMPTION)$/;
+
 test('the camt.053 document is what the standard demands, and adds up', async () => {
   const schema = XmlDocument.fromString(readFileSync(new URL('camt053.xsd', import.meta.url), 'utf8'));
   const validator = XsdValidator.fromDoc(schema);
@@ -241,6 +244,8 @@ test('the camt.053 document is what the standard demands, and adds up', async ()
     const units = (text: string) => BigInt(text.replace('.', ''));
     const amounts = values('//c:Ntry/c:Amt');
     const signs = values('//c:Ntry/c:CdtDbtInd');
+    const kinds = values('//c:Ntry/c:BkTxCd');
+    expect(values('//c:Ntry[c:RvslInd = "true"]/c:BkTxCd')).toEqual(kinds.filter((kind) => givingBack.test(kind)));
     const [opening = '', closing = ''] = values('//c:Bal/c:Amt');
     const sum = amounts.reduce((all, amount, at) => all + (signs[at] === 'DBIT' ? -units(amount) : units(amount)), 0n);
     expect(units(opening) + sum).toBe(units(closing));
@@ -254,6 +259,24 @@ test('the camt.053 document is what the standard demands, and adds up', async ()
   }
   validator.dispose();
   schema.dispose();
+});
+
+test('an entry that gives money back is a reversal, and a period that is not over has no closing balance', async () => {
+  const read = async (accountId: string, format: string, from: Date, to: Date) =>
+    (await exported(accountId, format, from, to)).text();
+  const [from, later] = [new Date(0), new Date(Date.now() + 86_400_000)];
+  const text = await read(returned, 'camt.053', from, later);
+  expect(text.match(/<RvslInd>true<\/RvslInd>/g)?.length).toBeGreaterThan(0);
+  expect(text).toMatch(/<Cd>ITBD<\/Cd>/);
+  expect(text).not.toContain('CLBD');
+  const moments = [...text.matchAll(/<(?:To)?DtTm>([^<]+)</g)].map(([, moment = '']) => new Date(moment));
+  const [, made = ''] = /<CreDtTm>([^<]+)</.exec(text) ?? [];
+  expect(moments.length).toBeGreaterThan(3);
+  for (const moment of moments) expect(moment.getTime()).toBeLessThanOrEqual(new Date(made).getTime());
+  const closed = await read(returned, 'camt.053', from, new Date(made));
+  expect(closed).toContain('<Cd>CLBD</Cd>');
+  const lines = (await read(returned, 'csv', later, later)).trimEnd().split('\r\n').slice(1);
+  for (const line of lines) expect(new Date(line.split(',')[0] ?? '').getTime()).toBeLessThan(later.getTime());
 });
 
 test('camt.053 has no amounts in assets that ISO 4217 does not know; a period that ends before it begins is refused', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { testGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
 
@@ -26,6 +26,14 @@ test('a receiver is looked up under either path, by an encoded or a plain addres
       minAmount: { amount: preferred.min, currency: { code: 'USD' } },
       maxAmount: { amount: preferred.max, currency: { code: 'USD' } },
     });
+    // What clients of the older form read.
+    const isOlder = path.includes('/uma/');
+    const { code, name, symbol, decimals } = preferred;
+    expect(preferred.currency).toEqual(isOlder ? { code, name, symbol, decimals } : undefined);
+    const asked = lookup.requiredPayerDataFields;
+    expect(asked?.flatMap((one: Data) => (one.mandatory ? [one.name] : []))).toEqual(
+      isOlder ? lookup.requiredPayerFields : undefined,
+    );
   }
 });
 

@@ -69,6 +69,13 @@ const connectionLimits = {
   connectionsCheckingInterval: 1_000,
 } as const;
 
+/**
+ * How long an idle connection stays open, in milliseconds: longer than balancers keep theirs (60 s of AWS and nginx, 75 s of others), so
+ * that none sends a request on a connection that is being closed, and longer than the heartbeats of streams. Clients are told some
+ * seconds less in Keep-Alive, so that they give a connection up first.
+ */
+const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
+
 /** The running HTTP server. */
 export interface HttpServer {
   readonly server: Server;
@@ -118,8 +125,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });
-  // Longer than the heartbeats of streams, so that an idle stream is not closed.
-  server.keepAliveTimeout = 65_000;
+  Object.assign(server, idleLimits);
   const listening = await listen(server, options.host, options.port);
   const host = options.host.includes(':')
     ? `[${options.host}]`

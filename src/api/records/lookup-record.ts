@@ -37,3 +37,17 @@ export function lookupRecord(row: Lookup) {
     createdAt: row.createdAt.toISOString(),
   };
 }
+
+/**
+ * Adds to the record of a lookup what clients of the older form of the request read: each currency as `currency`, and every field that
+ * the receiver asks for, with whether it is required (decision 11).
+ * @throws UnrepresentableAmount beyond 2^53
+ */
+export function umaLookupRecord(row: Lookup) {
+  const { supportedCurrencies, ...record } = lookupRecord(row);
+  return {
+    ...record,
+    supportedCurrencies: supportedCurrencies.map((one) => ({ ...one, currency: currencyRecord(one.code) })),
+    requiredPayerDataFields: lookupFields(row).map(({ name, mandatory }) => ({ name, mandatory })),
+  };
+}

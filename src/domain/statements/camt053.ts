@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import XMLBuilder from 'fast-xml-builder';
 import { formatDecimal, requiredCurrency } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Period } from './period.ts';
+import { type Period, past } from './period.ts';
 import type { StatementEntry, StatementHead } from './statement.ts';
 
 // ISO 20022, Bank to Customer Statement, camt.053.001.08. The order of the members of an object is that of the elements, which
@@ -25,6 +25,9 @@ export function checkCamtCurrency(code: string): void {
 
 const compact = (uuid: string) => uuid.replaceAll('-', '');
 
+/** The journals that give back what an earlier one has taken: their entries are reversals. */
+const reversals: ReadonlySet<string> = new Set(['refund', 'return', 'resumption']);
+
 /** Writes the parts of a document in one currency. */
 class CamtWriter {
   readonly #currency: string;
@@ -44,7 +47,7 @@ class CamtWriter {
     };
   }
 
-  #balance(code: 'OPBD' | 'CLBD', amount: bigint, at: Date) {
+  #balance(code: 'OPBD' | 'CLBD' | 'ITBD', amount: bigint, at: Date) {
     return { Tp: { CdOrPrtry: { Cd: code } }, ...this.#money(amount), Dt: { DtTm: at.toISOString() } };
   }
 
@@ -52,14 +55,16 @@ class CamtWriter {
     return { NbOfNtries: String(count), Sum: formatDecimal(BigInt(amount), this.#decimals) };
   }
 
-  /** Writes what precedes the entries. */
-  head(id: string, head: StatementHead, { from, to }: Period): string {
+  /** Writes what precedes the entries. In a period that is not over the last balance is an interim one, of the moment. */
+  head(id: string, head: StatementHead, period: Period): string {
+    const { from, to } = past(period, head);
+    const code = to < period.to ? 'ITBD' : 'CLBD';
     return builder.build({
       Id: id,
       CreDtTm: head.madeAt.toISOString(),
       FrToDt: { FrDtTm: from.toISOString(), ToDtTm: to.toISOString() },
       Acct: { Id: { Othr: { Id: compact(head.accountId) } }, Ccy: this.#currency },
-      Bal: [this.#balance('OPBD', head.openingBalance, from), this.#balance('CLBD', head.closingBalance, to)],
+      Bal: [this.#balance('OPBD', head.openingBalance, from), this.#balance(code, head.closingBalance, to)],
       TxsSummry: {
         TtlCdtNtries: this.#sum(head.creditCount, head.creditSum),
         TtlDbtNtries: this.#sum(head.debitCount, head.debitSum),
@@ -78,6 +83,7 @@ class CamtWriter {
     return {
       NtryRef: String(entry.version),
       ...this.#money(entry.amount),
+      ...(reversals.has(entry.kind) && { RvslInd: 'true' }),
       Sts: { Cd: 'BOOK' },
       BookgDt: at,
       ValDt: at,

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { formatDecimal, requiredCurrency } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
-import type { Period } from './period.ts';
+import { type Period, past } from './period.ts';
 import type { StatementEntry, StatementHead } from './statement.ts';
 
 const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 'amount', 'currency', 'balance'];
@@ -12,10 +12,11 @@ const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 
  */
 export async function* statementCsv(
   head: StatementHead,
-  { from, to }: Period,
+  period: Period,
   chunks: AsyncIterable<StatementEntry[]>,
 ): AsyncGenerator<string, void, undefined> {
   const { decimals } = requiredCurrency(head.currency);
+  const { from, to } = past(period, head);
   const lines = (rows: readonly (readonly (string | null)[])[]) =>
     stringify(rows as (string | null)[][], { record_delimiter: 'windows' });
   const balance = (at: Date, kind: string, amount: bigint) => [

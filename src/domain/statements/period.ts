@@ -15,6 +15,11 @@ export function checkPeriod({ from, to }: Period, path: FieldPath): void {
   if (to < from) throw new Refusal('INVALID_INPUT', 'the period must not end before it begins', path);
 }
 
+/** Returns the part of a period that was over when its statement was made: nobody knows a balance of the future. */
+export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }): Period {
+  return { from: from < madeAt ? from : madeAt, to: to < madeAt ? to : madeAt };
+}
+
 /**
  * Returns SQL of the version of an internal account at a moment: the postings of its statement until then have versions up to
  * it. Inside a subquery it is computed once, not for each row. `account` has the columns platform_id and id.

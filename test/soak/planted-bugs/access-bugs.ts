@@ -150,6 +150,12 @@ export const accessBugs: Bugs = {
     },
   },
   'test/graphql/refusals.test.ts': {
+    'a decimal is another input than the same smallest units': {
+      file: 'src/domain/commands/command.ts',
+      find: 'input: await comparableInput(command)',
+      put: 'input: command.input',
+      test: 'in either form is one input: a key answers the same, and refuses another amount',
+    },
     'a refusal tells a balance to who may not view': {
       file: 'src/domain/commands/plan-refusals.ts',
       find: " && caller.permissions.includes('VIEW')) return undefined;",

@@ -3,6 +3,18 @@ import type { Bugs } from './plant.ts';
 /** Bugs in lists and statements. */
 export const listBugs: Bugs = {
   'test/payments/statements.test.ts': {
+    'the balance of a period that is not over is a closing one': {
+      file: 'src/domain/statements/camt053.ts',
+      find: "to < period.to ? 'ITBD' : 'CLBD'",
+      put: "to > period.to ? 'ITBD' : 'CLBD'",
+      test: 'an entry that gives money back is a reversal, and a period that is not over has no closing balance',
+    },
+    'a refund is no reversal': {
+      file: 'src/domain/statements/camt053.ts',
+      find: "new Set(['refund', ",
+      put: 'new Set([',
+      test: 'an entry that gives money back is a reversal, and a period that is not over has no closing balance',
+    },
     'an entry at the end of a period belongs to it': {
       file: 'prisma/functions/events/account_version_before.sql',
       find: 'uuid_v7_time(p.journal_id) < p_moment',

@@ -60,6 +60,44 @@ export const outerEdgeBugs: Bugs = {
       test: '%s of a subscription',
     },
   },
+  'test/rest/changes.test.ts': {
+    'a null in a new value of a change is refused': {
+      file: 'src/api/rest/schemas/nulls.ts',
+      find: 'z.preprocess(withoutNulls, schema).nullish()',
+      put: 'schema.nullish()',
+      test: 'null empties a field on a change, is as good as nothing where a field cannot be empty, and is no part of a new value',
+    },
+  },
+  'test/rest/examples.test.ts': {
+    'a null is refused where its field may be left out': {
+      file: 'src/api/rest/server.ts',
+      find: "request.method === 'PATCH' ? parsed",
+      put: "request.method !== 'GET' ? parsed",
+      test: 'null is what is left out: each new thing of the examples is made with null for every other member',
+    },
+  },
+  'test/rest/commands.test.ts': {
+    'a quoted idempotency key is another one': {
+      file: 'src/core/idempotency.ts',
+      find: ' ?? field;',
+      put: ' && field;',
+      test: 'reads a key as it is or as a string of structured fields, and refuses a header of another name',
+    },
+    'an integer that is too large is said to be none': {
+      file: 'src/api/rest/schemas/money.ts',
+      find: "code === 'too_big' ?",
+      put: "code === 'too_small' ?",
+      test: 'takes a number as it is written: what is no integer is no amount, however close to one',
+    },
+  },
+  'test/graphql/bad-arguments.test.ts': {
+    'a day has an hour 24': {
+      file: 'src/core/checks.ts',
+      find: '([01]\\d|2[0-3]):[0-5]\\d(:[0-5]',
+      put: '([01]\\d|2[0-4]):[0-5]\\d(:[0-5]',
+      test: 'the moment %s is refused',
+    },
+  },
   'test/rails/upstream-webhooks.test.ts': {
     'a webhook of a provider that says two things is stored': {
       file: 'src/rails/upstream/upstream-webhooks.ts',

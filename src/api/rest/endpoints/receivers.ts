@@ -6,11 +6,25 @@ import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleCustomers } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { lookUpReceiver } from '../../../domain/receivers/lookups.ts';
-import { lookupRecord } from '../../records/lookup-record.ts';
+import { lookupRecord, umaLookupRecord } from '../../records/lookup-record.ts';
 import type { RestApp } from '../app.ts';
 import { jsonResponse, lookupEndpoint, readErrors, withRequestPaths } from '../endpoint.ts';
 import { lookupPaths } from '../input-paths.ts';
 import { AmountSchema, amount, CurrencySchema, id, time } from '../schemas/money.ts';
+
+const ReceiverCurrencySchema = z
+  .object({
+    ...CurrencySchema.shape,
+    estimatedExchangeRate: z
+      .number()
+      .optional()
+      .describe("Units of the platform's first currency per unit of this one. Not locked: a quote locks a rate."),
+    min: amount('The smallest amount to receive, in its smallest unit.'),
+    max: amount('The largest amount to receive, in its smallest unit.'),
+  })
+  .openapi('ReceiverCurrency', { description: 'A currency that a receiver accepts.' });
+
+const supportedCurrencies = 'The currencies that the receiver accepts, the preferred one first.';
 
 const LookupSchema = z
   .object({
@@ -24,23 +38,7 @@ const LookupSchema = z
         network: z.string().optional().describe('The network: UMA.'),
       })
       .describe('The receiver.'),
-    supportedCurrencies: z
-      .array(
-        z
-          .object({
-            ...CurrencySchema.shape,
-            estimatedExchangeRate: z
-              .number()
-              .optional()
-              .describe(
-                "Units of the platform's first currency per unit of this one. Not locked: a quote locks a rate.",
-              ),
-            min: amount('The smallest amount to receive, in its smallest unit.'),
-            max: amount('The largest amount to receive, in its smallest unit.'),
-          })
-          .openapi('ReceiverCurrency', { description: 'A currency that a receiver accepts.' }),
-      )
-      .describe('The currencies that the receiver accepts, the preferred one first.'),
+    supportedCurrencies: z.array(ReceiverCurrencySchema).describe(supportedCurrencies),
     requiredPayerFields: z.array(z.string()).describe('The required information about the sender: FULL_NAME, …'),
     constraints: z
       .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
@@ -53,6 +51,29 @@ const LookupSchema = z
       'The currencies and limits of payments to a UMA address, and the information that they require (specification 2.10).',
   });
 
+const UmaLookupSchema = z
+  .object({
+    ...LookupSchema.shape,
+    supportedCurrencies: z
+      .array(
+        z.object({ ...ReceiverCurrencySchema.shape, currency: CurrencySchema }).openapi('UmaReceiverCurrency', {
+          description: 'A currency that a receiver accepts, and the same as `currency`.',
+        }),
+      )
+      .describe(supportedCurrencies),
+    requiredPayerDataFields: z
+      .array(
+        z.object({
+          name: z.string().describe('The field, such as FULL_NAME.'),
+          mandatory: z.boolean().describe('Whether the payment fails without it.'),
+        }),
+      )
+      .describe('All information about the sender that the receiver asks for.'),
+  })
+  .openapi('UmaLookup', {
+    description: 'A lookup with the fields that clients of the older form of this request read.',
+  });
+
 const query = z.strictObject({
   customerId: id('Customer', 'The sending customer.').optional(),
   platformUserId: z
@@ -62,7 +83,12 @@ const query = z.strictObject({
   senderUmaAddress: z.string().optional().describe('The same customer, by its UMA address.'),
 });
 
-function lookup<Path extends string>(operationId: string, summary: string, path: Path) {
+function lookup<Path extends string, Schema extends z.ZodType>(
+  operationId: string,
+  summary: string,
+  path: Path,
+  schema: Schema,
+) {
   return createRoute({
     ...lookupEndpoint({
       operationId,
@@ -78,28 +104,35 @@ function lookup<Path extends string>(operationId: string, summary: string, path:
       }),
       query,
     },
-    responses: { 200: jsonResponse(LookupSchema, 'The currencies and limits of the receiver.'), ...readErrors(404) },
+    responses: { 200: jsonResponse(schema, 'The currencies and limits of the receiver.'), ...readErrors(404) },
   });
 }
 
-const byAddress = lookup('getReceiver', 'Look up a receiver', '/receiver/{receiverUmaAddress}');
-const byUmaAddress = lookup('getUmaReceiver', 'Look up a UMA receiver', '/receiver/uma/{receiverUmaAddress}');
+const byAddress = lookup('getReceiver', 'Look up a receiver', '/receiver/{receiverUmaAddress}', LookupSchema);
+const byUmaAddress = lookup(
+  'getUmaReceiver',
+  'Look up a UMA receiver',
+  '/receiver/uma/{receiverUmaAddress}',
+  UmaLookupSchema,
+);
 
-/** Adds the lookups of receivers: both paths do the same (specification 4.14, decision 11). */
+/** Adds the lookups of receivers: both paths do the same, one for clients of an older form (specification 4.14, decision 11). */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
   const lookUp = async (viewer: Viewer, umaAddress: string, parameters: z.infer<typeof query>) => {
     const customerId = await senderOf(payments, viewer, parameters);
     const { senderUmaAddress } = parameters;
     const input = { umaAddress, customerId, senderUmaAddress };
-    return lookupRecord((await withRequestPaths(lookupPaths, lookUpReceiver(payments, viewer, input))).row);
+    return (await withRequestPaths(lookupPaths, lookUpReceiver(payments, viewer, input))).row;
   };
   app.openapi(byUmaAddress, async (context) => {
     const { receiverUmaAddress } = context.req.valid('param');
-    return context.json(await lookUp(context.get('viewer'), receiverUmaAddress, context.req.valid('query')), 200);
+    const row = await lookUp(context.get('viewer'), receiverUmaAddress, context.req.valid('query'));
+    return context.json(umaLookupRecord(row), 200);
   });
   app.openapi(byAddress, async (context) => {
     const { receiverUmaAddress } = context.req.valid('param');
-    return context.json(await lookUp(context.get('viewer'), receiverUmaAddress, context.req.valid('query')), 200);
+    const row = await lookUp(context.get('viewer'), receiverUmaAddress, context.req.valid('query'));
+    return context.json(lookupRecord(row), 200);
   });
 }
 

@@ -81,9 +81,9 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     description: 'Whether the owner is who the platform says.',
   }),
   beneficiaryVerifiedData: t.sameRow(BeneficiaryVerifiedData, {
-    nullIf: 'beneficiaryVerificationStatus',
+    nullIf: 'beneficiaryVerifiedName',
     nullable: true,
-    description: 'What the payment rail says of the owner.',
+    description: 'What the payment rail says of the owner; null where it says nothing.',
   }),
 }));
 
