@@ -221,7 +221,7 @@ describe('npm run ops -- platform', () => {
     const changed = runScript('src/commands.ts', limits, { DATABASE_URL: database.url });
     expect([...changed.stdout.matchAll(/^ {2}(?:in all|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate)).toEqual([
       '500/2500',
-      '20000/40000 (as the settings say)',
+      '20000/40000 (from the settings)',
       '20/40',
     ]);
     const wrong = runScript('src/commands.ts', ['ops', 'platform', 'limits', 'acme', '--platform', '0'], {});

@@ -22,7 +22,7 @@ export function checkText(text: string | null | undefined, path: FieldPath, maxL
   if (text.length > maxLength)
     throw new Refusal('INVALID_INPUT', `the text must have at most ${maxLength} characters`, path);
   if (!isPlainText(text)) {
-    throw new Refusal('INVALID_INPUT', 'the text must not have control characters or halves of characters', path);
+    throw new Refusal('INVALID_INPUT', 'the text must not have control characters or unpaired surrogates', path);
   }
 }
 

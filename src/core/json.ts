@@ -116,7 +116,7 @@ function checkExact(json: string): void {
       onObjectBegin: () => void names.push(new Set()),
       onObjectEnd: () => void names.pop(),
       onObjectProperty(name, _offset, _length, _line, _column, pathOf) {
-        if (name === '__proto__') throw new InexactJson([...pathOf(), name], 'is no name that a member may have');
+        if (name === '__proto__') throw new InexactJson([...pathOf(), name], 'is not an allowed member name');
         if (names.at(-1)?.has(name)) throw new InexactJson([...pathOf(), name], 'is given twice');
         names.at(-1)?.add(name);
       },

@@ -81,7 +81,7 @@ const byChange: RowOrder<ChangeKey> = {
     return isValid ? { updatedAt: new Date(Number(ms)), id } : undefined;
   },
   textOf: ({ updatedAt, id }) => {
-    if (!updatedAt) throw new Error('a list of rows without a time of change has no order of changes');
+    if (!updatedAt) throw new Error('rows without a time of change cannot be ordered by it');
     return `${updatedAt.getTime()}:${id}`;
   },
   within: (bound) => ({

@@ -48,7 +48,7 @@ function decision(adjust: Program, name: string, description: string, decide: ty
 }
 
 function currencyIn(text: string): string {
-  if (!isCurrencyCode(text)) throw new InvalidArgumentError(`${text} is no currency here.`);
+  if (!isCurrencyCode(text)) throw new InvalidArgumentError(`Unknown currency ${text}.`);
   return text;
 }
 

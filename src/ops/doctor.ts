@@ -109,7 +109,10 @@ async function throughPooler(config: Config): Promise<Finding[]> {
     const pooler = await poolerOf(config);
     if (!pooler) return [];
     return [
-      ok('pooler', pooler.prepares ? 'it prepares statements' : 'it prepares no statements: they are planned anew'),
+      ok(
+        'pooler',
+        pooler.prepares ? 'it prepares statements' : 'it has no prepared statements: each is planned every time',
+      ),
     ];
   } catch (error) {
     return [fault('pooler', wordsOf(error))];
@@ -189,12 +192,12 @@ function ofWork(found: State): Finding[] {
   return [
     (oldestEventSeconds ?? 0) < 15
       ? ok('feed', 'it moves')
-      : fault('feed', `an event has waited for ${Math.round(oldestEventSeconds ?? 0)} s: no instance sequences`),
+      : fault('feed', `an event has waited for ${Math.round(oldestEventSeconds ?? 0)} s: no instance numbers them`),
     overdueOrders
       ? warning('orders', `${overdueOrders} orders to rails are overdue: see "order list"`)
       : ok('orders', 'none is overdue'),
     inSuspense
-      ? warning('suspense', `${inSuspense} refunds may wait for a person: see "suspense list"`)
+      ? warning('suspense', `${inSuspense} refunds may await an operator: see "suspense list"`)
       : ok('suspense', 'nothing waits'),
     isRestoreUnmarked ? warning('restore', unmarkedRestore) : ok('restore', 'none is unmarked'),
     ofTransactions(found),
@@ -204,7 +207,7 @@ function ofWork(found: State): Finding[] {
 function ofTransactions({ oldestTransactionSeconds, seesOthers, role }: State): Finding {
   if (oldestTransactionSeconds >= 3_600) {
     const minutes = Math.round(oldestTransactionSeconds / 60);
-    return warning('transactions', `one is open for ${minutes} minutes, and keeps dead rows`);
+    return warning('transactions', `one has been open for ${minutes} minutes and holds back vacuum`);
   }
   return seesOthers
     ? ok('transactions', 'none is old')

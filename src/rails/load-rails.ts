@@ -176,7 +176,7 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   const refuse = (fault: string): never => {
     throw new RailFault(place, fault);
   };
-  if (typeof rail !== 'object' || rail === null) refuse('its module opens no rail');
+  if (typeof rail !== 'object' || rail === null) refuse('its module returned no rail');
   const name = typeof rail.name === 'string' && rail.name !== '' ? rail.name : refuse('the rail has no name');
   const part = (key: string): unknown => Reflect.get(rail, key);
   const present = (key: string) => part(key) !== undefined;
@@ -184,16 +184,16 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   if (wrong.length > 0) refuse(`the rail ${name} has ${wrong.join(', ')}, which must be functions`);
   // A misspelt part would be one that the rail lacks.
   const unknown = Object.keys(rail).filter((key) => typeof part(key) === 'function' && !parts.includes(key));
-  if (unknown.length > 0) refuse(`the rail ${name} has parts that the port does not know: ${unknown.join(', ')}`);
+  if (unknown.length > 0) refuse(`the rail ${name} has members that the port does not define: ${unknown.join(', ')}`);
   if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key))) {
-    refuse(`the rail ${name} brings no part of the port`);
+    refuse(`the rail ${name} implements nothing of the port`);
   }
   for (const [one, other] of pairs) {
     if (present(one) !== present(other)) refuse(`the rail ${name} has one of ${one} and ${other}, and lacks the other`);
   }
-  if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money, and cannot give it back`);
+  if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money but cannot refund it`);
   if ((present('collect') || present('payOut')) && !present('expectedMs')) {
-    refuse(`the rail ${name} moves money, and does not say how long that takes: expectedMs`);
+    refuse(`the rail ${name} moves money but lacks expectedMs`);
   }
   if (present('lockRate') && !(present('rate') && present('payOut'))) {
     refuse(`the rail ${name} locks rates, and lacks rate or payOut`);
@@ -202,7 +202,7 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   const missing = simulationParts.filter((part) => typeof rail.simulation?.[part] !== 'function');
   if (missing.length > 0) refuse(`the simulation of the rail ${name} has no function ${missing.join(', ')}`);
   if (environment === 'PRODUCTION') {
-    refuse(`the rail ${name} simulates the world outside, so it serves no PRODUCTION platforms`);
+    refuse(`the rail ${name} is a simulation, so it cannot serve PRODUCTION platforms`);
   }
 }
 

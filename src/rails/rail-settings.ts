@@ -54,7 +54,7 @@ const environmentRails = z
     unknownKeys('module, settings and platforms'),
   )
   .refine(({ module, settings }) => module !== undefined || settings === undefined, {
-    error: 'has settings, but no module that they are for',
+    error: 'has settings but no module',
   })
   .refine(({ module, platforms }) => module !== undefined || platforms !== undefined, {
     error: 'must name a module, or platforms with modules of their own',

@@ -186,7 +186,7 @@ function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): Co
     onRefusal(address) {
       refused += 1;
       if (now() - loggedAt < 60_000) return;
-      log.warn({ address, refused }, 'too many connections: new ones are closed, at least those from this address');
+      log.warn({ address, refused }, 'too many connections: closing new ones, among others from this address');
       refused = 0;
       loggedAt = now();
     },

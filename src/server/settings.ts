@@ -172,7 +172,7 @@ export const settings = {
         .filter((origin) => origin !== ''),
     )
     .refine((list) => list.every((origin) => origin === '*' || /^https?:\/\/[^\s/]+$/.test(origin)), {
-      error: 'must be origins such as https://app.example.com, parted by commas, or *',
+      error: 'must be origins such as https://app.example.com, separated by commas, or *',
     })
     .meta({
       description:

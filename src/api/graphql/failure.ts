@@ -55,7 +55,7 @@ export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLEr
 
 /** Creates the error of what has not begun when nobody waits for the operation's answer any more. */
 export function abandoned(): GraphQLError {
-  return failure('TIMEOUT', 'the client has gone, or the time of the operation is over: this was not begun');
+  return failure('TIMEOUT', 'the client disconnected or the operation timed out before this field began');
 }
 
 /** Creates the error of a malformed or out-of-range argument. */

@@ -110,7 +110,7 @@ export class BodyReader {
         chunks = [];
         request.off('data', take);
         // A request that closes before its body is complete was aborted by its client.
-        if (body === undefined) reject(new Error('the request was broken off'));
+        if (body === undefined) reject(new Error('the request was aborted'));
         else resolve(body);
       };
       const take = (chunk: Buffer) => {

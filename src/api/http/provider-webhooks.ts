@@ -59,7 +59,11 @@ export class ProviderWebhooks {
     const [path = ''] = (request.url ?? '').split('?', 1);
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST');
-      return answer(response, 405, { status: 405, code: 'METHOD_NOT_ALLOWED', message: 'webhooks are sent by POST' });
+      return answer(response, 405, {
+        status: 405,
+        code: 'METHOD_NOT_ALLOWED',
+        message: 'webhooks must be sent by POST',
+      });
     }
     if (!body) {
       const message = `a request body has at most ${bodyBytes} bytes`;
@@ -71,7 +75,7 @@ export class ProviderWebhooks {
       const received = await this.#receive(request, path, body);
       if (received) return answer(response, received.status ?? 200, { received: true });
       await outsideWait(Promise.all([refusable, pace.wait(`address ${addressOf(request)}`)]));
-      const message = 'no webhook of a provider of this platform: its signature is missing or wrong';
+      const message = "not a webhook of this platform's provider: its signature is missing or wrong";
       answer(response, 401, { status: 401, code: 'UNAUTHENTICATED', message });
     } catch (error) {
       if (error instanceof RateLimited) {
@@ -79,7 +83,7 @@ export class ProviderWebhooks {
         return refuse(response, 'REST', tooMany(error));
       }
       if (error instanceof InexactJson) return answer(response, 400, inexactMessage(error));
-      log.error({ err: error, path }, "a provider's webhook could not be received");
+      log.error({ err: error, path }, "could not store a provider's webhook");
       refuse(response, 'REST', unavailable('the webhook could not be stored; send it again'));
     }
   }

@@ -106,7 +106,7 @@ function hasPackages(): boolean {
 const inputs = await hashOfSources();
 const present = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => '{}');
 if (!hasPackages()) {
-  console.log('The packages of the lab and the REST console are not installed: the service has neither.');
+  console.log('The packages of the lab and the REST console are not installed: the service starts without them.');
 } else if ((JSON.parse(present) as Partial<Bundle>).inputs !== inputs) {
   // Made beside the present one, so that who starts meanwhile finds either.
   const folder = `${bundleFolder}-${process.pid}`;

@@ -76,7 +76,7 @@ function restApp(options: RestOptions): RestApp {
   app.use('*', async (context, next) => {
     const viewer = await tokens.authenticate(context.req.header('authorization'));
     if (!viewer) {
-      throw new RestError('UNAUTHORIZED', 'send Authorization: Basic base64(clientId:secret), with good credentials', {
+      throw new RestError('UNAUTHORIZED', 'send Authorization: Basic base64(clientId:secret), with valid credentials', {
         headers: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
       });
     }
@@ -174,7 +174,7 @@ function refuseOtherMethods(app: RestApp): void {
   for (const [path, ofPath] of methods) {
     const allowed = [...ofPath].join(', ');
     app.all(path.slice(restPrefix.length), () => {
-      throw new RestError('METHOD_NOT_ALLOWED', `this path has ${allowed}`, { headers: { Allow: allowed } });
+      throw new RestError('METHOD_NOT_ALLOWED', `this path allows only ${allowed}`, { headers: { Allow: allowed } });
     });
   }
 }

@@ -18,7 +18,7 @@ function refuse(fields: readonly string[]): void {
   const errors = fields.map((field) => ({
     field,
     constraint: 'format',
-    message: 'must be text without zero characters and halves of characters',
+    message: 'must be text without NUL characters and unpaired surrogates',
   }));
   if (errors.length > 0) {
     throw new RestError('INVALID_INPUT', errors.map((error) => `${error.field} ${error.message}`).join('; '), {

@@ -44,7 +44,7 @@ export async function followPayment(
     }
   });
   if (signal.aborted) return { exitCode: interrupted };
-  if (!last) throw new Failure(`The stream of ${id} ended without a word.`);
+  if (!last) throw new Failure(`The stream of ${id} ended without a reason.`);
   if (!json) screen.out(endOf(last.status, last.payment));
   return { exitCode: last.status === 'COMPLETED' ? 0 : 1 };
 }

@@ -112,7 +112,7 @@ export function secretOf({ screen }: Job): { readonly secret: string; readonly i
   const { WEBHOOK_SECRET: secret } = screen.environment;
   if (secret === undefined) return { secret: `whsec_${randomBytes(32).toString('base64')}`, isNew: true };
   if (!/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret))
-    throw new Failure('WEBHOOK_SECRET is no signing secret: those begin with whsec_.');
+    throw new Failure('WEBHOOK_SECRET is not a signing secret: it must begin with whsec_.');
   return { secret, isNew: false };
 }
 

@@ -60,7 +60,7 @@ export class Service {
       );
     });
     const answer = (await response.json().catch(() => {
-      throw new Failure(`${this.#graphql} answers with ${response.status}, and not as this service does.`);
+      throw new Failure(`${this.#graphql} answers with ${response.status}: it is not this service.`);
     })) as Answer<Result>;
     const [error] = answer.errors ?? [];
     if (error || !answer.data) throw refused(error?.extensions?.code ?? String(response.status), error?.message);
@@ -121,7 +121,7 @@ export class Service {
       await follow(client, { document, variables, onMessage, store, signal, ...(after !== undefined && { begin }) })
         .done;
       if (refusal.signal.aborted)
-        throw new Failure(`The service does not take the cursor ${after}: it is too old, or of another platform.`);
+        throw new Failure(`The service refuses the cursor ${after}: it is too old, or belongs to another platform.`);
     } catch (error) {
       throw error instanceof StreamRefusedError ? refused(error.code, error.message) : error;
     } finally {

@@ -71,7 +71,7 @@ export const nextAccountCheck = untilNext(checks);
  */
 export function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
-    ...{ lease: leaseAccountChecks, postpone, failure: 'an account could not be checked' },
+    ...{ lease: leaseAccountChecks, postpone, failure: 'could not check an account' },
     about: ({ account }) => ({ account: account.id }),
     work: (due) => check(payments, due),
   });

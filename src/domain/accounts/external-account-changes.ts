@@ -51,7 +51,7 @@ export function updateExternalAccount(
       if (defaultUmaDepositAccount && account.customerId === null) {
         throw new Refusal(
           'INVALID_INPUT',
-          "a platform's own account receives no UMA payments",
+          "a platform's own account cannot receive UMA payments",
           at('defaultUmaDepositAccount'),
         );
       }

@@ -149,7 +149,8 @@ async function decide(
 function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
-    (error: unknown) => log.warn({ err: error, transactionId }, 'the order of a decided payment could not be woken'),
+    (error: unknown) =>
+      log.warn({ err: error, transactionId }, 'could not wake the order of a decided payment; it runs at its deadline'),
   );
 }
 

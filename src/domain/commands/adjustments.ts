@@ -54,7 +54,7 @@ export async function proposeAdjustment(
   }
   if (amount === 0n || amount > maxAmount || amount < -maxAmount) {
     const most = formatMajor(maxAmount, requiredCurrency(currency));
-    return refusedByHand(`the amount must be more than nothing, and ${most} at most`);
+    return refusedByHand(`the amount must be more than zero and at most ${most}`);
   }
   const { platformId } = account;
   const adjustment = await inTransaction(database, async (act) => {

@@ -26,7 +26,7 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const uuid = uuidOf(id, 'Customer');
   return uuid === undefined
-    ? refusedByHand(`${id} is no customer id: Customer:…`)
+    ? refusedByHand(`${id} is not a customer id (Customer:…)`)
     : setFrozen(database, id, { noun: 'CUSTOMER', uuid }, freezing);
 }
 
@@ -34,7 +34,7 @@ export async function freezeCustomer(database: Database, id: string, freezing: F
 export async function freezeAccount(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const name = accountNameIn(id);
   return name === undefined
-    ? refusedByHand(`${id} is no account id: InternalAccount:… or ExternalAccount:…`)
+    ? refusedByHand(`${id} is not an account id (InternalAccount:… or ExternalAccount:…)`)
     : setFrozen(database, id, { noun: name.kind, uuid: name.id }, freezing);
 }
 

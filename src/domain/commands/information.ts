@@ -71,10 +71,10 @@ export function checkInformation(given: readonly InformationField[] | null | und
 
 /** Returns why a fact is refused; undefined for one that is sound. */
 function factFault({ name, value }: InformationField, isRepeated: boolean): string | undefined {
-  if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name has capitals and underscores, such as FULL_NAME';
+  if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name consists of capitals and underscores, such as FULL_NAME';
   if (isRepeated) return `${name} is given twice`;
   if (value.trim() === '' || value.length > 500 || !isPlainText(value)) {
-    return `${name} must have 1 to 500 characters, none of them a control character or half a character`;
+    return `${name} must have 1 to 500 characters, without control characters and unpaired surrogates`;
   }
   const form = forms.get(name);
   return form && !form.fits(value) ? `${name} must be ${form.words}` : undefined;
@@ -96,7 +96,7 @@ export function checkApplicable(
   const faultOf = (name: string): string | undefined => {
     if (requested) {
       const isKnown = forms.has(name) || requested.some((field) => field.name === name);
-      return isKnown ? undefined : `${name} is no fact that a sender gives: ${[...forms.keys()].join(', ')}`;
+      return isKnown ? undefined : `${name} is not one of the facts about a sender: ${[...forms.keys()].join(', ')}`;
     }
     if (name !== 'PURPOSE_OF_PAYMENT') return `${name} is for a payment to a UMA address`;
     return isInternal ? `${name} is for a payment to a UMA address or an external account` : undefined;

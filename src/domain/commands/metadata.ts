@@ -51,7 +51,7 @@ function checkEntry(key: string, value: string, path: FieldPath): void {
   if (value.length > maxValueLength || !isPlainText(value)) {
     throw new Refusal(
       'INVALID_INPUT',
-      `a value has at most ${maxValueLength} characters, none of them a control character or half a character`,
+      `a value has at most ${maxValueLength} characters, without control characters and unpaired surrogates`,
       path,
     );
   }

@@ -81,7 +81,7 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
         facts: { accountId: accountPublicId(refusal.kind, refusal.id) },
       };
     case 'INVALID_BANK_ACCOUNT': {
-      const message = `the external account is ${refusal.status}; only an ACTIVE one can take part`;
+      const message = `the external account is ${refusal.status}; it must be ACTIVE`;
       return { code, message, facts: { status: refusal.status } };
     }
     case 'INSUFFICIENT_BALANCE': {
@@ -99,16 +99,16 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
 
 function conflictParts(
   { type, id, status, dueAt }: Extract<PlanRefusal, { code: 'CONFLICT' }>,
-  { code = 'CONFLICT', reason = 'this is not possible any more' }: RefusalOptions['conflict'] = {},
+  { code = 'CONFLICT', reason = 'this is no longer possible' }: RefusalOptions['conflict'] = {},
 ): RefusalParts {
   const message = dueAt
-    ? `the time to decide was over at ${new Date(dueAt).toISOString()}`
+    ? `the deadline for a decision was ${new Date(dueAt).toISOString()}`
     : `${reason}: it is ${status}`;
   return { code, message, facts: { status, ...(type && { existingId: publicId(type, id) }) } };
 }
 
 /** What a caller learns of a customer whom it may not see. */
-const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer who takes part cannot move money' };
+const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
 
 /**
  * Returns the refusal without details, for a caller who may not see what it is about; undefined for one who may see
@@ -136,7 +136,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'INVALID_BANK_ACCOUNT':
       // An app can pay to an account of another customer, by a quote that its platform created.
       if (maySee('account', caller, refusal)) return undefined;
-      return { code, message: 'an external account that takes part is not ACTIVE' };
+      return { code, message: 'an external account in this payment is not ACTIVE' };
     case 'INSUFFICIENT_BALANCE':
       // The app of a customer pays from accounts of its customer: it sees all of them, or none. A balance is there before
       // the command, so who may not view does not learn it from a refusal (decision 62).
@@ -191,7 +191,7 @@ function inUse({ balances, payments }: CustomerInUse): string {
 
 /** Explains why an account cannot take an amount. Its balance is not revealed, because the payer need not own it. */
 export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
-  return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would bring it beyond`;
+  return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
 /** Formats smallest units (digits) of a stored currency in major units, for people: "125.50 USD". */

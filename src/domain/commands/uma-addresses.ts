@@ -20,7 +20,7 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
   if (domain === undefined) {
     throw new Refusal(
       'INVALID_UMA_ADDRESS',
-      'a UMA address ends in a domain name such as pay.example.com: no bare host, no address of a machine, no port',
+      'a UMA address ends in a domain name such as pay.example.com, not in a bare host or an IP address, and without a port',
       { path, value: address },
     );
   }

@@ -55,7 +55,7 @@ const wakeStatement = statement<object>(
  */
 export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
-    ...{ lease: leaseIdentityChecks, postpone, failure: 'an identity could not be checked' },
+    ...{ lease: leaseIdentityChecks, postpone, failure: 'could not check an identity' },
     about: ({ customer }) => ({ customer: customer.id }),
     work: (due) => check(payments, due),
   });
@@ -64,7 +64,7 @@ export function checkDueIdentities(payments: Payments, limit: number): Promise<n
 async function check(payments: Payments, due: DueCheck): Promise<void> {
   const { platformId, customer, attempts } = due;
   const rail = connectedRail(payments, due);
-  if (!rail?.checkIdentity) throw new Error(`the rail of the platform ${platformId} checks no identities`);
+  if (!rail?.checkIdentity) throw new Error(`the rail of the platform ${platformId} does not support identity checks`);
   const { id: customerId, customerType, name } = customer;
   const answer = checkOf(await railAnswer(rail.checkIdentity({ customerId, customerType, name, attempts })));
   await retryLostRaces(() =>

@@ -161,7 +161,7 @@ export class Feed {
   /** Reads the new events of a platform and dispatches them. One read at a time, so the order is the feed's. */
   #read(platformId: string, hub: Hub): void {
     hub.reading ??= this.#readToTarget(platformId, hub)
-      .catch((error: unknown) => this.#log.error({ err: error }, 'the feed could not be read; trying again'))
+      .catch((error: unknown) => this.#log.error({ err: error }, 'could not read the feed; will retry'))
       .finally(() => {
         hub.reading = undefined;
       });
@@ -193,7 +193,7 @@ export class Feed {
     const { platformId, subscribers } = hub;
     this.#log.warn(
       { platform: platformId, sequence: hub.head.toString() },
-      'the feed has gone back: subscribers are ended',
+      'the feed went back after a restore of the database: all subscriptions end',
     );
     hub.target = hub.head;
     this.#closeHub(hub);

@@ -60,7 +60,7 @@ export class FeedListener {
       this.#client = undefined;
     }
     if (this.#client || this.#connecting) return;
-    this.open().catch((error: unknown) => this.#log.warn({ err: error }, 'the feed cannot listen and polls instead'));
+    this.open().catch((error: unknown) => this.#log.warn({ err: error }, 'the feed cannot LISTEN and polls instead'));
   }
 
   async close(): Promise<void> {

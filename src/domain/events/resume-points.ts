@@ -147,7 +147,7 @@ export class ResumePoints implements PointStore {
       try {
         for (const [platformId, group] of byPlatform(changed)) await this.#writeGroup(platformId, group);
       } catch (error) {
-        this.#log.warn({ err: error }, 'how far clients have got could not be written; trying again');
+        this.#log.warn({ err: error }, 'could not store the resume points of clients; will retry');
         for (const point of changed) this.#changed.add(point);
       }
     });

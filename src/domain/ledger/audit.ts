@@ -143,9 +143,7 @@ async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: num
     );
     if (rows[0]?.done) return;
     if (!rows[0]?.follows && performance.now() > until) {
-      throw new ReplicaUnfit(
-        'This server is no standby of the primary, or follows another history than the primary has.',
-      );
+      throw new ReplicaUnfit('This server is not a standby of the primary, or follows another timeline.');
     }
     if (performance.now() > until) {
       throw new ReplicaUnfit(

@@ -192,7 +192,7 @@ function prepareCommit(groups: readonly PlanGroup[]): (on: Queryable) => Promise
 }
 
 function requireOutcome(outcome: Outcome | undefined): Outcome {
-  if (!outcome) throw new Error('commit_batches answered nothing');
+  if (!outcome) throw new Error('commit_batches returned no row');
   return outcome;
 }
 

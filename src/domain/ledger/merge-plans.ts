@@ -57,6 +57,6 @@ function concat<T>(one: readonly T[], other: readonly T[]): readonly T[] {
 
 function onlyOne(field: keyof Plan) {
   return (): never => {
-    throw new Error(`two plans have a ${field}: they cannot be one`);
+    throw new Error(`cannot merge two plans that both have a ${field}`);
   };
 }

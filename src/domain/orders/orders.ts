@@ -131,7 +131,7 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
   };
   const timer = setInterval(() => {
     renewing ??= renew()
-      .catch((error: unknown) => log.warn({ err: error }, 'leases of orders could not be renewed; trying again'))
+      .catch((error: unknown) => log.warn({ err: error }, 'could not renew the leases of orders; will retry'))
       .finally(() => {
         renewing = undefined;
       });

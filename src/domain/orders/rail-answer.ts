@@ -34,8 +34,8 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
     return await railAnswer(answer);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    log.error({ err: error }, 'the rail could not be asked for what a request needs');
-    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not answer now; try again', { retryAfter: 1 });
+    log.error({ err: error }, 'a call to the rail for a request failed');
+    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not respond; try again', { retryAfter: 1 });
   }
 }
 

@@ -22,7 +22,7 @@ export function umaDomainIn(written: string, path: FieldPath): string {
   if (domain !== undefined) return domain;
   throw new Refusal(
     'INVALID_INPUT',
-    'a UMA domain is a domain name such as pay.example.com: no bare host, no address of a machine',
+    'a UMA domain is a domain name such as pay.example.com, not a bare host or an IP address',
     { path, value: written },
   );
 }
@@ -45,17 +45,17 @@ export async function requireMayTake(
   };
   if (isOfService(domain)) refuse('CONFLICT', 'this UMA domain is taken');
   if (environment === 'PRODUCTION') {
-    if (isFictional(domain)) refuse('INVALID_INPUT', 'this domain is for tests and examples, and belongs to nobody');
-    refuse('CONFLICT', 'the operator of the service gives a platform its domain: ask for this one there');
+    if (isFictional(domain)) refuse('INVALID_INPUT', 'this domain is reserved for tests and examples');
+    refuse('CONFLICT', 'only the operator of the service can assign this domain to a platform');
   }
   if (!isFictional(domain)) {
     refuse(
       'INVALID_INPUT',
-      'a sandbox has domains that are nobody’s: below .test, .example, example.com, example.net or example.org',
+      'a sandbox platform can have reserved domains only: below .test, .example, example.com, example.net or example.org',
     );
   }
   if (own.length >= maxSandboxDomains)
-    refuse('CONFLICT', `a platform of the sandbox takes at most ${maxSandboxDomains} UMA domains`);
+    refuse('CONFLICT', `a sandbox platform can have at most ${maxSandboxDomains} UMA domains`);
 }
 
 /**

@@ -56,7 +56,7 @@ const postpone = postponing(deposits);
  */
 export function creditDeposits(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
-    ...{ lease: leaseDeposits, postpone, failure: 'a deposit could not be credited' },
+    ...{ lease: leaseDeposits, postpone, failure: 'could not credit a deposit' },
     about: ({ id }) => ({ deposit: id }),
     work: (due) => credit(payments, due),
   });
@@ -65,7 +65,7 @@ export function creditDeposits(payments: Payments, limit: number): Promise<numbe
 async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
   const { platformId, id, reference, amount, currency, heldAt } = deposit;
   const rail = connectedRail(payments, deposit);
-  if (!rail?.takeDeposit) throw new Error(`the rail of the platform ${platformId} takes no deposits`);
+  if (!rail?.takeDeposit) throw new Error(`the rail of the platform ${platformId} does not support deposits`);
   const taken = await railAnswer(rail.takeDeposit({ id, reference, amount, currency, heldAt }));
   if (taken.kind === 'refused') return leaveToPerson(payments, payments.database.pool, deposit, taken.explanation);
   await retryLostRaces(() =>
@@ -89,7 +89,7 @@ async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDepo
     platformId,
     amount: formatMajor(amount, requiredCurrency(currency)),
   };
-  payments.log.error({ ...about, reason }, 'a deposit cannot be credited; a person must look at it');
+  payments.log.error({ ...about, reason }, 'a deposit cannot be credited: an operator must assign it');
   await unattributedStatement(on, platformId, id, reason);
 }
 

@@ -79,7 +79,7 @@ async function decide(
   change: (transaction: Transaction, deposit: { platformId: string; currency: string }) => Promise<Change>,
 ): Promise<DecidedDeposit> {
   const uuid = uuidOf(id, 'Deposit');
-  if (uuid === undefined) return refusedByHand(`${id} is no id of a deposit: Deposit:…`);
+  if (uuid === undefined) return refusedByHand(`${id} is not a deposit id (Deposit:…)`);
   return inTransaction(database, async (transaction): Promise<DecidedDeposit> => {
     const { prisma } = transaction;
     const deposit = await prisma.railDeposit.findFirst({ where: { id: uuid } });
@@ -91,7 +91,7 @@ async function decide(
       where: { platformId, id: uuid, status: 'UNATTRIBUTED' },
       data: made.data,
     });
-    if (count === 0) return refusedByHand(`${id} waits for nobody: it is ${deposit.status}`);
+    if (count === 0) return refusedByHand(`${id} needs no decision: it is ${deposit.status}`);
     const before = { status: deposit.status, reason: deposit.reason };
     const subject = publicId('Deposit', uuid);
     await recordAct(transaction, operator, { platformId, subject, before, after: made.after });

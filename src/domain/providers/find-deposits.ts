@@ -61,7 +61,7 @@ export async function findDeposits(payments: Payments, limit: number): Promise<n
       try {
         await askedStatement(pool, platformId, await ask(payments, connection));
       } catch (error) {
-        payments.log.error({ err: error, platformId }, 'a provider could not be asked for deposits; it is asked again');
+        payments.log.error({ err: error, platformId }, 'could not query a provider for deposits; will retry');
       }
       await postpone(pool, [{ lease: connection, dueInMs: askMs }]);
     }),
@@ -81,7 +81,7 @@ async function ask(payments: Payments, { platformId, environment, depositsFrom }
     const unsound = page.deposits.filter((deposit) => deposit.state === 'SETTLED' && !isSound(deposit));
     for (const { reference, amount } of unsound) {
       const about = { platformId, reference: reference.slice(0, longestName), amount: String(amount) };
-      payments.log.error(about, 'a deposit cannot be stored; its provider is asked again');
+      payments.log.error(about, 'could not store a deposit; will query its provider again');
     }
     await storeDeposits(payments.database.pool, platformId, page.deposits);
     latest = Math.max(latest, page.lookedUpTo?.getTime() ?? 0);

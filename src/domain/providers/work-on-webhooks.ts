@@ -36,7 +36,7 @@ const doneStatement = statement<object>(
  */
 export function workOnWebhooks(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
-    ...{ lease: leaseRailWebhooks, postpone, failure: "a provider's webhook could not be worked on" },
+    ...{ lease: leaseRailWebhooks, postpone, failure: "could not process a provider's webhook" },
     about: ({ webhookId }) => ({ webhookId }),
     work: (due) =>
       inSpan('provider webhook', { isRoot: true, attributes: { 'payments.platform.id': due.platformId } }, () =>
@@ -47,7 +47,7 @@ export function workOnWebhooks(payments: Payments, limit: number): Promise<numbe
 
 async function workOn(payments: Payments, { platformId, webhookId, environment, body }: StoredWebhook): Promise<void> {
   const rail = connectedRail(payments, { platformId, environment });
-  if (!rail?.readWebhook) throw new Error(`the rail of the platform ${platformId} takes no webhooks`);
+  if (!rail?.readWebhook) throw new Error(`the rail of the platform ${platformId} does not support webhooks`);
   const news = await railAnswer(rail.readWebhook(body));
   await inTransaction(payments.database, async ({ client }) => {
     for (const { orderId, mayHaveReturned } of ordersIn(news)) {

@@ -41,7 +41,7 @@ export async function expireQuotes(
     const quote = expired[position]?.id ?? '';
     if (loggedQuotes.has(quote)) return;
     loggedQuotes.set(quote, true);
-    payments.log.error({ ...facts, quote }, 'a quote could not be expired; it is tried again');
+    payments.log.error({ ...facts, quote }, 'could not expire a quote; will retry');
   };
   const refusals = await commitGroups(
     payments.database,

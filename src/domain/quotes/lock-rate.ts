@@ -90,7 +90,7 @@ function isLockable({ request, parties, to }: ToLock): boolean {
     return isFromHere && to.columns.destinationKind === 'ACCOUNT' && request.sending.code !== request.receiving.code;
   }
   if (isFromHere) return true;
-  throw new Refusal('INVALID_INPUT', 'this UMA address is paid from an account here', at('source'));
+  throw new Refusal('INVALID_INPUT', 'this UMA address can only be paid from an internal account', at('source'));
 }
 
 /** Returns the payment to a UMA address that the rail is to lock. */
@@ -117,6 +117,6 @@ const freeStatement = statement<{ id: string }>('free_order_id', 'select free_or
 
 async function freeOrderId({ database }: Payments, platformId: string, id: string): Promise<string> {
   const [free] = await freeStatement(database.pool, platformId, id);
-  if (!free) throw new Error('free_order_id answered nothing');
+  if (!free) throw new Error('free_order_id returned no row');
   return free.id;
 }

@@ -204,7 +204,7 @@ async function quotePrice(
     const bounds = `${formatMajor(to.limits.min, to.receiving)} to ${formatMajor(to.limits.max, to.receiving)}`;
     throw new Refusal(
       'AMOUNT_OUT_OF_RANGE',
-      `the receiver takes ${bounds}; ${formatMajor(received, to.receiving)} would arrive`,
+      `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`,
       { path, value },
     );
   }
@@ -234,7 +234,7 @@ async function instructions(payments: Payments, caller: Caller, quote: NewRow<Qu
   if (ways.length > 0) return jsonOf(ways);
   throw new Refusal(
     'INVALID_CURRENCY',
-    `there is no way to pay in ${quote.sendingCurrency} from outside`,
+    `deposits in ${quote.sendingCurrency} are not supported`,
     at('source', 'currency'),
   );
 }

@@ -248,7 +248,7 @@ export async function readLookup(
   if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
-    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, path);
+    throw new Refusal('INVALID_INPUT', `the lookup is for ${lookup.umaAddress}, not for ${umaAddress}`, path);
   }
   return lookup;
 }

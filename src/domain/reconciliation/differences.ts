@@ -76,7 +76,7 @@ export async function reconcile(
   period: { readonly from: Date; readonly to: Date },
 ): Promise<Reconciled> {
   const rail = connectedRail(payments, tenant);
-  if (!rail?.movements) throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform lists no movements');
+  if (!rail?.movements) throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform cannot list movements');
   const movements: RailMovement[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = await railAnswer(

@@ -56,5 +56,5 @@ export async function closeDifference(
     });
     return true;
   });
-  return isClosed ? { kind: 'closed' } : refusedByHand(`${id} is not open any more`);
+  return isClosed ? { kind: 'closed' } : refusedByHand(`${id} is no longer open`);
 }

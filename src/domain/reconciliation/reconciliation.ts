@@ -69,10 +69,10 @@ export async function runReconciliation(
 ): Promise<Outcome> {
   const { pool } = payments.database;
   if (!connectedRail(payments, tenant)?.movements) {
-    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform lists no movements');
+    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform cannot list movements');
   }
   const [run] = await beginStatement(pool, tenant.platformId, period.from, period.to, by);
-  if (!run) throw new Error('begin_reconciliation answered nothing');
+  if (!run) throw new Error('begin_reconciliation returned no row');
   try {
     const { differences, ...compared } = await reconcile(payments, tenant, period);
     const balances = await readBalances(payments, tenant);
@@ -87,7 +87,7 @@ export async function runReconciliation(
     const failure = (error instanceof Error ? error.message : String(error)).slice(0, 1_000);
     await payments.database.prisma.reconciliation
       .update({ where: { platformId_id: { platformId: tenant.platformId, id: run.id } }, data: { failure } })
-      .catch((unstored: unknown) => payments.log.warn({ err: unstored }, 'a failed reconciliation could not be noted'));
+      .catch((unstored: unknown) => payments.log.warn({ err: unstored }, 'could not record a failed reconciliation'));
     throw error;
   }
 }

@@ -111,10 +111,14 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
   if (!receiver) customerNotFound(customer ? at('customerId') : at('receiverUmaAddress'));
   const { depositAccountId } = receiver;
   if (!currency || depositAccountId === null) {
-    throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(input.receivingCurrencyCode)}`, {
-      path: at('receivingCurrencyCode'),
-      value: input.receivingCurrencyCode,
-    });
+    throw new Refusal(
+      'INVALID_CURRENCY',
+      `the receiver does not accept ${JSON.stringify(input.receivingCurrencyCode)}`,
+      {
+        path: at('receivingCurrencyCode'),
+        value: input.receivingCurrencyCode,
+      },
+    );
   }
   return { ...receiver, depositAccountId, currency };
 }
@@ -124,7 +128,7 @@ function extraFields(names: readonly string[]) {
   if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 facts can be asked for', path);
   return [...new Set(names)].map((name) => {
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
-      throw new Refusal('INVALID_INPUT', 'a name has capitals and underscores, such as FULL_NAME', {
+      throw new Refusal('INVALID_INPUT', 'a name consists of capitals and underscores, such as FULL_NAME', {
         path,
         value: name,
       });

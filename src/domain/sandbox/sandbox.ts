@@ -130,7 +130,7 @@ export function sandboxSend(
     plan: () => planDeposit(payments, caller, input),
     path: depositPath('quoteId'),
     paths: { AMOUNT_OUT_OF_RANGE: depositPath(input.currencyAmount == null ? 'quoteId' : 'currencyAmount') },
-    conflict: { reason: 'a deposit for this quote has arrived before' },
+    conflict: { reason: 'the deposit for this quote has already arrived' },
   });
 }
 

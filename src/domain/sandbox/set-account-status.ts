@@ -44,16 +44,12 @@ export function setExternalAccountStatus(
       checkText(input.reason, at('reason'));
       const { status, beneficiaryVerificationStatus: verification } = input;
       if (!status && !verification) {
-        throw new Refusal(
-          'INVALID_INPUT',
-          'say what moves: the status, the verification of its owner, or both',
-          at('status'),
-        );
+        throw new Refusal('INVALID_INPUT', 'set the status, the verification of the owner, or both', at('status'));
       }
       const account = await readExternal(payments, caller, input.accountId, at('accountId'));
       const name = ownerOf(account);
       if (verification && name === undefined) {
-        throw new Refusal('INVALID_INPUT', 'a wallet has no owner to compare', at('beneficiaryVerificationStatus'));
+        throw new Refusal('INVALID_INPUT', 'a wallet has no owner to verify', at('beneficiaryVerificationStatus'));
       }
       const move: AccountMove = {
         id: account.id,

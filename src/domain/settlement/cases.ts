@@ -134,7 +134,7 @@ export type ClosedCase = { readonly kind: 'closed' } | RefusedByHand;
  */
 export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<ClosedCase> {
   const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${transactionId} is no transaction id: Transaction:…`);
+  if (uuid === undefined) return refusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
   const closed = await inTransaction(database, async (transaction) => {
     const { client, prisma } = transaction;
     const open = await prisma.railCase.findMany({ where: { transactionId: uuid, closedAt: null } });

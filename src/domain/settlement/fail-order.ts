@@ -11,7 +11,7 @@ import { planFailure } from './outcomes.ts';
 import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
 /**
- * Ends an order by hand whose rail cannot tell any more what became of it (decision 80). The payment ends as when the
+ * Ends an order by hand whose rail can no longer report its outcome (decision 80). The payment ends as when the
  * rail refuses it: its money is back at its source. No API offers this: only the command of the operator does.
  */
 
@@ -38,13 +38,13 @@ export async function failOrder(payments: Payments, id: string, byHand: ByHand):
 async function failLeased(payments: Payments, order: DueOrder, byHand: ByHand): Promise<FailedOrder> {
   const id = publicId('Transaction', order.transaction.id);
   if (!isPull(order) && waitsForPlatform(order)) {
-    return refusedByHand(`${id} is not with a rail: the platform of its receiver decides on it`);
+    return refusedByHand(`${id} is not with a rail: it awaits the decision of the receiving platform`);
   }
   const open = await payments.database.prisma.railCase.findFirst({
     where: { platformId: order.platformId, orderId: order.id, closedAt: null },
   });
   if (open) {
-    return refusedByHand(`the rail has said: ${open.said}. Find out what is true and close the case of ${id} first`);
+    return refusedByHand(`the rail has reported: ${open.said}. Resolve and close the case of ${id} first`);
   }
   const answer = byHand.withoutAsking ? undefined : await askOnceMore(payments, order);
   if (answer && 'reason' in answer) return answer;
@@ -63,7 +63,7 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<{ readonly said: string } | RefusedByHand> {
   const answer = await askWithoutSending(payments, order);
   if (answer.kind === 'refused') {
-    return refusedByHand(`${answer.reason}. --without-asking ends the order nevertheless`);
+    return refusedByHand(`${answer.reason}. --without-asking ends the order anyway`);
   }
   const { outcome } = answer;
   if (!outcome) return { said: 'the provider has no such payment' };
@@ -74,7 +74,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<{ reado
     case 'settled':
       return refusedByHand('the rail says that it has settled: the workers book it now');
     case 'contradiction':
-      return refusedByHand(`the rail contradicts itself${explanation}: find out what is true`);
+      return refusedByHand(`the rail contradicts itself${explanation}: investigate with the provider`);
     case 'failed':
     case 'rejected':
     case 'returned':

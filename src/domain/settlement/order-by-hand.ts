@@ -22,7 +22,7 @@ export async function withOrder<Done>(
   work: (order: DueOrder) => Promise<Done | RefusedByHand>,
 ): Promise<Done | RefusedByHand> {
   const uuid = uuidOf(id, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${id} is no transaction id: Transaction:…`);
+  if (uuid === undefined) return refusedByHand(`${id} is not a transaction id (Transaction:…)`);
   const order = await takeOrder(payments, uuid);
   if (!order) return refusedByHand(await whyNone(payments, id, uuid));
   const leases = renewLeases(payments.database.pool, [order], payments.log);
@@ -45,7 +45,7 @@ export async function askWithoutSending(
   try {
     return { kind: 'answered', outcome: await railAnswer(findOrder(payments, order)) };
   } catch (error) {
-    payments.log.error({ err: error, order: order.id }, 'the rail could not be asked once more');
+    payments.log.error({ err: error, order: order.id }, 'could not ask the rail once more');
     return refusedByHand(`the rail cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
@@ -53,7 +53,7 @@ export async function askWithoutSending(
 /** The answer where the database refuses what an operator has decided. */
 export function endedMeanwhile(refusal: PlanRefusal): RefusedByHand {
   const status = refusal.code === 'CONFLICT' ? refusal.status : refusal.code;
-  return refusedByHand(`nothing done: another has ended the order meanwhile (${status})`);
+  return refusedByHand(`nothing done: the order has ended in the meantime (${status})`);
 }
 
 const firstStatement = statement<object>(
@@ -78,5 +78,5 @@ async function takeOrder({ database }: Payments, transactionId: string): Promise
 
 async function whyNone({ database }: Payments, id: string, uuid: string): Promise<string> {
   const transaction = await database.prisma.transaction.findFirst({ where: { id: uuid } });
-  return transaction ? `${id} is ${transaction.status}: no order of it waits for an outcome` : `there is no ${id}`;
+  return transaction ? `${id} is ${transaction.status}: it has no order that awaits an outcome` : `there is no ${id}`;
 }

@@ -82,13 +82,15 @@ async function askOnceMore(
   if (answer.kind === 'refused') return answer;
   const { outcome } = answer;
   if (outcome?.kind !== 'settled') {
-    return refusedByHand(`the rail says ${outcome?.kind ?? 'that it has no such payment'}: find out what is true`);
+    return refusedByHand(
+      `the rail says ${outcome?.kind ?? 'that it has no such payment'}: investigate with the provider`,
+    );
   }
   const contradiction = otherAmount(outcome, railRequest(order, false), order.transaction.sentCurrency);
-  if (!contradiction) return refusedByHand('the rail says now what was promised: the workers book it');
+  if (!contradiction) return refusedByHand('the rail now reports the promised amount: the workers book it');
   const { said, stands } = contradiction;
   const moved = movedBy(order, outcome);
-  if (!moved) return refusedByHand(`the rail has said: ${said}. That is not what it can have moved`);
+  if (!moved) return refusedByHand(`the rail has reported: ${said}. That is not an amount that it can have moved`);
   return { outcome, said, stands, moved };
 }
 

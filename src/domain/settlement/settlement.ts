@@ -90,7 +90,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
         else concluded.push({ order, outcome, group: next });
       } catch (error) {
         // A failure of one order does not stop the others.
-        postponements.push(postponeFailed(payments, order, error, 'an order could not be worked on'));
+        postponements.push(postponeFailed(payments, order, error, 'could not process an order'));
       }
     }),
   );
@@ -127,17 +127,15 @@ async function commitConcluded(
     concluded.map(async (one, position) => {
       const refusal = refusals[position];
       if (errors.has(position)) {
-        postponements.push(postponeFailed(payments, one.order, errors.get(position), 'an order could not be settled'));
+        postponements.push(postponeFailed(payments, one.order, errors.get(position), 'could not settle an order'));
       } else if (refusal && isCreditRefused(refusal)) {
         return concludeWithoutCredit(payments, one, refusal).catch((error: unknown) => {
-          postponements.push(
-            postponeFailed(payments, one.order, error, 'the rail could not be told to give money back'),
-          );
+          postponements.push(postponeFailed(payments, one.order, error, 'could not send a refund to the rail'));
         });
       } else if (refusal) {
         const postponed = postponeRefused(payments, one, refusal);
         postponements.push(
-          await postponed.catch((error) => postponeFailed(payments, one.order, error, 'an order could not be settled')),
+          await postponed.catch((error) => postponeFailed(payments, one.order, error, 'could not settle an order')),
         );
       }
     }),
@@ -156,7 +154,7 @@ async function postponeRefused(
 ): Promise<Postponement> {
   const contradiction = outcome && (await contradictionOf(payments.database, order, outcome));
   if (contradiction) await openCase(payments, order, contradiction);
-  else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome came too late; looking again');
+  else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome was stale; rereading the order');
   return { lease: order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
 }
 
@@ -164,12 +162,12 @@ async function postponeRefused(
 async function openCase(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<void> {
   payments.log.error(
     { order: order.id, ...contradiction },
-    'the rail contradicts what stands; a person must look at it',
+    'the rail contradicts a recorded outcome; an operator must resolve the case',
   );
   await noteCase(payments.database, order, contradiction).catch((error: unknown) => {
     payments.log.error(
       { err: error, order: order.id },
-      'a contradiction could not be noted; it is when it is said again',
+      "could not store the rail's contradiction; will retry on its next answer",
     );
   });
 }
@@ -177,7 +175,7 @@ async function openCase(payments: Payments, order: DueOrder, contradiction: Cont
 /** Postpones an order after an error, longer each time: a lasting error is logged every five minutes at most. */
 function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
-  payments.log.error({ err: error, order: order.id }, `${message}; it is taken up again in ${dueInMs / 1000} s`);
+  payments.log.error({ err: error, order: order.id }, `${message}; will retry in ${dueInMs / 1000} s`);
   return { lease: order, dueInMs };
 }
 
@@ -276,7 +274,7 @@ async function perform(payments: Payments, order: DueOrder, settled: boolean): P
   try {
     return await railAnswer(performOrder(payments, order, settled));
   } catch (error) {
-    payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
+    payments.log.error({ err: error, order: order.id }, 'a call to the rail failed');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };
   }
 }

@@ -92,12 +92,12 @@ export async function listSuspense(database: Database): Promise<SuspendedRefund[
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
   const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${transactionId} is no transaction id: Transaction:…`);
+  if (uuid === undefined) return refusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
   const suspended = await findRefund(database.pool, uuid);
   if (!suspended) return refusedByHand(`there is no ${transactionId}`);
   const { transaction } = suspended;
   if (!suspended.wasSuspended) {
-    return refusedByHand(`${transactionId} is ${transaction.status}: nothing of it is in suspense`);
+    return refusedByHand(`${transactionId} is ${transaction.status}: it has nothing in suspense`);
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
 

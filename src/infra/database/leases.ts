@@ -146,7 +146,7 @@ export async function workOnDue<Row extends Lease & { readonly attempts: number 
   await Promise.all(
     due.map((one) =>
       work(one).catch(async (error: unknown) => {
-        log.error({ err: error, platformId: one.platformId, ...about(one) }, `${failure}; it is tried again`);
+        log.error({ err: error, platformId: one.platformId, ...about(one) }, `${failure}; will retry`);
         await postpone(pool, [{ lease: one, dueInMs: retryMs(one.attempts) }]);
       }),
     ),

@@ -161,12 +161,12 @@ export class ReadinessWatch {
     }
     if (!now.database) return;
     if (before.schema && !now.schema) log.error({ err: failure }, 'the database lacks migrations of this program');
-    if (before.writable && !now.writable && now.schema) log.error('the database cannot be written');
+    if (before.writable && !now.writable && now.schema) log.error('the database is read-only');
     if (before.feed && !now.feed && now.schema) {
-      log.error({ oldest: this.#oldest?.id.toString() }, 'the feed does not move: events wait in the outbox');
+      log.error({ oldest: this.#oldest?.id.toString() }, 'the feed is stalled: events wait in the outbox');
     }
     if (!before.feed && now.feed) log.info('the feed moves again');
-    if (!isReady(before) && isReady(now)) log.info('the database has all that the instance needs');
+    if (!isReady(before) && isReady(now)) log.info('the database is ready for this instance');
   }
 
   async #connect(): Promise<pg.Client> {

@@ -63,8 +63,8 @@ function takeAddress(request: IncomingMessage): string | undefined {
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
   }
-  if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return 'a request has one Host header';
-  if (host !== undefined && !isAuthority(host)) return 'the Host header names no host';
+  if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return 'a request must have exactly one Host header';
+  if (host !== undefined && !isAuthority(host)) return 'the Host header is not a valid host';
   if (url.includes('#')) return 'the path has a fragment';
   if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return undefined;
   const [, named, path = ''] = absoluteForm.exec(url) ?? [];

@@ -22,7 +22,7 @@ export interface ReadyCheck extends Check {
   readonly kind: CheckResult['kind'];
 }
 
-const noProvider = 'the trial has no provider whose faults could be tried';
+const noProvider = 'the trial has no provider to inject faults into';
 
 /** The promises of the port about orders, for payouts and collections alike. */
 export const checks: readonly Check[] = [
@@ -30,12 +30,12 @@ export const checks: readonly Check[] = [
   { name: 'ends an order that the provider refuses, with an explanation, and moves nothing', run: refuses },
   { name: 'moves the money once where the answer to it is lost', run: losesAnswers },
   { name: 'moves the money once where two processes have the same order', run: answersTwice },
-  { name: 'says no second outcome of what has settled', run: contradicts },
-  { name: 'says pending of an order that takes its time, and settles it', run: takesTime },
-  { name: 'takes an answer that is late for nothing known', run: isSlow },
-  { name: 'takes a provider that is down for nothing known', run: isDown },
-  { name: 'goes on with the order of a process that was killed', run: killed },
-  { name: 'answers failed for what it has given back', run: givesBack },
+  { name: 'reports no other outcome after settling', run: contradicts },
+  { name: 'reports a slow order as pending, and settles it', run: takesTime },
+  { name: 'treats a late answer as an unknown outcome', run: isSlow },
+  { name: 'treats a provider that is down as an unknown outcome', run: isDown },
+  { name: 'continues the order of a killed process', run: killed },
+  { name: 'reports an order as failed after refunding it', run: givesBack },
 ];
 
 async function settles(tried: Tried): Promise<void> {

@@ -6,7 +6,7 @@ import type { TrialReceivers } from './trial.ts';
 
 const lookUpChecks: readonly Check[] = [
   { name: 'finds who receives at a UMA address, and nobody at another', run: finds },
-  { name: 'takes a provider that says nothing for no answer about a receiver', run: isDown },
+  { name: 'treats a silent provider as unknown, not as no receiver', run: isDown },
 ];
 const paymentChecks: readonly Check[] = [
   { name: 'pays a UMA address what it has locked, once, also where the answer is lost', run: pays },

@@ -137,7 +137,7 @@ export class UpstreamOrders {
   async #perform(order: RailOrder, send: () => Promise<Sent>): Promise<RailOutcome> {
     if (order.settled) return this.#lookAgain(order);
     if (order.ageMs > maxSendAgeMs)
-      throw new Error('the order is too old to be sent under its key: a person must look');
+      throw new Error('the order is too old to be sent again with its idempotency key: an operator must decide');
     try {
       // The same key again is the answer of the first time, so the present state is read apart.
       const { id, sentAmount } = await send();
@@ -158,7 +158,7 @@ export class UpstreamOrders {
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);
     if (found) return this.#outcomeOfOrder(order, found);
-    return { kind: 'contradiction', explanation: 'the upstream service does not have it any more' };
+    return { kind: 'contradiction', explanation: 'the upstream service no longer has it' };
   }
 
   /**
@@ -180,7 +180,7 @@ export class UpstreamOrders {
       if (found) return found;
       // Upstream was restored to an earlier moment. It may have paid by then, so this is no refusal.
       if (isUnknown)
-        throw new Error('the upstream service does not know the quote that it has locked: a person must look');
+        throw new Error('the upstream service does not know the quote that it has locked: an operator must decide');
       throw error;
     }
   }

@@ -47,7 +47,7 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
       } catch (error) {
         if (stopped) return;
         failed.inc();
-        log.error({ err: error, loop: name }, 'background work failed; trying again');
+        log.error({ err: error, loop: name }, 'a background loop failed; will retry');
         pauseMs = 1000;
       }
       if (stopped || pauseMs <= 0) continue;

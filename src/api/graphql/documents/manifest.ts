@@ -44,7 +44,7 @@ function documentsIn(json: object): readonly HashedDocument[] {
   if (texts.success) return Object.entries(texts.data).map(([hash, text]) => ({ hash, text }));
   throw new Refusal(
     'INVALID_INPUT',
-    'this is no manifest: neither one of Apollo (format, version and operations with id and body), nor an object with the text of each document under its hash, as those of Relay and GraphQL Code Generator',
+    'unknown manifest format: expected that of Apollo (format, version and operations with id and body), or an object from hash to text, as Relay and GraphQL Code Generator write it',
   );
 }
 

@@ -83,9 +83,13 @@ export class SentDocuments {
    */
   async check(viewer: Viewer, document: DocumentNode): Promise<void> {
     if (await this.isRegistered(viewer, document)) return;
-    throw failure('QUERY_NOT_IN_SAFELIST', 'this token may send registered documents only, and this is none', {
-      status: 403,
-    });
+    throw failure(
+      'QUERY_NOT_IN_SAFELIST',
+      'this token may send registered documents only, and this one is not registered',
+      {
+        status: 403,
+      },
+    );
   }
 
   async #remember(text: string, hash: string, authenticate: () => Promise<Viewer>): Promise<void> {

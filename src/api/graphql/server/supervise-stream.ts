@@ -31,7 +31,7 @@ export async function holdStream(
     async (viewer) =>
       mayDoAllThat(viewer, begun) && (!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document)),
   );
-  return end ?? failure('FORBIDDEN', 'the token that has renewed this connection may not do this');
+  return end ?? failure('FORBIDDEN', 'the renewed token does not permit this operation');
 }
 
 /**

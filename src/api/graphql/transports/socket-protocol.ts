@@ -54,7 +54,7 @@ export function serveProtocol(
             const wrong = isBinary ? 'messages are text' : wrongIn(data, extra);
             if (wrong !== undefined) return close(CloseCode.BadRequest, wrong);
             handle(String(data)).catch((error: unknown) => {
-              options.log.error({ err: error }, 'a message of a socket failed');
+              options.log.error({ err: error }, 'could not handle a WebSocket message');
               socket.close(CloseCode.InternalServerError, 'Internal server error');
             });
           });
@@ -91,7 +91,7 @@ function wrongIn(data: RawData, extra: Extra): string | undefined {
     extra.inexact = error;
   }
   const type = typeOf(message);
-  return sentByClients.has(type) ? undefined : 'a message has a type that clients send';
+  return sentByClients.has(type) ? undefined : 'unknown message type';
 }
 
 function typeOf(message: unknown): unknown {
@@ -112,7 +112,7 @@ async function refuse(options: ProtocolOptions, extra: Extra, code: number, reas
 }
 
 function logBreach({ log, addressOf }: ProtocolOptions, { request }: Extra, reason: string): void {
-  log.info({ address: addressOf(request), reason }, 'a client has broken the protocol of sockets: it is disconnected');
+  log.info({ address: addressOf(request), reason }, 'a client violated the WebSocket protocol and is disconnected');
 }
 
 /** The most bytes of a reason (RFC 6455, 5.5). */

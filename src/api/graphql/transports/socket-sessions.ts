@@ -148,7 +148,11 @@ export async function renewSession(
   const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch(() => null);
   if (viewer === null) return;
   if (viewer && (await extra.session.renew(viewer))) extra.authorization = authorization;
-  else extra.socket.close(closeForbidden, 'not a good token of the same subject for all that is under way');
+  else
+    extra.socket.close(
+      closeForbidden,
+      'the new token is invalid, has another subject, or does not permit an open operation',
+    );
 }
 
 /** Returns how to close a socket whose token ends, whose server stops, or whose reader does not keep up. */

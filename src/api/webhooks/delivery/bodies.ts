@@ -94,7 +94,7 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
     case 'CUSTOMER_CHANGE':
     case 'ACCOUNT_CHANGE':
     case 'WEBHOOK_DELIVERY':
-      throw new Error(`${event.type} is in the feed only`);
+      throw new Error(`${event.type} is not sent as a webhook`);
   }
 }
 

@@ -70,7 +70,10 @@ export class Deliverer {
       )
         .catch((error: unknown) => {
           // It is attempted again when its lease has expired.
-          this.#webhooks.payments.log.error({ err: error, delivery: delivery.id }, 'a webhook could not be attempted');
+          this.#webhooks.payments.log.error(
+            { err: error, delivery: delivery.id },
+            'could not attempt a webhook delivery',
+          );
         })
         .finally(() => {
           this.#attempts.delete(attempt);
@@ -167,7 +170,7 @@ export class Deliverer {
   async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, environment, event } = delivery;
     const answer = questionAnswer(outcome);
-    if (event.transactionId === null) throw new Error('a question is about a transaction');
+    if (event.transactionId === null) throw new Error('an approval request needs a transaction');
     if (answer) await applyAnswer(this.#webhooks.payments, { platformId, environment }, event.transactionId, answer);
     const answered = isAnswer(outcome.responseStatus);
     const attempt = answered ? { ...outcome, error: undefined } : outcome;
@@ -183,7 +186,7 @@ const leastQuestionMs = 1_000;
 /** Returns the time that is left for the answer to a question, in milliseconds: until the payment's own deadline. */
 function questionMs({ event, now }: LeasedDelivery): number {
   const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
-  if (!approvalDueAt) throw new Error('a question is about a payment that waits for approval');
+  if (!approvalDueAt) throw new Error('an approval request needs a payment that awaits approval');
   return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
 }
 

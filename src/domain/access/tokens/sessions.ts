@@ -19,8 +19,8 @@ const sweepMs = 1_000;
 
 /** Why a connection is closed: its token has ended, or may not do any more what is under way. */
 export const endings = {
-  ended: { code: 'UNAUTHENTICATED', message: 'the token has ended: come back with a new one' },
-  narrowed: { code: 'FORBIDDEN', message: 'the token may not do any more what is under way' },
+  ended: { code: 'UNAUTHENTICATED', message: 'the token has ended: reconnect with a new one' },
+  narrowed: { code: 'FORBIDDEN', message: 'the token no longer permits an open operation' },
 } as const;
 
 /** Tells whether an operation under way could be begun with a token. */
@@ -125,7 +125,9 @@ export class Sessions {
     if (this.#open.size === 0) return;
     for (const { connection } of this.#open) connection.check();
     this.#sweeping ??= this.#forbidEnded()
-      .catch((error: unknown) => this.#log.warn({ err: error }, 'tokens could not be looked at; trying again'))
+      .catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'could not check the tokens of open connections; will retry'),
+      )
       .finally(() => {
         this.#sweeping = undefined;
       });

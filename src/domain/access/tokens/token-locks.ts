@@ -33,7 +33,7 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   if (tokenId === null) return null;
   await shareStatement(on, platformId);
   const [alive] = await aliveStatement(on, platformId, tokenId);
-  if (!alive) throw new Refusal('FORBIDDEN', 'this token is revoked, so it makes no other, and no webhook endpoint');
+  if (!alive) throw new Refusal('FORBIDDEN', 'this token is revoked, so it cannot create tokens or webhook endpoints');
   return tokenId;
 }
 

@@ -101,7 +101,7 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
   let started: ReturnType<typeof spawnServer> | undefined;
   // Another process may take the port or start the server first, and the children of a killed server take a moment to end.
   let triesLeft = 3;
-  return eventually(`The embedded Postgres in ${cluster.folder} does not get ready.`, async () => {
+  return eventually(`The embedded Postgres in ${cluster.folder} did not become ready.`, async () => {
     const server = await findServer(cluster);
     if (server?.state === 'ready') {
       if (onlyPort === undefined || server.port === onlyPort) return enter(cluster, server);

@@ -94,7 +94,7 @@ async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: 
       const reason = error instanceof Error ? error.message : String(error);
       // Each reason is logged once. Numbers, in hexadecimal too, differ from one try to the next.
       const pattern = reason.replaceAll(/[\dA-F]/g, '');
-      if (!logged.has(pattern)) warn(`The embedded Postgres does not start, and is tried again: ${reason}`);
+      if (!logged.has(pattern)) warn(`The embedded Postgres does not start; will retry: ${reason}`);
       logged.add(pattern);
     }
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);

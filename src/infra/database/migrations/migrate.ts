@@ -116,7 +116,7 @@ async function requireUnicode(client: pg.Client): Promise<void> {
   const encoding = rows[0]?.server_encoding;
   if (encoding === 'UTF8') return;
   throw new MigrationError(
-    `The database "${client.database}" has the encoding ${encoding}, and needs UTF8. Drop it, and make it anew: createdb --encoding=UTF8 --template=template0 ${client.database}`,
+    `The database "${client.database}" has the encoding ${encoding}, and needs UTF8. Drop it, and create it again: createdb --encoding=UTF8 --template=template0 ${client.database}`,
   );
 }
 
@@ -129,7 +129,7 @@ async function pending(
   const unfinished = [...records.values()].find(({ finished }) => !finished);
   if (unfinished) {
     throw new MigrationError(
-      `Migration ${unfinished.name} was begun by another tool and did not finish. Repair the database by hand and tell it so with "prisma migrate resolve".`,
+      `Migration ${unfinished.name} was begun by another tool and did not finish. Repair the database by hand, then run "prisma migrate resolve".`,
     );
   }
   const [first] = migrations;
@@ -140,14 +140,14 @@ async function pending(
       : `remove the folder ${dataDirectory} and start again`;
   if (first && firstRecord !== undefined && !records.has(first.name)) {
     throw new MigrationError(
-      `This database was made by an earlier series of migrations (it begins with ${firstRecord}), which ${first.name} has replaced, and cannot be brought to the present schema. To reset it, which deletes all that it holds, ${reset}.`,
+      `This database was made by an earlier series of migrations (it begins with ${firstRecord}), which ${first.name} has replaced, and cannot be migrated to the current schema. To reset it, which deletes all data, ${reset}.`,
     );
   }
   return migrations.filter(({ name, checksum }) => {
     const record = records.get(name);
     if (record && record.checksum !== checksum) {
       throw new MigrationError(
-        `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database, which deletes all that it holds, ${reset}.`,
+        `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database, which deletes all data, ${reset}.`,
       );
     }
     return !record;

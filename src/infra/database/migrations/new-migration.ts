@@ -93,12 +93,12 @@ async function run(serverUrl: string, name: string): Promise<string | undefined>
   const described = 'prisma/schema.prisma and prisma/functions';
   if (name === '--check') {
     const sql = await missingSql(serverUrl);
-    if (sql !== '') return `The migrations do not make what ${described} describe. They lack:\n\n${sql}`;
-    console.log(`The migrations make what ${described} describe.`);
+    if (sql !== '') return `The migrations do not match ${described}. They lack:\n\n${sql}`;
+    console.log(`The migrations match ${described}.`);
     return undefined;
   }
   const folder = await writeMigration(serverUrl, name);
-  if (folder === undefined) return `Nothing to write: the migrations already make ${described}.`;
+  if (folder === undefined) return `Nothing to write: the migrations already match ${described}.`;
   console.log(`Wrote ${relative(process.cwd(), folder)}/migration.sql. ${advice}`);
   return undefined;
 }
