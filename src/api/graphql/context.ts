@@ -20,8 +20,8 @@ export interface Context {
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
   /**
-   * Whether nobody waits for the answer any more: the client has gone, or the time limit is over. Then nothing more is read, and
-   * no further mutation of the document begins; a command that has begun is finished.
+   * Whether the client has disconnected or the time limit has passed. Then nothing more is read, and no further mutation of the
+   * document begins; a command that has begun still finishes.
    */
   isAbandoned: () => boolean;
   /** The most that a read may add to an answer, in bytes. */

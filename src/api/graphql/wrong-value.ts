@@ -5,8 +5,8 @@ import { Refusal, type RefusalCode } from '../../core/refusal.ts';
 import { invalidInput } from './failure.ts';
 
 /**
- * Stands for a value that is none of its scalar. GraphQL would answer a document with such a value by an error without
- * data. A mutation refuses it as it refuses any other invalid field, and every other field reports it as its error.
+ * Marks a value that its scalar cannot parse. GraphQL would answer a document with such a value by an error without data. A
+ * mutation refuses it like any other invalid field, and every other field reports it as its error.
  */
 export class WrongValue {
   readonly code: RefusalCode;

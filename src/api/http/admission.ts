@@ -29,8 +29,9 @@ export interface Service {
 }
 
 /**
- * Admits a request by its form, its credentials and its limits, in the order that docs/limits.md says, and lets its API answer it; or
- * refuses it. One of a known caller is refused before its body is read. That of an unknown one counts once there is capacity to look it up.
+ * Admits a request by its form, its credentials and its limits, in the order of docs/limits.md, and passes it to its API; or
+ * refuses it. A request of a known caller is refused before its body is read. One of an unknown caller counts once there is
+ * capacity to look it up.
  */
 export async function admit(
   admission: Admission,
@@ -74,8 +75,8 @@ export async function admit(
 }
 
 /**
- * Refuses a request by its form alone, which counts against no limit of rate: whoever sends many such requests gets their refusals
- * late, as other refusals.
+ * Refuses a request by its form alone. Such refusals count against no rate limit, but are delayed like others for a source that
+ * sends many.
  */
 export async function refuseForm(
   { callers }: Admission,

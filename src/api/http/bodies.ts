@@ -6,8 +6,8 @@ import { endGently, lingerMs } from './connections.ts';
 export const bodyBytes = 100 * 1024;
 
 /**
- * The most bodies that are read at once: of platforms and their apps, and of strangers. What has arrived of each is in memory:
- * at most 100 MB in all.
+ * The most bodies that are read at once, of platforms with their apps and of strangers. Partial bodies are in memory: at most
+ * 100 MB in all.
  */
 export const maxReads = 900;
 export const maxStrangers = 100;
@@ -26,8 +26,8 @@ export function isTooLong({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Reads nothing of a request that is refused and whose body nobody has begun to read. What its client sends waits on the way, until
- * `discardRest`. A body that says it is too long is not read to its end, so the response ends the connection.
+ * Leaves the body of a refused request unread until `discardRest`, if nobody has begun to read it. A body that declares too
+ * great a length is not read to its end, so the response ends the connection.
  */
 export function holdBody(request: IncomingMessage, response: ServerResponse): void {
   if (!request.complete) request.socket.pause();
@@ -35,8 +35,8 @@ export function holdBody(request: IncomingMessage, response: ServerResponse): vo
 }
 
 /**
- * Reads the rest of a body for nothing, so that the response arrives and the connection serves the next request. Where more comes
- * than a body may have, the connection is cut soon after the response.
+ * Reads and discards the rest of a body, so that the response arrives and the connection serves the next request. Where more
+ * comes than a body may have, the connection is cut soon after the response.
  */
 export function discardRest(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
@@ -71,9 +71,9 @@ export interface Senders {
 
 /**
  * Reads whole bodies of requests. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
- * others: when there are too many reads, the oldest is
- * evicted: of strangers one of strangers, and of platforms one of the platform that has the most. Most bodies arrive in one chunk with their headers, long
- * before they could be evicted, however many others are slow.
+ * others. With too many reads under way the oldest is evicted: among strangers one of a stranger, among platforms one of the
+ * platform that has the most. Most bodies arrive in one chunk with their headers, long before they could be evicted, however
+ * many others are slow.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);

@@ -18,7 +18,7 @@ export function parseRange(text: string): Range {
 
 /**
  * Returns the function that finds the address of a client. Behind trusted proxies it is the last address in X-Forwarded-For
- * that is no trusted proxy's: each proxy appends whom it serves, and what stands before that may be forged.
+ * that does not belong to a trusted proxy: each proxy appends its client, and everything before that may be forged.
  * @param trusted the ranges of the proxies; none: the header is not read
  */
 export function addressFinder(trusted: readonly Range[]): AddressOf {

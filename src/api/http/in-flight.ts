@@ -22,14 +22,13 @@ const averageWindow = 32;
 const maxUnread = 256;
 
 /**
- * Admission control: limits the requests that are processed at once. A request beyond the limit is refused at once, since
- * in a queue all would be late. The right limit depends on the machine and the requests, so the processing time decides:
- * while its average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request counts from
- * the end of its body to the end of its response, whether or not its client reads that. A stream counts until it begins,
- * since after that it mostly waits; so does a request while it waits for the world outside (core/outside-wait.ts).
- *
- * At the limit, a tenant that uses less than its share is admitted all the same, up to twice `maxInFlight` in all: nobody is
- * refused because of another's load. The shares are equal, among the tenants that have requests in flight.
+ * Admission control: limits the requests that are processed at once. A request beyond the limit is refused at once, since in a
+ * queue all would be late. The right limit depends on the machine and the requests, so the processing time decides: while its
+ * average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request counts from the end of its
+ * body to the end of its response, whether or not its client reads that. A stream counts until it begins, since after that it
+ * mostly waits. A request that waits for an external service (core/outside-wait.ts) does not count. At the limit, a tenant that
+ * uses less than its share is admitted anyway, up to twice `maxInFlight` in all: nobody is refused because of another's load.
+ * The shares are equal, among the tenants that have requests in flight.
  */
 export class InFlight {
   readonly #limits: AdmissionLimits;
@@ -120,8 +119,8 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
   }
 
   /**
-   * Waits for its turn among the requests of its tenant. Undefined where it need not wait.
-   * The time of the wait says nothing about the processing time.
+   * Waits for its turn among the requests of its tenant. Undefined where it need not wait. The wait does not count as
+   * processing time.
    */
   turn(): Promise<void> | undefined {
     const begin = () => {

@@ -5,8 +5,8 @@ import { isIPv4 } from 'node:net';
 const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
 
 /**
- * Sets the headers that protect a response in a browser: its type is not guessed, it is not framed, it runs nothing, and no
- * cache on the way stores it. A handler may replace them.
+ * Sets the headers that protect a response in a browser: no sniffing of its type, no framing, no scripts, no caching. A handler
+ * may replace them.
  */
 export function protectResponse(response: ServerResponse): void {
   response.setHeader('x-content-type-options', 'nosniff');
@@ -15,7 +15,7 @@ export function protectResponse(response: ServerResponse): void {
 }
 
 /**
- * Says whether a request names this machine in its Host header. A foreign page can make its own name point here (DNS
+ * Returns whether a request names this machine in its Host header. A foreign page can make its own name point here (DNS
  * rebinding) and would then be of the same origin as the service; its requests carry that name.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {

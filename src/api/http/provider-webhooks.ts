@@ -36,9 +36,8 @@ export interface ProviderWebhookOptions {
 }
 
 /**
- * Answers webhooks of the providers of rails. A message is answered with 200 once it is stored. Without a right signature it is
- * refused with 401, whether the platform is known or not, in words and in time, and wrong ones count against the address that
- * sends them.
+ * Answers webhooks of the providers of rails. A message is answered with 200 once it is stored. Without a valid signature it
+ * gets 401: the same answer, in the same time, for known and unknown platforms. Wrong signatures count against their address.
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;

@@ -19,8 +19,8 @@ export interface TakenBodies {
 }
 
 /**
- * Returns why a request is refused for the type, the encoding or the length that it says its body has. A page of another origin can
- * send forms and plain text without a preflight, so these are refused.
+ * Returns why a request is refused for the declared type, encoding or length of its body. A page of another origin can send
+ * forms and plain text without a preflight, so these are refused.
  */
 export function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenBodies): WrongForm | undefined {
   const { method, headers } = request;

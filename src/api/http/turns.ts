@@ -20,9 +20,9 @@ const expensivePart = 1 / 4;
 const sharedMs = 1_000;
 
 /**
- * Lets the requests of several tenants take turns. Of one tenant only so many are worked on at once while other platforms send
- * requests, too; the rest wait. So the event loop does little for one tenant before it sees another one's request, and a
- * connection to the database is left for others. A platform that is alone waits only beyond a limit that is much higher.
+ * Lets the requests of several tenants take turns. While other platforms send requests, too, only a few requests of a tenant
+ * are processed at once; the rest wait. So the event loop does little for one tenant before it sees another one's request, and
+ * a connection to the database is left for others. A platform that is alone waits only beyond a much higher limit.
  */
 export class Turns {
   readonly #most: number;
@@ -38,8 +38,8 @@ export class Turns {
   #sharedUntil = 0;
 
   /**
-   * @param most how many requests of one tenant are worked on at once
-   * @param mostAlone the same of a platform that is alone
+   * @param most how many requests of one tenant are processed at once
+   * @param mostAlone the same for a platform that is alone
    */
   constructor(most: number, mostAlone: number) {
     this.#most = most;
@@ -66,8 +66,8 @@ export class Turns {
   }
 
   /**
-   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads very much keeps a
-   * processor of the database busy: while other platforms send requests, a platform does only a little of this at once.
+   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads very much occupies
+   * a processor of the database: while other platforms send requests, a platform does only a little of this at once.
    * @returns the wait for it; undefined where it need not wait
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
@@ -83,8 +83,8 @@ export class Turns {
   }
 
   /**
-   * Says whether nobody shares the capacity with a tenant: it is a platform, and no other one has had a request for a second. What
-   * was refused is none.
+   * Returns whether a platform has the capacity to itself: no other one has sent a request within the last second. Refused
+   * requests do not count.
    */
   isAlone({ key, isPlatform }: Tenant): boolean {
     if (!isPlatform) return false;

@@ -132,8 +132,9 @@ function rootApp(log: Logger): RestApp {
 }
 
 /**
- * Serves the OpenAPI document. It needs no credentials: it contains nothing about any platform. Its page is src/api/pages/console.ts.
- * It is made at the first request, when all endpoints are there: that takes as long as the rest of a start.
+ * Serves the OpenAPI document. It needs no credentials, since it contains nothing about any platform. Its page is
+ * src/api/pages/console.ts. It is made at the first request, when all endpoints are defined: that takes as long as the rest of
+ * a start.
  */
 function serveDocument(app: RestApp): void {
   let document: ReturnType<typeof restDocument> | undefined;

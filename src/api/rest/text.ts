@@ -1,7 +1,7 @@
 import { RestError } from './errors.ts';
 
 /**
- * Refuses a body with text that cannot be stored or sent on: U+0000, and lone surrogates.
+ * Refuses a body with text that cannot be stored or sent on: NUL characters and unpaired surrogates.
  * @throws RestError INVALID_INPUT that names every such field
  */
 export function checkStorable(value: unknown): void {

@@ -11,8 +11,8 @@ export interface Operator {
 }
 
 /**
- * Tells whether two names of operators are of the same person, whatever the capitals, accents, widths, spaces and signs. The database
- * knows capitals and spaces alone (same_person).
+ * Returns whether two names of operators belong to the same person, ignoring capitals, accents, widths, spaces and punctuation.
+ * The database ignores capitals and spaces only (same_person).
  */
 export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);

@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts';
 import type { Viewer } from './viewer.ts';
 
 /**
- * The rules for what a caller can see. Each list, getter, node, reference, stream and command uses them. What is not
+ * The rules for what a caller can see. Each list, getter, node, reference, stream and command uses them. Anything that is not
  * visible looks unknown.
  */
 
@@ -129,9 +129,9 @@ function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
 }
 
 /**
- * Makes a statement for commands take the caller with each call. The first three parameters of its text are the
- * platform of the caller and the customer and the transaction that it is bound to, each null where it is not bound to
- * one. The values of the call are the parameters from $4 on. Its text limits the rows that it reads by `visibleRow`.
+ * Makes a statement for commands take the caller with each call. The first three parameters of its text are the platform of the
+ * caller and the customer and the transaction that it is bound to, each null where it is not bound to one. The values of the
+ * call are the parameters from $4 on. Its text restricts the rows that it reads by `visibleRow`.
  */
 export function forCaller<Row>(statement: Statement<Row>) {
   return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row[]> => {

@@ -144,8 +144,7 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
 }
 
 /**
- * Returns the input of an app with its customer as the owner. What the platform decides for its customers stays with the
- * platform: where incoming payments go.
+ * Returns the input of an app with its customer as the owner. Where incoming payments go is for the platform to decide.
  * @throws Refusal FORBIDDEN
  */
 function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {

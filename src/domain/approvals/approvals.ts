@@ -83,8 +83,8 @@ export async function decideIncoming(
 }
 
 /**
- * Decides as `decideIncoming` does. Does nothing to a payment that is decided already: by hand, by its deadline, or by the same
- * decision, which comes twice where a process died after the first time.
+ * Decides as `decideIncoming` does. Does nothing to a payment that is decided already: by an operator, by its deadline, or by
+ * the same decision, which comes twice where a process died after the first time.
  */
 export async function decideUnlessDecided(
   payments: Payments,

@@ -120,7 +120,7 @@ export function deposit(
 }
 
 /**
- * Takes money from an account for an account of another owner here. It leaves by this payment, and arrives by the deposit
+ * Debits an account in favour of an account of another owner here. The money leaves by this payment, and arrives by the deposit
  * of the receiver's own payment.
  */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
@@ -177,8 +177,8 @@ export interface Moves {
 }
 
 /**
- * Books what the provider has moved beyond what was promised, or less, on DIFFERENCES: a debit is the operator's loss
- * (decision 95). Undefined where it has moved what was promised.
+ * Books the difference between what the provider has moved and what was promised on DIFFERENCES: a debit is the operator's loss
+ * (decision 95). Undefined where the two agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {

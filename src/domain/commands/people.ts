@@ -31,7 +31,7 @@ export function checkAddress(address: Address | null | undefined, path: FieldPat
 }
 
 /**
- * Refuses text that is not a day of the calendar, YYYY-MM-DD.
+ * Refuses text that is not a calendar date, YYYY-MM-DD.
  * @throws Refusal INVALID_INPUT
  */
 export function checkDay(day: string | null | undefined, path: FieldPath): void {

@@ -32,8 +32,8 @@ const addressPath: FieldPath = ['umaAddress'];
 
 /**
  * Checks the UMA address that a customer gets and returns its stored form. Its domain is the platform's own: with an address
- * anywhere else the customer would get what is meant for others (decision 61).
- * @param current the address that the customer has, and may have again
+ * anywhere else the customer would get payments meant for others (decision 61).
+ * @param current the address that the customer has, and may get again
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export function checkCustomerAddress(umaDomain: string, address: string, current?: string): string {

@@ -19,8 +19,8 @@ const machines: ReadonlySet<string> = new Set([
 const fictional = ['test', 'example', 'example.com', 'example.net', 'example.org'] as const;
 
 /**
- * Returns the one form of a domain name: ASCII in lower case, an international name in punycode. Undefined for anything
- * else than the name of a domain: a bare host, the address of a machine, a port, a name of a local network.
+ * Returns the canonical form of a domain name: ASCII in lower case, an international name in punycode. Undefined for anything
+ * else: a bare host, an IP address, a port, a name of a local network.
  */
 export function normalDomain(domain: string): string | undefined {
   if (!writtenName.test(domain)) return undefined;

@@ -49,8 +49,8 @@ const wakeStatement = statement<object>(
 );
 
 /**
- * Checks the identities of up to `limit` customers that are due again with their rails, and commits what they say. One whose
- * name has changed meanwhile, or that a webhook has made due, is checked anew.
+ * Checks with their rails the identities of up to `limit` customers that are due, and commits the results. A customer whose
+ * name has changed in the meantime, or that a webhook has made due, is checked again.
  * @returns how many there were
  */
 export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {

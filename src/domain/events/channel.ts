@@ -25,7 +25,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
 
   /**
    * @param limit the most messages that wait for the reader
-   * @param onOverflow called when the reader falls too far behind: it may not read at all any more
+   * @param onOverflow called when the reader falls too far behind: it may have stopped reading
    */
   constructor(limit: number, onClose: () => void, onOverflow: () => void = () => undefined) {
     this.#limit = limit;

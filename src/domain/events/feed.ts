@@ -110,7 +110,7 @@ export class Feed {
   }
 
   /**
-   * Says whether memory shows that all events after a position of the feed are from after `time`. False where only the
+   * Returns whether memory shows that all events after a position of the feed are from after `time`. False where only the
    * database knows.
    */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
@@ -179,8 +179,8 @@ export class Feed {
   }
 
   /**
-   * Says whether the feed goes on after what was dispatched here, in a new epoch. Where it does not, the database was restored to
-   * an earlier moment, and the hub is abandoned.
+   * Returns whether the feed continues after the last event dispatched here, in a new epoch. If not, the database was restored
+   * to an earlier moment, and the hub is abandoned.
    */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await this.#reads.has(hub.platformId, position(hub));

@@ -42,7 +42,7 @@ export class Replays {
   }
 
   /**
-   * Reads the newest events into memory, once for all that queue: those that were away for a short time read no page of
+   * Reads the newest events into memory, once for all waiting readers: those that were away for a short time read no page of
    * their own.
    */
   async #fill(hub: Hub): Promise<void> {

@@ -33,8 +33,8 @@ export const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * What a client has acknowledged on whichever connection counts. A connection that the client has left may be opened here
- * after its newer one, and so take the key over: how far it has sent is then not how far the client may be.
+ * What a client has acknowledged on any of its connections counts. A connection that the client has abandoned may be opened
+ * here after its newer one, and so take the key over: what that connection was sent then says nothing about the client.
  */
 export const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',

@@ -39,8 +39,8 @@ export interface PointStore {
 type State = 'open' | 'closed' | 'ended';
 
 /**
- * How far a client has got in a stream that it resumes by a key. Stored, so that any instance knows it; what an instance that
- * is killed has not written is sent once more.
+ * How far a client has got in a stream that it resumes by a key. It is stored, so that any instance knows it. What a killed
+ * instance has not stored is sent once more.
  */
 export class ResumePoint {
   readonly key: ResumeKey;
@@ -85,8 +85,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores where a stream that does not resume begins: after which sequence it goes on until the client has acknowledged
-   * something, or null where it then begins anew.
+   * Stores where a stream that does not resume begins: the sequence after which it continues until the client has acknowledged
+   * something, or null where it then begins again.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;

@@ -23,8 +23,8 @@ const maxBatch = 500;
 const countedPart = 0.1;
 
 /**
- * The resume points of this process' streams. Streams that open together share a statement, and what clients acknowledge is
- * written once a second: a point costs the database little, however fast its stream is.
+ * The resume points of this process' streams. Streams that open together share a statement, and acknowledgements are stored
+ * once a second: a point costs the database little, however fast its stream is.
  */
 export class ResumePoints implements PointStore {
   readonly #database: Pick<Database, 'pool'>;

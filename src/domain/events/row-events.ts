@@ -60,7 +60,7 @@ const latestOf: Readonly<Record<FollowedNoun, ReturnType<typeof latestStatement>
 const endOfFeed = 2n ** 62n;
 
 /**
- * Reads the latest event of each row, in one statement, so that all of them are of the same time.
+ * Reads the latest event of each row, in one statement, so that all are as of the same moment.
  * @param ids the ids that `subjectIdOf` returns, each once
  */
 export async function latestEventsOf(

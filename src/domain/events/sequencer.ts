@@ -80,8 +80,8 @@ export class Sequencer {
   }
 
   /**
-   * Begins an epoch of the feed where the server is not the one that it was. Only then anything is numbered on the connection: a
-   * restore and a failover break all connections.
+   * Begins an epoch of the feed where the connected server is no longer the same one. Nothing is numbered on the connection
+   * before that: a restore and a failover break all connections.
    */
   async #followServer(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');

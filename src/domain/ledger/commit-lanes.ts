@@ -4,8 +4,8 @@ import { plansWaiting } from '../../infra/instruments/instruments.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /**
- * The error for a plan that was not carried out, because others hold its account or too many plans came before it. It
- * may be tried again.
+ * The error for a plan that was not carried out, because others hold its account or too many plans wait before it. It may be
+ * retried.
  */
 export class LockTimeout extends Error {}
 

@@ -117,8 +117,8 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 /**
- * Shows a commit to whoever watches the statements of its caller. Plans of several requests may share the statement, so each
- * request notes its own: the wait for the others is in its time.
+ * Reports a commit to whoever records the statements of its caller. Plans of several requests may share the statement, so each
+ * request records its own, with its wait for the others.
  */
 function watched<T>(committing: Promise<T>): Promise<T> {
   const end = beginStatement('commit_batches', commitText);
@@ -164,7 +164,7 @@ export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan
 }
 
 /**
- * Commits groups on one connection, in one statement. Each group is done or refused as a whole, as if they came one
+ * Commits groups on one connection, in one statement. Each group is done or refused as a whole, as if they were committed one
  * after another.
  * @returns the outcome of each
  */

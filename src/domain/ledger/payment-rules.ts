@@ -2,8 +2,8 @@ import { maxBalance } from '../../core/checks.ts';
 import type { Rule, Scope } from './rule.ts';
 
 /**
- * The auditor's rules about payments: the journals of a payment must come to what its row and its status demand, on
- * every account. So they find money that is booked to the wrong account, although every journal balances.
+ * The auditor's rules about payments: on every account, the journals of a payment must sum to what its row and its status
+ * require. So they find money that is booked to the wrong account, although every journal balances.
  */
 
 /**

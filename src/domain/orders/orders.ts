@@ -241,9 +241,9 @@ const wakeOrderStatement = statement<object>(
 );
 
 /**
- * Makes an order due now that waits for its rail. One that has its outcome, or that nobody knows, stays as it is. So does one
- * that has settled and is asked about once more, unless `alsoSettled` says that it may have come back: the question about it
- * is asked once, and too early it would be answered before the money can have come back.
+ * Makes an order due now that waits for its rail. An order that has its outcome, or that is unknown, stays unchanged. So does
+ * one that has settled and is asked about once more, unless `alsoSettled` says that it may have come back: the rail is asked
+ * only once, and too early it would answer before the money can have come back.
  * @param on a transaction
  */
 export async function wakeOrder(
@@ -268,8 +268,8 @@ const deferStatement = statement<object>(
 );
 
 /**
- * Records that the platform decides later on this incoming transaction. The order that waits for the decision then
- * rejects it when the time is over. An answer after that time counts as none.
+ * Records that the platform decides later on this incoming transaction. The order that waits for the decision rejects it at the
+ * deadline. A later answer counts as none.
  */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await deferStatement(on, platformId, transactionId);

@@ -3,14 +3,14 @@ import { outsideWait } from '../../core/outside-wait.ts';
 import { Refusal } from '../../core/refusal.ts';
 
 /**
- * The time that a rail has to answer, in milliseconds. The lease of an account check is longer, and that of an order is
+ * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is
  * renewed, so nobody else has taken it when its outcome is written. One silent rail does not stop all other work.
  */
 const answerMs = 10_000;
 
 /**
- * Waits for the answer of a rail, without the slot of the request. A late answer is ignored. What Postgres cannot store in its
- * texts is replaced by U+FFFD: others than the provider write some of them, such as who pays.
+ * Waits for the answer of a rail, without holding the slot of the request. A late answer is ignored. Characters that Postgres
+ * cannot store are replaced by U+FFFD: some texts come from third parties, such as the payer.
  * @throws Error when it does not come in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
@@ -26,7 +26,7 @@ export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answe
 }
 
 /**
- * Waits for what a request needs of a rail before anything is written.
+ * Waits for an answer of the rail that a request needs before anything is written.
  * @throws Refusal SERVICE_UNAVAILABLE where the rail throws or does not answer in time: nothing has happened
  */
 export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer: Promise<Answer>): Promise<Answer> {

@@ -8,8 +8,8 @@ import { formatRate, ownRates, type Rate, type Rates } from '../access/rates.ts'
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
 /**
- * Changes the limits of rate of a platform's own. Instances follow within two seconds: they remember credentials so long.
- * @returns its limits now, null where those of the settings hold
+ * Changes a platform's own rate limits. Instances follow within two seconds, for which they cache credentials.
+ * @returns its limits now, null where those of the settings apply
  * @throws Error for an unknown platform
  */
 export function changeRates(

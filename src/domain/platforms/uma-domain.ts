@@ -28,9 +28,9 @@ export function umaDomainIn(written: string, path: FieldPath): string {
 }
 
 /**
- * Checks that a platform may take a UMA domain itself (decision 61): one that it has had, and in the sandbox one that belongs to
- * nobody. The platform's row must be locked. Whether another platform has the domain is seen when it is stored.
- * @throws Refusal INVALID_INPUT (no domain for this environment), CONFLICT (the operator has to give it; too many)
+ * Checks that a platform may take a UMA domain itself (decision 61): one that it already had, or in the sandbox a reserved one.
+ * The platform's row must be locked. Whether another platform has the domain shows when it is stored.
+ * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may give it; too many)
  */
 export async function requireMayTake(
   { prisma }: Transaction,
@@ -59,9 +59,9 @@ export async function requireMayTake(
 }
 
 /**
- * Gives a platform a UMA domain, in which its new customers get their addresses. The operator has looked who owns the domain.
+ * Gives a platform a UMA domain, in which its new customers get their addresses. The operator has checked who owns the domain.
  * @returns the domain as it is stored
- * @throws Refusal INVALID_INPUT (no domain), CONFLICT (another platform's); Error for an unknown platform
+ * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's); Error for an unknown platform
  */
 export async function giveUmaDomain(
   database: Database,

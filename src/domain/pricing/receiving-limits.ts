@@ -9,8 +9,8 @@ export interface ReceivingLimits {
 }
 
 /**
- * Returns the limits of what can be received by a conversion, so that a quote that locks such an amount keeps the
- * limits of its sending side (priceQuote). Undefined where nothing can be received.
+ * Returns the range of receiving amounts of a conversion, so that a quote that locks such an amount stays within the limits of
+ * its sending side (priceQuote). Undefined where nothing can be received.
  * @throws RangeError as priceQuote does
  */
 export function receivingLimits(

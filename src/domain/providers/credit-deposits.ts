@@ -49,9 +49,9 @@ const unattributedStatement = statement<object>(
 const postpone = postponing(deposits);
 
 /**
- * Credits up to `limit` deposits: the provider makes the money available, and then one transaction has the payment, its journal
- * and that the deposit is credited. Each is leased for 30 seconds; when a process dies, another one takes it. What cannot be
- * credited is left to a person.
+ * Credits up to `limit` deposits. First the provider makes the money available; then one transaction records the payment and
+ * its journal and marks the deposit as credited. Each is leased for 30 seconds; when a process dies, another takes it. Deposits
+ * that cannot be credited await an operator.
  * @returns how many there were
  */
 export function creditDeposits(payments: Payments, limit: number): Promise<number> {

@@ -25,7 +25,7 @@ export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Depo
 }
 
 /**
- * Says for which account a deposit is: the workers credit it. Also one that its account could not take can be tried again so.
+ * Assigns a deposit to an account: the workers credit it. Works also for a retry of a deposit that its account could not take.
  * @param id `Deposit:…`
  * @param accountId an internal account of the same platform and currency: `InternalAccount:…`
  */

@@ -47,9 +47,8 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Asks the providers that are due for money that has come in by itself, and stores each deposit that has settled, once. Those
- * that no webhook has reported are found, too: each question begins where the one before has ended, and where the oldest
- * deposit begins that is still under way.
+ * Asks the providers that are due for deposits, and stores each settled one once. This also finds those that no webhook has
+ * reported: each query begins where the one before ended, or where the oldest unsettled deposit began.
  * @returns how many providers were asked
  */
 export async function findDeposits(payments: Payments, limit: number): Promise<number> {

@@ -30,8 +30,8 @@ const doneStatement = statement<object>(
 );
 
 /**
- * Works on up to `limit` webhooks of providers that were stored. Each is leased for 30 seconds: when a process dies, another
- * one takes it. What it says is done in the transaction that marks it as done; a second time changes nothing.
+ * Processes up to `limit` stored webhooks of providers. Each is leased for 30 seconds: when a process dies, another takes it.
+ * Its effect is committed in the transaction that marks it as done; a second time changes nothing.
  * @returns how many there were
  */
 export function workOnWebhooks(payments: Payments, limit: number): Promise<number> {

@@ -213,8 +213,8 @@ async function quotePrice(
 }
 
 /**
- * Returns the ways to pay in for a real-time funded quote.
- * @throws Refusal INVALID_CURRENCY where there is none: a quote that nobody could pay is refused at once
+ * Returns the payment instructions of a real-time funded quote.
+ * @throws Refusal INVALID_CURRENCY where there are none: a quote that nobody could pay is refused at once
  */
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {
   const currency = currencyOf(quote.sendingCurrency);

@@ -10,8 +10,9 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
 /**
- * What a platform's books say that its provider holds, beside what the provider says. The books have all that has come in
- * from outside less all that has gone out. What is under way may count on one side only, so the difference is a range.
+ * Compares what a platform's books say that its provider holds with the provider's balance. By the books it holds everything
+ * that has come in from outside less everything that has gone out. Payments under way may count on one side only, so the
+ * difference is a range.
  */
 
 /** The two sides of a balance, in smallest units. */
@@ -32,7 +33,7 @@ export interface Beyond {
 /**
  * `booked`: what has come from OUTSIDE less what has gone there. `less` and `more`: by how much the provider may hold less or
  * more than that, since a payment may have ended on one side only: those that are under way, and those that have ended since
- * the provider was asked. It also holds the deposits that nobody is credited with yet.
+ * the provider was asked. It also holds the deposits that are not credited yet.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
   'booked_outside',
@@ -65,8 +66,8 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
 const commitMs = 60_000;
 
 /**
- * Reads both sides of each balance of a platform, as they are now.
- * @returns undefined where its rail names no balances
+ * Reads both sides of each balance of a platform, as of now.
+ * @returns undefined where its rail reports no balances
  */
 export async function readBalances(payments: Payments, tenant: Tenant): Promise<BothBalances[] | undefined> {
   const rail = connectedRail(payments, tenant);
@@ -107,8 +108,8 @@ async function onOwnConnection<T>({ database }: Payments, work: (client: Queryab
 }
 
 /**
- * Tells whether a provider holds as much beyond the books as is known, which is the operator's own money. Where nothing is
- * known, it holds what the books say.
+ * Returns whether a provider holds as much beyond the books as is on record as the operator's own money. Without such a record,
+ * it must hold exactly what the books say.
  */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);

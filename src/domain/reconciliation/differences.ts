@@ -10,7 +10,7 @@ import { readDeposits } from './deposits.ts';
 import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /**
- * Reconciliation: what the provider of a platform's rail says that it has moved, beside what stands here. It names every
+ * Reconciliation: compares what the provider of a platform's rail reports to have moved with the orders here. It names every
  * difference with both sides, and corrects none.
  */
 
@@ -36,9 +36,9 @@ export interface Reconciled {
 }
 
 /**
- * The orders of a period that move money outside, or that the rail converts, and those that movements name. An order whose pull has settled has a
- * payout after it, and is settled whatever becomes of that. Where a person has settled one that moved another amount, this is
- * its amount: the difference is in the books (decision 95).
+ * The orders of a period that move money outside, or that the rail converts, and those that movements name. An order whose pull
+ * has settled is followed by a payout, and counts as settled whatever the outcome of that. Where an operator has settled an
+ * order that moved another amount, this is its amount: the difference is in the books (decision 95).
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
@@ -67,8 +67,8 @@ const ordersStatement = statement<OrderHere>(
 const laterMs = 3_600_000;
 
 /**
- * Compares the orders of a platform that were made from one moment up to another with what its provider says of them.
- * @throws Refusal SERVICE_UNAVAILABLE where its rail lists no movements; what the rail throws
+ * Compares the orders of a platform that were created in a period with what its provider reports of them.
+ * @throws Refusal SERVICE_UNAVAILABLE where its rail cannot list movements; what the rail throws
  */
 export async function reconcile(
   payments: Payments,
@@ -139,8 +139,8 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
 }
 
 /**
- * Returns the movements that no order here began: money that the provider moved by itself or for somebody else. What failed has
- * moved none, and what is coming in becomes a deposit.
+ * Returns the movements that belong to no order here: money that the provider moved by itself or for somebody else. Failed ones
+ * have moved none, and incoming ones become deposits.
  */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));

@@ -29,8 +29,8 @@ export function listDifferences(
 export type ClosedDifference = { readonly kind: 'closed' } | RefusedByHand;
 
 /**
- * Closes a difference: somebody has found out what is true. It moves no money. Of a balance, what the provider holds beyond the
- * books is known from then on.
+ * Closes a difference after an investigation. It moves no money. For a balance, what the provider holds beyond the books is on
+ * record from then on.
  * @param id such as `ReconciliationDifference:…`
  */
 export async function closeDifference(

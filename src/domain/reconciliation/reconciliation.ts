@@ -10,8 +10,8 @@ import { reconcile } from './differences.ts';
 import type { Total } from './totals.ts';
 
 /**
- * Reconciliation: it compares the orders of a period and the balances of now with what the provider of a platform's rail
- * says, names every difference with both sides, and stores what it found. It corrects none: persons do.
+ * Reconciliation: compares the orders of a period and the current balances with what the provider of a platform's rail reports,
+ * names every difference with both sides, and stores them. It corrects none: operators do.
  */
 
 /** A period: from one moment up to another. */
@@ -57,9 +57,9 @@ const beginStatement = statement<{ id: string }>(
 );
 
 /**
- * Compares, and stores what was found.
+ * Compares, and stores the differences.
  * @param by the operator; null where the service does it
- * @throws Refusal SERVICE_UNAVAILABLE where its rail lists no movements; what the rail throws, which is stored, too
+ * @throws Refusal SERVICE_UNAVAILABLE where its rail cannot list movements; what the rail throws, which is stored, too
  */
 export async function runReconciliation(
   payments: Payments,
@@ -128,8 +128,8 @@ const noteStatement = statement<object>(
 );
 
 /**
- * Notes what was found, and that the others of the period are gone. A difference between orders is the same while both sides
- * say the same, and stays closed. One of a balance is the same until somebody has closed it.
+ * Stores the differences found, and marks the others of the period as gone. A difference between orders is the same as before
+ * while both sides report the same, and stays closed. One of a balance is the same until it is closed.
  */
 async function store(
   { client, prisma }: Transaction,

@@ -25,8 +25,8 @@ export interface Total {
 type Sums = { -readonly [Sum in Exclude<keyof Total, 'currency'>]: bigint };
 
 /**
- * Sums what has settled of the orders of a period, and of the movements there that belong to it: those of its orders, and
- * those of no order that began in it.
+ * Sums the settled orders of a period, and the provider's movements that belong to it: those of its orders, and those without
+ * an order that began in it.
  */
 export function totalsOf(
   orders: readonly OrderHere[],

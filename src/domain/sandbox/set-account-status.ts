@@ -23,10 +23,10 @@ export interface SetExternalAccountStatus {
 const at = pathsIn<SetExternalAccountStatus>();
 
 /**
- * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox
- * only). This also ends the check of the account by the sandbox itself.
- * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (its present status does not allow this, or the
- *   same account was registered again while it was INACTIVE), IDEMPOTENCY_MISMATCH
+ * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox only). This
+ * also ends the sandbox's own check of the account.
+ * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (its current status does not allow this, or the same
+ * account was registered again while it was INACTIVE), IDEMPOTENCY_MISMATCH
  */
 export function setExternalAccountStatus(
   payments: Payments,

@@ -11,8 +11,8 @@ import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../
 import { type DueOrder, isPull } from '../orders/orders.ts';
 
 /**
- * Contradictions of rails. Where a rail says of an order something else than what stands here, neither side is believed: the
- * ledger stays as it is, and a person finds out what is true. Each order has at most one case of a kind.
+ * Contradictions of rails. Where a rail reports an order otherwise than it is recorded here, neither side is believed: the
+ * ledger stays as it is, and an operator investigates. Each order has at most one case of a kind.
  */
 
 /** An outcome that does not contradict an earlier one. */
@@ -48,7 +48,7 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
 );
 
 /**
- * Describes the contradiction between what a rail says of an order and how the order has ended here. Undefined where both
+ * Describes the contradiction between what a rail reports of an order and how the order has ended here. Undefined where both
  * agree, as where the same outcome was committed before, and where the order has not ended.
  */
 export async function contradictionOf(
@@ -73,8 +73,8 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 }
 
 /**
- * Describes the amount of a settled order that is not what was ordered; undefined where it is, or nothing is said of it. What
- * was locked must be said.
+ * Describes the amount of a settled order that differs from the ordered one; undefined if the amount matches or the rail
+ * reported none. For a locked rate the rail must report it.
  * @param sentCurrency the currency in which a lock is paid
  */
 export function otherAmount(
@@ -129,8 +129,8 @@ export function listCases(
 export type ClosedCase = { readonly kind: 'closed' } | RefusedByHand;
 
 /**
- * Closes a case: somebody has found out what is true. It moves no money.
- * @param transactionId the payment, such as `Transaction:…`: all of its open cases are closed
+ * Closes the open cases of a payment after an investigation. It moves no money.
+ * @param transactionId the payment, such as `Transaction:…`
  */
 export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<ClosedCase> {
   const uuid = uuidOf(transactionId, 'Transaction');

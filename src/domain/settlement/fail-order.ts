@@ -11,8 +11,8 @@ import { planFailure } from './outcomes.ts';
 import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
 /**
- * Ends an order by hand whose rail can no longer report its outcome (decision 80). The payment ends as when the
- * rail refuses it: its money is back at its source. No API offers this: only the command of the operator does.
+ * Ends an order by hand whose rail can no longer report its outcome (decision 80). The payment ends as when the rail refuses
+ * it: its money is back at its source. No API offers this: only the operators' command does.
  */
 
 /** The outcome. `said`: what the rail answered; undefined where it was not asked. */
@@ -28,7 +28,7 @@ export interface ByHand {
 }
 
 /**
- * Ends the order of a payment that waits for its rail. It takes the order's lease, so no worker works on it meanwhile.
+ * Ends the order of a payment that waits for its rail. Takes the order's lease, so no worker processes it in the meantime.
  * @param id the payment: `Transaction:…`
  */
 export async function failOrder(payments: Payments, id: string, byHand: ByHand): Promise<FailedOrder> {
@@ -57,8 +57,8 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 }
 
 /**
- * Asks the rail once more, by the part that sends nothing where it has one.
- * @returns what it said, where it does not know the outcome; else why the order is not ended by hand
+ * Asks the rail once more, by the method that sends nothing if it has one.
+ * @returns what it reported, where it does not know the outcome; else why the order is not ended by hand
  */
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<{ readonly said: string } | RefusedByHand> {
   const answer = await askWithoutSending(payments, order);

@@ -12,8 +12,8 @@ import { findOrder } from './perform.ts';
 /** What commands of operators do with the order of a payment that waits for its rail. */
 
 /**
- * Works on the order of a payment under its lease, so that no worker does meanwhile. It is due again afterwards, unless it
- * has its outcome: the workers go on where this was refused.
+ * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. The order is due again
+ * afterwards, unless it has its outcome: workers continue where this was refused.
  * @param id the payment: `Transaction:…`
  */
 export async function withOrder<Done>(
@@ -35,8 +35,8 @@ export async function withOrder<Done>(
 }
 
 /**
- * Asks the rail once more, by the part that sends nothing where it has one. Its outcome is undefined where the provider has
- * no such payment.
+ * Asks the rail once more, by the method that sends nothing if it has one. The outcome is undefined where the provider has no
+ * such payment.
  */
 export async function askWithoutSending(
   payments: Payments,
@@ -64,9 +64,9 @@ const firstStatement = statement<object>(
 );
 
 /**
- * Takes the lease of the order of a payment, also from the worker that has it, whose outcome the database then accepts
- * only before ours. It becomes the first that is due, and is leased in the same transaction, so nobody else leases it. What
- * has ended is left alone: its order may wait for a return of the money.
+ * Takes the lease of a payment's order, even from a running worker, whose outcome the database then accepts only before ours.
+ * It becomes the first order due and is leased in the same transaction, so nobody else leases it. An order that has ended is
+ * left alone: it may be waiting for a return of the money.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {

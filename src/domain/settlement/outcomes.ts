@@ -91,8 +91,8 @@ export interface Failure {
 }
 
 /**
- * Plans the end of a payment that was not delivered. The money goes back to its source (or waits in suspense), and the
- * receiving side ends in the same way.
+ * Plans the end of a payment that was not delivered. The money goes back to its source (or to suspense), and the receiving side
+ * ends in the same way.
  */
 export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   const { transaction, incoming } = order;
@@ -193,8 +193,8 @@ export function planClose(order: DueOrder): PlanGroup {
 }
 
 /**
- * Returns the default failure reason of the receiving side. A transfer-in pulls from an account, and fails like every
- * payment; a payment that was sent to us fails here.
+ * Returns the default failure reason of the receiving side. A transfer-in pulls from an account, and fails like every payment;
+ * a payment sent to an account here fails as an incoming one.
  */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'

@@ -18,7 +18,7 @@ import { planDelivery } from './outcomes.ts';
 
 /**
  * Settles a payment by hand whose provider has moved another amount than was promised (decision 95): its customer and its
- * receiver have what the payment says, and the difference is booked on DIFFERENCES. No API offers this.
+ * receiver get what the payment says, and the difference is booked on DIFFERENCES. No API offers this.
  */
 
 /** A part of a difference, in smallest units: what DIFFERENCES got; negative is the operator's loss. */
@@ -163,8 +163,8 @@ async function settle(
 }
 
 /**
- * Plans the delivery as it was promised, and the difference. The order is not asked about any more: what comes back later is
- * found by the reconciliation.
+ * Plans the delivery as it was promised, and the difference. The rail is not asked about the order again: the reconciliation
+ * finds money that comes back later.
  */
 function planSettlement(
   { order, outcome, moved }: ToSettle,

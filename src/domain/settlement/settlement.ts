@@ -37,8 +37,7 @@ const caseMs = 60_000;
 
 /**
  * About how many orders rails are asked at once: as many as a rail has connections (upstream-client.ts). With more, those that
- * wait for a connection use up their time. A provider that is slow would then answer none of them in time, and all would be sent
- * again.
+ * wait for a connection use up their time: a slow provider would answer none of them in time, and all would be sent again.
  */
 const askedAtOnce = 32;
 
@@ -58,7 +57,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 }
 
 /**
- * Works on orders. Announcements are committed apart from the others: the time to approve a payment runs from its id, which
+ * Processes orders. Announcements are committed apart from the others: the time to approve a payment runs from its id, which
  * was made with the lease, and a rail may take long to answer.
  */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
@@ -144,8 +143,8 @@ async function commitConcluded(
 }
 
 /**
- * Postpones an order whose outcome the database refused, because something has changed since the order was read, such
- * as a decision of the platform.
+ * Postpones an order whose outcome the database refused, because something has changed since the order was read, such as a
+ * decision of the platform.
  */
 async function postponeRefused(
   payments: Payments,
@@ -267,8 +266,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
 }
 
 /**
- * Asks the rail to perform an order. When it fails nothing is known, so the order is asked about again, later each
- * time.
+ * Asks the rail to perform an order. A failure tells nothing about the outcome, so the rail is asked again, later each time.
  */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   try {

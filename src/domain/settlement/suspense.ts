@@ -17,9 +17,9 @@ import { newTransaction } from '../transfers/transfer.ts';
 import { betweenAccounts } from '../transfers/transfer-internal.ts';
 
 /**
- * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and a person must find out where it is.
- * Once the provider of the rail has given it back, the operator releases it and the refund is paid. No API offers this:
- * only the command of the operator does.
+ * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and an operator must find out where it is. Once the
+ * provider of the rail has returned it, the operator releases it and the refund is paid. No API offers this: only the
+ * operators' command does.
  */
 
 /** A refund that waits in suspense, or did. Amounts in smallest units. */

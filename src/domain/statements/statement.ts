@@ -57,8 +57,8 @@ const headStatement = forCaller(
 );
 
 /**
- * Reads the head of a statement. Everything in it is of one snapshot.
- * @throws Refusal ACCOUNT_NOT_FOUND for an account that the caller may not see, and for one outside; INVALID_INPUT
+ * Reads the head of a statement, from one snapshot.
+ * @throws Refusal ACCOUNT_NOT_FOUND for an account that the caller may not see, and for an external one; INVALID_INPUT
  */
 export async function readStatementHead(
   { pool }: Pick<Database, 'pool'>,
@@ -92,8 +92,8 @@ const entriesStatement = forCaller(
 );
 
 /**
- * Reads the entries of a statement, oldest first, some at a time. Postings never change, and their versions say which belong
- * to the statement, so all that is read is of the moment at which its head was read.
+ * Reads the entries of a statement, oldest first, in chunks. Postings never change, and their versions say which belong to the
+ * statement, so all entries match the head's snapshot.
  */
 export async function* statementEntries(
   { pool }: Pick<Database, 'pool'>,

@@ -79,7 +79,7 @@ export class TrustedDocuments {
   }
 
   /**
-   * Registers documents. One that is registered already stays as it is.
+   * Registers documents. A registered document stays unchanged.
    * @param problemIn returns why a document could not be executed, or undefined
    * @returns how many are new
    * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents). Then none is registered
@@ -114,7 +114,7 @@ export class TrustedDocuments {
   }
 
   /**
-   * Deletes a document: from now on clients that send its hash are refused. It is no error where there is none.
+   * Deletes a document: from now on clients that send its hash are refused. Deleting an unknown one is not an error.
    * @throws Refusal FORBIDDEN
    */
   async delete(caller: Caller, hash: string): Promise<void> {

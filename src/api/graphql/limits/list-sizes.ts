@@ -45,13 +45,13 @@ export interface ListSize {
 const maxRows = 1_000_000;
 
 /**
- * Returns a function that tells the size of each list of a document.
- *
+ * Returns a function that computes the size of each list of a document.
  * - A connection, which is any type with `edges` and `pageInfo`, can have `first` or `last` rows, or the default size.
  * - A list with an argument that is a list (`nodes(ids:)`) has a row for each value in it. A repeated value counts again: it is
  *   read once, but answered each time. Ten times what one id may select took 1.3 s of the processor and answered 17 MB, and
  *   there may be a hundred ids.
- * - For other lists it returns undefined, as for fields that are none: they are short, and their fields count once.
+ * - For other lists, and for fields that are not lists, it returns undefined: those lists are short, and their fields count
+ *   once.
  */
 export function listSizes(
   request: SentDocument,
@@ -212,7 +212,7 @@ function listLength(value: ArgumentValue): number {
 
 /**
  * Limits a size to 1 up to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here they
- * must only not lower the cost, or make it no number. A size of 0 counts as 1, since one row is read to see whether there is any.
+ * must only not lower the cost or make it NaN. A size of 0 counts as 1, since one row is read to see whether there is any.
  */
 function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;

@@ -25,9 +25,9 @@ declare module 'graphql' {
 }
 
 /**
- * Returns what it costs in addition to find the rows of a list by its arguments `filter` and `orderBy`. Nothing, where one index
- * has just these rows in their order. Two conditions need a search, however many rows each of them leaves: all of these may be
- * looked at before one is found that meets the other. A parent is a condition, too, and so is another order than that of creation.
+ * Returns the extra cost of finding the rows of a list by its arguments `filter` and `orderBy`: nothing where one index has
+ * just these rows in their order. Two conditions need a search, however selective each of them is: all rows that meet one may
+ * be read before one is found that meets the other. A parent counts as a condition, and so does any order but that of creation.
  */
 export function searchCost(
   definition: GraphQLField<unknown, unknown>,

@@ -104,8 +104,8 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
 }
 
 /**
- * Counts further requests of a caller, and says anew in the header fields how many more it may send. A refusal waits for its
- * time (access/limits/refusal-pace.ts).
+ * Charges further requests to a caller, and updates the rate limit header fields. A refusal is delayed
+ * (access/limits/refusal-pace.ts).
  */
 async function countMore(
   { limits, pace }: GraphqlOptions,

@@ -35,9 +35,9 @@ export async function holdStream(
 }
 
 /**
- * Supervises an event stream (SSE) for as long as it is open, and closes it when its token ends or may not do it any more, the
- * server stops or its reader stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after a cut,
- * and takes `complete` as the end. What became of the token is sent as an error before the cut.
+ * Supervises an event stream (SSE) for as long as it is open. Closes it when its token ends or no longer permits the operation,
+ * the server stops or its reader stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after
+ * a cut, and takes `complete` as the end. A token's error is sent before the cut.
  * @param farewell writes that error
  */
 export function superviseStream(

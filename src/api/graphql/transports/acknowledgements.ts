@@ -6,9 +6,9 @@ const askMs = 250;
 const askMessages = 50;
 
 /**
- * What the client of one socket has had of its streams that resume by a key. Clients of graphql-transport-ws answer a ping by
- * a pong with the same payload, after they have passed on every message before it: so a ping after a message asks for its
- * acknowledgement, without any code of the app. One question is under way at a time.
+ * Tracks which messages the client of one socket has received, for streams that resume by a key. Clients of
+ * graphql-transport-ws answer a ping by a pong with the same payload, after they have passed on every message before it: so a
+ * ping after a message asks for its acknowledgement, without any code of the app. At most one ping is outstanding.
  */
 export class Acknowledgements {
   readonly #sendPing: (payload: object) => void;

@@ -29,8 +29,9 @@ const breaches: ReadonlySet<number> = new Set([
 const sentByClients: ReadonlySet<unknown> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
 
 /**
- * Serves graphql-transport-ws on the sockets of a server. graphql-ws has the same for `ws`, which prints the stack of each error that
- * a client causes. Here who breaks the protocol gets one line in the log, and is closed when a refusal may be sent.
+ * Serves graphql-transport-ws on the sockets of a server. The server that graphql-ws has for `ws` prints a stack trace for each
+ * error that a client causes. Here a protocol violation is one line in the log, and its socket closes when the pace of refusals
+ * allows.
  * @returns the function that closes the server, when its sockets have closed
  */
 export function serveProtocol(

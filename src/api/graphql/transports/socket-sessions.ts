@@ -136,8 +136,8 @@ export async function countOperation(
 }
 
 /**
- * Renews the session of a socket by the credentials in a ping, or closes the socket where they are not of the same subject, or may
- * not do what is under way. Where they cannot be looked up now, the present ones stay.
+ * Renews the session of a socket by the credentials in a ping. Closes the socket where they are invalid, belong to another
+ * subject, or do not permit an open operation. If they cannot be checked now, the old ones stay.
  */
 export async function renewSession(
   { credentials, addressOf }: SocketOptions,

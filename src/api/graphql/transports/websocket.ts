@@ -32,8 +32,8 @@ import {
 } from './socket-sessions.ts';
 
 /**
- * permessage-deflate (RFC 7692) with little memory for each socket. Also short messages are compressed, since they repeat what
- * lies in those before; not the protocol's own. What clients send is short: its compression is not asked for.
+ * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, since they repeat
+ * earlier ones, but not the protocol's own. Clients send little, so compression in that direction is not negotiated.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },

@@ -29,7 +29,7 @@ export function isAnswer(status: number | undefined): boolean {
 export type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the answer to a question (decision 33). Undefined when none came in time: then the payment ends by its own
+ * Reads the answer to an approval request (decision 33). Undefined when none came in time: then the payment ends by its own
  * deadline.
  */
 export function questionAnswer(

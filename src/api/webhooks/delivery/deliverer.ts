@@ -214,8 +214,8 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
 }
 
 /**
- * Applies a platform's answer to the question about a payment. Does nothing to a payment that is decided already: by hand, by its
- * deadline, or by the same decision, which comes twice where a process died after the first time.
+ * Applies a platform's answer to the approval request of a payment. Does nothing to a payment that is decided already: by an
+ * operator, by its deadline, or by the same decision, which comes twice where a process died after the first time.
  * @param transactionId the bare uuid
  */
 async function applyAnswer(

@@ -26,7 +26,7 @@ export interface NewEndpoint {
 }
 
 /**
- * Makes an endpoint, which gets the events from now on, and sends it a test event.
+ * Creates an endpoint, which gets the events from now on, and sends it a test event.
  * @returns the endpoint and its signing secret, which is not shown again; a repeat of the call is refused with CONFLICT
  */
 export function createEndpoint(

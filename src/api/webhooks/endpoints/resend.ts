@@ -17,8 +17,8 @@ const resendStatement = statement<object>(
 );
 
 /**
- * Sends one delivery again, whatever became of it, under the webhook id that it always had. The record of its attempts
- * stays, and the new ones follow. One that waits for its next attempt is attempted at once.
+ * Sends one delivery again, in any status, under its original webhook id. The record of its attempts stays, and the new ones
+ * follow. A delivery that waits for its next attempt is attempted at once.
  * @throws Refusal WEBHOOK_DELIVERY_NOT_FOUND, CONFLICT (its endpoint is disabled), IDEMPOTENCY_MISMATCH
  */
 export function resend(

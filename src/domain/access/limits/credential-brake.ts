@@ -16,8 +16,8 @@ interface Attempts {
 }
 
 /**
- * Slows down who guesses credentials: of the wrong ones from one address, only so many a minute are looked up. All others are
- * refused without a look, and so are right ones that were never seen before.
+ * Slows down guessing of credentials: of the wrong ones from one address, only so many a minute are looked up. All others are
+ * refused without a lookup, and so are valid ones that were never seen before.
  */
 export class CredentialBrake {
   readonly #rate: Rate;

@@ -58,8 +58,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts as many requests more for one that was counted already, and turns out to be as much work as several. Where so many
-   * are not left it is refused, and counts against no limit. What asks for more than a bucket holds takes a full one.
+   * Charges a counted request for more when it turns out to be as much work as several. Where too few are left it is refused
+   * and charged nothing. A charge beyond the capacity of a bucket takes a full one.
    */
   countMore(viewer: Viewer, requests: number): RateDecision {
     const quotas = this.#quotasOf(viewer);

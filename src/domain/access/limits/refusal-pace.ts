@@ -6,8 +6,8 @@ import type { Clock } from './token-bucket.ts';
 /** Refusals for one source that are sent at once, and those beyond them that are sent each second. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /**
- * How long a refusal waits at most, in milliseconds: less than clients usually wait for an answer. So 300 connections that go on get
- * hardly more than the refusals of a second.
+ * How long a refusal waits at most, in milliseconds: less than clients usually wait for an answer. So 300 connections that keep
+ * sending get hardly more than the refusals of a second.
  */
 const maxWaitMs = 12_000;
 /** Those that would wait for longer come in the last part of this time, in milliseconds, apart from each other. */
@@ -26,8 +26,9 @@ interface Source {
 }
 
 /**
- * Slows down refusals for a source that goes on in spite of them. A refusal costs little, but a client that sends its next
- * request as soon as it is refused would get tens of thousands of them a second, and everybody else would wait behind these.
+ * Slows down refusals for a source that keeps sending in spite of them. A refusal costs little, but a client that sends its
+ * next request as soon as it is refused would get tens of thousands of them a second, and everybody else would wait behind
+ * these.
  */
 export class RefusalPace {
   readonly #now: Clock;

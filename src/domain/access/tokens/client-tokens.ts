@@ -162,7 +162,7 @@ function digestOf(token: string): string {
 
 /**
  * Verifies the signature of a token. Does not check its expiry, which the database decides by its clock.
- * @returns the key of the row that it names; undefined where it is not ours
+ * @returns the key of the row that it names; undefined where this service did not sign it
  */
 async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>): Promise<Claims | undefined> {
   try {

@@ -172,8 +172,8 @@ async function storeClientToken(
 }
 
 /**
- * Issues a token once per idempotency key. Only its id is stored with the key, so that no secret ever is. So an answer
- * cannot be given again: a repeat is refused.
+ * Issues a token once per idempotency key. Only its id is stored with the key, so that no secret ever is. The answer can
+ * therefore not be repeated: a repeat is refused.
  */
 function issueOnce<Row extends { readonly id: string }>(
   database: Database,

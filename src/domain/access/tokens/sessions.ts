@@ -39,13 +39,14 @@ export interface Connection {
 export interface Session {
   readonly viewer: Viewer;
   /**
-   * Replaces the token by a newer one of the same subject, which may do all that is under way.
+   * Replaces the token by a newer one of the same subject that permits all open operations.
    * @returns false for any other: the token stays
    */
   renew(viewer: Viewer): Promise<boolean>;
   /**
-   * Holds an operation that goes on, such as a subscription: the connection is closed when its token could not begin it any more.
-   * @returns its end; undefined where the present token could not begin it
+   * Registers an operation that goes on, such as a subscription: the connection is closed when its token could no longer begin
+   * it.
+   * @returns its end; undefined where the current token could not begin it
    */
   begin(couldBegin: CouldBegin): Promise<(() => void) | undefined>;
   close(): void;
@@ -58,8 +59,8 @@ interface Open {
 }
 
 /**
- * Holds all connections that outlive their first request. A connection does only what its present token could begin to do: when
- * a newer one renews it, and whatever becomes of the token meanwhile. Tokens are checked together, on a timer and in one
+ * Holds all connections that outlive their first request. A connection does only what its current token could begin to do, also
+ * after a newer one renews it, or after the token is revoked or expires. Tokens are checked together, on a timer and in one
  * statement: ten thousand idle connections cost one small query a second, and an event costs none.
  */
 export class Sessions {
@@ -159,7 +160,7 @@ export class Sessions {
 }
 
 /**
- * Gives a connection the token that holds from now on, unless that could not begin something under way.
+ * Gives a connection its new token, unless that could not begin an open operation.
  * @param replaced the token that it replaces; a later one stays
  */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
