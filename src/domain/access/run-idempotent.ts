@@ -27,7 +27,7 @@ type Command<Answer> = {
   readonly operation: Operation;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Whether a null clears a field of the input, and a field that is left out stays. */
+  /** Whether a null clears a field of the input; a field that is left out stays unchanged. */
   readonly nullClears?: true;
   /** Returns the answer to a repeat. */
   readonly repeat: (result: StoredResult) => Promise<Answer>;
@@ -112,7 +112,7 @@ async function runClaimed<Answer>(
   if (caller.operator) {
     const { type, row, ...facts } = result;
     const { operator, platformId } = caller;
-    // What is stored for repeats has no secret.
+    // The copy stored for repeats contains no secret.
     const subject = operator.subject ?? (type && row ? publicId(type, row.id) : undefined);
     await recordAct(transaction, operator, { platformId, subject, after: operator.after ?? trustedJson(facts) });
   }

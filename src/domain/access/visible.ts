@@ -30,9 +30,9 @@ const rules = {
   account: { CUSTOMER: 'customerId', PAYMENT: null },
   // Events of quotes have the id of their transaction too, so one field holds for both.
   event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
-  // Of the app of a customer: those for its payments. Only an app that may look receivers up sees any.
+  // For the app of a customer: lookups for its payments. Only an app that may look receivers up sees any.
   lookup: { CUSTOMER: 'senderCustomerId', PAYMENT: null },
-  // Records of a platform's servers (webhook endpoints, tokens): an app sees none.
+  // Records of a platform's servers (webhook endpoints, tokens): hidden from apps.
   ofPlatform: { CUSTOMER: null, PAYMENT: null },
 } as const satisfies Record<string, Rule>;
 

@@ -61,7 +61,7 @@ export const leaseAccountChecks = leasing<DueCheck>(
 
 const postpone = postponing(checks);
 
-/** Returns the milliseconds until the next account must be checked, or undefined when none waits. */
+/** Returns the milliseconds until the next account is due for a check, or undefined when none is. */
 export const nextAccountCheck = untilNext(checks);
 
 /**

@@ -215,8 +215,8 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
       set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
     };
   }
-  // The external account cannot be paid any more: the money stays here, in the internal account of the customer
-  // (specification 2.9).
+  // The external account can no longer be paid: the money stays here, in the internal account of the customer (specification
+  // 2.9).
   const fallbackId = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
   const destination = fallbackId === null ? announced : undefined;
   return {

@@ -38,7 +38,7 @@ export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
 }
 
-/** What a command can need a rail for, in the words of a refusal. */
+/** What a command can need a rail for, as worded in a refusal. */
 const abilities = {
   rate: 'converts no currencies',
   payOut: 'pays nothing out',

@@ -3,19 +3,23 @@ import { domainToASCII } from 'node:url';
 /** The domain below which this service names its platforms itself. */
 export const serviceDomain = 'uma.money';
 
-/** One domain name in ASCII: at least two labels, and a last one that is no number. */
+/** One domain name in ASCII: at least two labels, of which the last is not a number. */
 const domainName = /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Letters, digits, hyphens and dots of any script. `domainToASCII` alone would also decode and cut what is more. */
+/**
+ * Letters, digits, hyphens and dots of any script. `domainToASCII` alone would also decode and truncate other text.
+ */
 const writtenName = /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u;
 
-/** Top-level domains of machines in a network or of nobody (RFC 6761, 6762, 7686, 9476; ICANN never delegates the others). */
+/**
+ * Top-level domains of local networks and reserved ones (RFC 6761, 6762, 7686, 9476; ICANN never delegates the others).
+ */
 const machines: ReadonlySet<string> = new Set([
   ...['localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan'],
   ...['arpa', 'onion', 'invalid', 'alt'],
 ]);
 
-/** Domains that belong to nobody, for good: for tests and examples (RFC 2606, RFC 6761). */
+/** Domains reserved for tests and examples (RFC 2606, RFC 6761). */
 const fictional = ['test', 'example', 'example.com', 'example.net', 'example.org'] as const;
 
 /**

@@ -67,7 +67,7 @@ export class Feed {
     return count;
   }
 
-  /** Whether it listens for notifications; else it polls. */
+  /** Whether it listens for notifications rather than polls. */
   get listening(): boolean {
     return this.#listener.listening;
   }
@@ -139,7 +139,7 @@ export class Feed {
     });
   }
 
-  /** Opens a platform's hub, once for all subscribers that come meanwhile. */
+  /** Opens a platform's hub, once for all subscribers that arrive in the meantime. */
   async #openHub(platformId: string): Promise<Hub> {
     const opening =
       this.#opening.get(platformId) ??

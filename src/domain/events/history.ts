@@ -3,7 +3,7 @@ import type { Event } from '../../infra/database/generated/client/client.ts';
 import type { Feed } from './feed.ts';
 import { type FollowedNoun, latestEventsOf } from './row-events.ts';
 
-/** How many milliseconds to wait for a committed change that is not yet sequenced: that usually takes a few. */
+/** How many milliseconds to wait for a committed change to be sequenced: usually a few. */
 const waitMs = 2_000;
 
 /**

@@ -2,7 +2,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { isReadToken, latest } from '../../infra/database/replicas/read-token.ts';
 import { positionOf } from './cursor.ts';
 
-/** The header field with which a caller says what its reads must include, and in which the answer to a write says so. */
+/** The header field with which a caller says what its reads must include, and which the answer to a write carries. */
 export const readAfterHeader = 'payments-read-after';
 
 /**

@@ -1,6 +1,6 @@
 import { statement } from '../../infra/database/statement.ts';
 
-/** How long a key is good after its stream was last seen, in SQL. */
+/** How long a key is valid after its stream was last seen, in SQL. */
 export const resumeKeyLife = `interval '1 hour'`;
 
 const keys = 'unnest($2::text[], $3::bytea[], $4::uuid[])';

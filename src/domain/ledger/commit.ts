@@ -28,13 +28,15 @@ export type PlanRefusal =
       readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
       readonly id: string;
       readonly status: string;
-      /** When the time to decide was over: the decision came afterwards. */
+      /** The deadline for the decision, which came later. */
       readonly dueAt?: string;
     }
-  /** `id`: of the customer who has it; null where that is another platform's. */
+  /** `id`: of the customer who has it; null if it is another platform's. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
-  /** The customer cannot be deleted: what its accounts hold, how many payments are under way, and the first of them. */
+  /**
+   * The customer cannot be deleted: the balances of its accounts, how many payments are under way, and the first of them.
+   */
   | {
       readonly code: 'CUSTOMER_IN_USE';
       readonly id: string;
@@ -67,7 +69,7 @@ export type PlanRefusal =
       readonly needed: string;
       readonly currency: string;
     }
-  /** The balance of the account would pass its bound; `coming` counts the payments to it that are under way. */
+  /** The balance of the account would exceed its limit; `coming` counts the payments under way to it. */
   | {
       readonly code: 'AMOUNT_OUT_OF_RANGE';
       readonly id: string;

@@ -8,7 +8,7 @@ export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce((plan, other) => mergeFields(plan, other, merges), {});
 }
 
-/** The way to merge each field where both plans have it. The compiler finds a missing field. */
+/** How to merge each field when both plans have it. The compiler finds a missing field. */
 type Merges<T> = { readonly [Field in keyof T]-?: Merge<NonNullable<T[Field]>> };
 type Merge<T> = (one: T, other: T) => T;
 

@@ -74,7 +74,7 @@ const payment = ({ payments }: Scope) => `payment as materialized (
   ) t
 )`;
 
-/** Computes what the legs of each payment must come to, on accounts and on system accounts. */
+/** Computes the required sums of the legs of each payment, on accounts and on system accounts. */
 const expected = `expected as (
   select p.platform_id, p.id, e.account_id, e.system, e.currency, e.amount
   from payment p cross join lateral (values

@@ -135,13 +135,13 @@ export interface TransactionMove {
   >;
   /** Whether the refund that `set` starts waits in suspense: it has no time of settlement yet. */
   readonly refundWaits?: boolean | undefined;
-  /** Whether it pays a refund that waits in suspense; refused where none waits. `to` is the present status. */
+  /** Whether it pays a refund that waits in suspense; refused where none waits. `to` is the current status. */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
   /** How long its platform has to approve or reject it, in milliseconds from now. */
   readonly approvalInMs?: number | undefined;
-  /** Only before that time is over, by the clock of the database once the transaction is locked. */
+  /** Only before that deadline, by the clock of the database once the transaction is locked. */
   readonly approval?: 'before';
   readonly isNew?: boolean;
 }
@@ -177,12 +177,14 @@ export interface Approval {
   readonly reason?: string | undefined;
 }
 
-/** The end of a case: a person settles the payment although the provider has moved another amount. */
+/** The end of a case: an operator settles the payment although the provider has moved another amount. */
 export interface SettledCase {
   readonly orderId: string;
   readonly by: string;
   readonly reason: string;
-  /** What the provider took from the platform's account there, and what it brought in; null where it was to do no such thing. */
+  /**
+   * What the provider took from the platform's account there, and what it credited; null where it was to do neither.
+   */
   readonly movedOut: bigint | null;
   readonly movedIn: bigint | null;
 }
@@ -217,7 +219,7 @@ export interface Journal {
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {
       readonly account: string;
-      /** Exempt from the bound for new money: the money is given back, or earned (check_balances.sql). */
+      /** Exempt from the limit for new money: the money is a refund or earned (check_balances.sql). */
       readonly exempt?: true;
     }
   | { readonly system: SystemAccount }

@@ -26,7 +26,7 @@ export interface DueOrder extends Lease {
   readonly platformFee: bigint;
   /** What the rail has locked for the payment. */
   readonly lock: RateLock | undefined;
-  /** The account of the platform for its part of the fees, and whether it holds enough to give that part back. */
+  /** The account of the platform for its part of the fees, and whether it holds enough to return that part. */
   readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
   /** The information about the sender that was given with the quote, and its UMA address. */
   readonly sender: { readonly information: Record<string, string>; readonly umaAddress: string | undefined };
@@ -67,7 +67,7 @@ export interface Incoming {
 const leaseMs = 2_000;
 const renewMs = 600;
 
-/** What a row has with null where it is absent. */
+/** The columns of a row, null where absent. */
 interface Nullable {
   readonly source: Party | null;
   readonly destination: Party | null;
@@ -95,7 +95,7 @@ interface LeasedRow
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
-/** Leases as the builder does, in a function that is planned once: what an order needs is in some twenty rows. */
+/** Leases as the builder does, in a function that is planned once: the data of an order is in some twenty rows. */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
@@ -214,7 +214,7 @@ function incomingOf(row: LeasedRow): Incoming | undefined {
     : undefined;
 }
 
-/** Returns the milliseconds until the next order is due, or undefined when none waits. */
+/** Returns the milliseconds until the next order is due, or undefined when none is. */
 export const nextOrderDue = untilNext(orders);
 
 const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
@@ -232,7 +232,7 @@ const lockOrderStatement = statement<object>(
   'select from rail_order where platform_id = $1 and id = $2 and due_at > clock_timestamp() for update',
 );
 
-/** What the lock waited for is read by this statement, and not by the one that locks. */
+/** Read by a statement after the one that locks, to see what was committed during the wait. */
 const wakeOrderStatement = statement<object>(
   'wake_order',
   `update rail_order o set due_at = clock_ms() from transaction t

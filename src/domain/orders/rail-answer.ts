@@ -39,7 +39,7 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
   }
 }
 
-/** Returns a copy of plain data whose texts have neither U+0000 nor half of a surrogate pair. */
+/** Returns a copy of plain data whose texts have neither U+0000 nor unpaired surrogates. */
 function storable<Value>(value: Value): Value {
   // A text stays a text, a list a list, and an object has the same fields.
   return storableData(value) as Value;

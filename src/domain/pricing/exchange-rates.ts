@@ -56,7 +56,7 @@ export async function readExchangeRates(
   const source = requireCurrency(query.source, at('source'));
   const lockedAmount = smallestUnits(query.sendingAmount ?? defaultAmount, source, at('sendingAmount'));
   const requested = query.destinations?.map((code) => requireCurrency(code, at('destinations')));
-  // One rate for each currency, or a short request would have a long answer.
+  // One rate for each currency, or a short request could have a long answer.
   const destinations = requested ? [...new Set(requested)] : currencies.filter((currency) => currency !== source);
   const { platformFee } = await readParties(payments.database.pool, caller, {
     currency: source.code,

@@ -11,7 +11,7 @@ import { commitPlanOn } from '../ledger/commit.ts';
 import type { Plan } from '../ledger/plan.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
-/** A deposit that is to be credited, with the account that it is for. */
+/** A deposit to credit, with its account. */
 interface DueDeposit
   extends Lease,
     Pick<RailDeposit, 'id' | 'reference' | 'heldAt' | 'amount' | 'currency' | 'payer' | 'memo' | 'attempts'> {
@@ -71,7 +71,7 @@ async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
   await retryLostRaces(() =>
     inTransaction(payments.database, async ({ client }) => {
       const locked = await lockStatement(client, platformId, id);
-      // Another process has credited it, or a person has it.
+      // Another process has credited it, or an operator has it.
       if (locked.length === 0) return;
       const outcome = await commitPlanOn(client, platformId, planCredit(deposit));
       if (outcome.kind === 'done') return void (await creditedStatement(client, platformId, id, deposit.newId));
@@ -81,7 +81,7 @@ async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
   );
 }
 
-/** Leaves a deposit to a person, who says whose it is (docs/rails.md). */
+/** Leaves a deposit to an operator, who assigns it (docs/rails.md). */
 async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDeposit, reason: string): Promise<void> {
   const { platformId, id, amount, currency } = deposit;
   const about = {
@@ -93,7 +93,9 @@ async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDepo
   await unattributedStatement(on, platformId, id, reason);
 }
 
-/** Plans the payment of a deposit: INCOMING, and COMPLETED at once. Also a frozen account gets it, as all money from outside. */
+/**
+ * Plans the payment of a deposit: INCOMING, and COMPLETED at once. A frozen account gets it, too, like all money from outside.
+ */
 function planCredit(deposit: DueDeposit): Plan {
   const { platformId, newId: id, customerId, accountId, amount, currency, payer, memo } = deposit;
   return {

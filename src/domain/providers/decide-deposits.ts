@@ -5,7 +5,7 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
 import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
 
-/** Deposits that nobody could be credited with: a person says whose they are. Only the commands of operators do. */
+/** Deposits that could not be assigned: an operator does. Only operators' commands offer this. */
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.RailDepositInclude;
 
@@ -15,7 +15,7 @@ export type Deposit = Prisma.RailDepositGetPayload<{ include: typeof withPlatfor
 /** The outcome of a decision on a deposit. */
 export type DecidedDeposit = { readonly kind: 'done' } | RefusedByHand;
 
-/** Lists the deposits that wait for a person, of all platforms, the oldest first. */
+/** Lists the deposits that await an operator, of all platforms, oldest first. */
 export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Deposit[]> {
   return prisma.railDeposit.findMany({
     where: { status: 'UNATTRIBUTED' },
@@ -55,7 +55,7 @@ export function attributeDeposit(
   });
 }
 
-/** Closes a deposit that is for no account here, such as the operator's own money. It moves none. */
+/** Closes a deposit that belongs to no account here, such as the operator's own money. It moves no money. */
 export function closeDeposit(
   database: Database,
   id: string,
@@ -71,7 +71,7 @@ type Change =
   | { readonly data: Prisma.RailDepositUncheckedUpdateManyInput; readonly after: Prisma.InputJsonObject }
   | { readonly refused: string };
 
-/** Changes a deposit that waits for a person, and writes the act. */
+/** Changes a deposit that awaits an operator, and writes the act. */
 async function decide(
   database: Database,
   id: string,

@@ -9,7 +9,9 @@ import { wakeOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { wakeDeposits } from './find-deposits.ts';
 
-/** How long the work pauses when no webhook waits, in milliseconds. One that this process has stored ends the pause. */
+/**
+ * How long the worker pauses when no webhook waits, in milliseconds. A webhook stored by this process ends the pause.
+ */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {
@@ -59,7 +61,7 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   });
 }
 
-/** All transactions lock orders in the same order, so that none waits for another one in a circle. */
+/** All transactions lock orders in the same order, which prevents deadlocks. */
 function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
   const orders = news.filter((one) => one.kind === 'order');
   return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));

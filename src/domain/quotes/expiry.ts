@@ -48,7 +48,7 @@ export async function expireQuotes(
     expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
-  // Another process may have expired it at the same time, or this one, where the answer to its commit was lost.
+  // Another process may have expired it at the same time, or this one, if the answer to its commit was lost.
   const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
   for (const [position, refusal] of refusals.entries())
     if (refusal && !isDone(refusal)) logFailure({ refusal }, position);

@@ -21,7 +21,7 @@ export interface LockedPrice {
   readonly validMs: number;
 }
 
-/** What a quote is, for its lock. */
+/** The facts of a quote that its lock needs. */
 export interface ToLock {
   readonly input: CreateQuote;
   readonly parties: Parties;
@@ -29,7 +29,7 @@ export interface ToLock {
   /** The information about the sender. */
   readonly sender: Information;
   readonly request: PricingRequest;
-  /** The price by the rail's list of rates. */
+  /** The price by the rail's indicative rates. */
   readonly listed: Pricing;
   /** The order of a quote that is executed at its creation. */
   readonly orderId: string;
@@ -93,7 +93,7 @@ function isLockable({ request, parties, to }: ToLock): boolean {
   throw new Refusal('INVALID_INPUT', 'this UMA address can only be paid from an internal account', at('source'));
 }
 
-/** Returns the payment to a UMA address that the rail is to lock. */
+/** Returns the payment to a UMA address for the rail to lock. */
 function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
   const { customer } = parties;
   if (to.elsewhere === undefined || !customer) return undefined;

@@ -164,7 +164,7 @@ async function readQuoteParties(
   return readParties(payments.database.pool, caller, { ...from, destination: to, ids: 3 });
 }
 
-/** What a price depends on beside its parties. */
+/** What a price depends on besides its parties. */
 interface QuoteSides {
   readonly sending: Currency;
   readonly to: Destination;

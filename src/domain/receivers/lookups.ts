@@ -244,7 +244,7 @@ export async function readLookup(
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
-  // The database decides it once the quote has its locks. This keeps the rail from being asked in vain.
+  // The database decides it once the quote has its locks. This check spares the rail a useless call.
   if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {

@@ -20,7 +20,7 @@ export interface BothBalances extends Beyond {
   readonly currency: string;
   /** What the books say. */
   readonly booked: bigint;
-  /** What the provider holds; undefined where it names no account in this currency. */
+  /** What the provider holds; undefined where it reports no account in this currency. */
   readonly held: bigint | undefined;
 }
 
@@ -62,7 +62,9 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/** How long before the provider was asked a change may have begun that is committed afterwards, in milliseconds. */
+/**
+ * How long before the question to the provider a change may have begun that is committed afterwards, in milliseconds.
+ */
 const commitMs = 60_000;
 
 /**

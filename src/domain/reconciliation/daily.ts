@@ -4,7 +4,7 @@ import { runReconciliation } from './reconciliation.ts';
 
 /** The daily reconciliation: the service compares each day once it is over, and again while it has open differences. */
 
-/** How many days back a missed day is still compared, and one with open differences again. */
+/** How many days back a missed day, or one with open differences, is still compared. */
 const missedDays = 7;
 const openDays = 31;
 

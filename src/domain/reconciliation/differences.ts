@@ -16,7 +16,7 @@ import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /** A difference between the two books. A side is undefined where it has nothing. */
 export interface Difference {
-  /** The uuid of our order; undefined for a movement that no order here began. */
+  /** The uuid of our order; undefined for a movement without an order here. */
   readonly orderId: string | undefined;
   readonly transactionId: string | undefined;
   /** The provider's reference of the movement. */
@@ -113,7 +113,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     const [movement, ...more] = byOrder.get(order.id) ?? [];
     const about = { orderId: order.id, transactionId: order.transactionId, here: wordsOf(order, order.status) };
     if (!movement) {
-      // What has failed here need never have reached the provider; what waits may not have reached it yet.
+      // An order that failed here need never have reached the provider; one that waits may not have reached it yet.
       if (order.state === 'FAILED' || order.state === 'UNDER_WAY' || !order.inPeriod) return [];
       return [{ ...about, reference: undefined, fault: 'MISSING_THERE', there: undefined }];
     }
@@ -129,9 +129,9 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     if (order.amount !== movement.amount || order.currency !== movement.currency) {
       return [{ ...about, ...there, fault: 'OTHER_AMOUNT' }, ...doubled];
     }
-    // What was collected and given back has failed.
+    // A refunded collection has failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    // What came back before anybody here saw it arrive has failed: on both sides the money is back.
+    // A payment that came back before anybody here saw it arrive has failed: on both sides the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
     if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
     return doubled;

@@ -5,7 +5,7 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
 
-/** The differences that reconciliations have found, for persons. */
+/** The open differences of reconciliations, for operators. */
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.ReconciliationDifferenceInclude;
 

@@ -32,7 +32,7 @@ export interface Found {
   readonly beyond?: Beyond | undefined;
 }
 
-/** What a reconciliation found. `balances` is undefined where the rail names none. */
+/** The result of a reconciliation. `balances` is undefined where the rail reports none. */
 export interface Outcome {
   readonly orders: number;
   readonly movements: number;
@@ -41,10 +41,12 @@ export interface Outcome {
   readonly differences: readonly Found[];
 }
 
-/** What moved in a period in one currency, as it is stored: smallest units in digits. `booked` and `held` are of its end. */
+/**
+ * The movements of a period in one currency, as stored: smallest units in digits. `booked` and `held` are as of its end.
+ */
 export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency'>, string>> {
   readonly currency: string;
-  /** What the books said that the provider held when it was compared, and what it held; null where it names no balance. */
+  /** The balance by the books when it was compared, and by the provider; null where it reports no balance. */
   readonly booked: string | null;
   readonly held: string | null;
 }
@@ -92,7 +94,7 @@ export async function runReconciliation(
   }
 }
 
-/** Returns the balances whose two sides differ by something else than what is known of each. */
+/** Returns the balances whose two sides differ by more than the known difference of each. */
 async function wrongBalances(
   { prisma }: Transaction,
   platformId: string,

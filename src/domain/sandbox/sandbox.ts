@@ -189,8 +189,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
   const reason = `${amount} arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`;
   return {
-    // The clock has refused the plan before this one, so this one checks only the status: setting the clock back
-    // changes nothing.
+    // The clock has refused the previous plan, so this one checks only the status: setting the clock back changes nothing.
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', reason }],
     transactions: [
       { id: quote.transactionId, from: ['PENDING'], to: 'FAILED', reason, set: { failureReason: 'QUOTE_EXPIRED' } },

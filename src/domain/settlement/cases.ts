@@ -18,7 +18,7 @@ import { type DueOrder, isPull } from '../orders/orders.ts';
 /** An outcome that does not contradict an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
-/** A contradiction, as it is noted. */
+/** A contradiction, as recorded. */
 export interface Contradiction {
   readonly kind: RailCaseKind;
   readonly said: string;
@@ -31,7 +31,7 @@ const noteStatement = statement<object>(
    on conflict (platform_id, order_id, kind) do update set times = rail_case.times + 1`,
 );
 
-/** Notes a contradiction, or counts that it was said again. */
+/** Records a contradiction, or counts its repetition. */
 export async function noteCase(
   { pool }: Pick<Database, 'pool'>,
   order: Pick<DueOrder, 'platformId' | 'id' | 'transaction'>,
@@ -113,7 +113,7 @@ function otherThanLocked(
   };
 }
 
-/** Lists contradictions of all platforms, the oldest first: those that nobody has closed, or all. */
+/** Lists contradictions of all platforms, oldest first: the open ones, or all. */
 export function listCases(
   { prisma }: Pick<Database, 'prisma'>,
   { all }: { readonly all: boolean } = { all: false },

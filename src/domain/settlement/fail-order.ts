@@ -15,15 +15,15 @@ import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
  * it: its money is back at its source. No API offers this: only the operators' command does.
  */
 
-/** The outcome. `said`: what the rail answered; undefined where it was not asked. */
+/** The outcome. `said`: the rail's answer; undefined where it was not asked. */
 export type FailedOrder =
   | { readonly kind: 'failed'; readonly orderId: string; readonly said: string | undefined }
   | RefusedByHand;
 
-/** What an operator decides. */
+/** The decision of an operator. */
 export interface ByHand {
   readonly operator: Operator;
-  /** Whether the rail is not asked once more: it is gone, or does not answer. */
+  /** Whether to skip asking the rail once more: it is gone, or does not answer. */
   readonly withoutAsking: boolean;
 }
 
@@ -82,7 +82,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<{ reado
   }
 }
 
-/** What platforms read. The operator's reason is in the act, and no API shows it (decision 79). */
+/** The explanation for platforms. The operator's reason is in the act, and no API shows it (decision 79). */
 const reasonForTimeline = 'ended by the operator of the service: its outcome could not be found out';
 
 /** Commits the end, the act and, where the account of the refund is full, its wait in suspense. */

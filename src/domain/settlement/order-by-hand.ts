@@ -9,7 +9,7 @@ import { type DueOrder, leaseOrders, postponeOrders, renewLeases } from '../orde
 import { railAnswer } from '../orders/rail-answer.ts';
 import { findOrder } from './perform.ts';
 
-/** What commands of operators do with the order of a payment that waits for its rail. */
+/** What operators' commands do with the order of a payment that waits for its rail. */
 
 /**
  * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. The order is due again
@@ -50,7 +50,7 @@ export async function askWithoutSending(
   }
 }
 
-/** The answer where the database refuses what an operator has decided. */
+/** The answer where the database refuses an operator's decision. */
 export function endedMeanwhile(refusal: PlanRefusal): RefusedByHand {
   const status = refusal.code === 'CONFLICT' ? refusal.status : refusal.code;
   return refusedByHand(`nothing done: the order has ended in the meantime (${status})`);

@@ -37,7 +37,7 @@ export type SettledByHand =
       readonly said: string;
       readonly stands: string;
       readonly differences: readonly BookedDifference[];
-      /** What the receiver outside lacks, in smallest units; undefined where it has what was promised. */
+      /** What the receiver outside lacks, in smallest units; undefined where it has the promised amount. */
       readonly short: BookedDifference | undefined;
     }
   | RefusedByHand;
@@ -64,7 +64,7 @@ export function settleCase(
 
 type Settled = Extract<RailOutcome, { kind: 'settled' }>;
 
-/** What is to be settled: what was promised, and what the rail says of it now. */
+/** The case to settle: the promised amount, and the rail's current report. */
 interface ToSettle {
   readonly order: DueOrder;
   readonly open: RailCase;
@@ -107,7 +107,9 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/** Returns what the provider has moved on that account; undefined where it does not say so, or no such amount can be. */
+/**
+ * Returns what the provider has moved on that account; undefined where it does not report it, or the amount is impossible.
+ */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const taken = order.lock ? sent : (sent ?? amount);
@@ -120,7 +122,7 @@ function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined 
   return isWhole && canBe ? moved : undefined;
 }
 
-/** Returns what the receiver outside has got less than was promised. */
+/** Returns how much less than promised the receiver outside has got. */
 function shortOf(order: DueOrder, { amount: arrived }: Settled): BookedDifference | undefined {
   const { amount, currency } = railRequest(order, false);
   const isOutside = order.kind === 'PAYOUT' && order.destination?.kind !== 'INTERNAL';
@@ -185,7 +187,7 @@ function booked(journal: Journal | undefined): BookedDifference[] {
   );
 }
 
-/** What the act has. */
+/** The content of the act. */
 function factsOf(
   { order, open, said, stands }: ToSettle,
   { differences, short }: Extract<SettledByHand, { kind: 'settled' }>,

@@ -32,7 +32,7 @@ import { performOrder } from './perform.ts';
 import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 import { decideBySimulation } from './simulated-approval.ts';
 
-/** How long an order waits for a person until its rail is asked again, in milliseconds. */
+/** How long an order waits for an operator until its rail is asked again, in milliseconds. */
 const caseMs = 60_000;
 
 /**
@@ -69,7 +69,7 @@ async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Pr
   await retryLostRaces(() => postponeOrders(pool, postponements.flat()));
 }
 
-/** Asks the rail about orders, and commits what it says. Returns the orders that wait. */
+/** Asks the rail about orders, and commits the outcomes. Returns the orders that wait. */
 async function settleTogether(payments: Payments, orders: readonly DueOrder[]): Promise<Postponement[]> {
   const postponements: Postponement[] = [];
   const concluded: Conclusion[] = [];
@@ -93,7 +93,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
       }
     }),
   );
-  // A conclusion whose money an account cannot take is replaced, until there is nothing that an account could refuse.
+  // A conclusion whose money an account cannot take is replaced, until no account could refuse anything.
   for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
     remaining = await commitConcluded(payments, remaining, postponements);
   return postponements;
@@ -157,7 +157,7 @@ async function postponeRefused(
   return { lease: order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
 }
 
-/** Notes a contradiction for a person. */
+/** Records a contradiction for an operator. */
 async function openCase(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<void> {
   payments.log.error(
     { order: order.id, ...contradiction },
@@ -232,12 +232,12 @@ async function settle(
   return askRail(false);
 }
 
-/** Tells whether the receiver of an order is a customer here whose platform has not heard of the payment yet. */
+/** Returns whether the receiver of an order is a customer here whose platform does not know of the payment yet. */
 function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
 }
 
-/** Notes a contradiction, and lets its order wait for a person. */
+/** Records a contradiction, and lets its order wait for an operator. */
 async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {
   await openCase(payments, order, contradiction);
   return { lease: order, dueInMs: caseMs };

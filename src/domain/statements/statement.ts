@@ -21,7 +21,7 @@ export interface StatementHead {
   readonly creditSum: string;
   readonly debitCount: number;
   readonly debitSum: string;
-  /** When it was made. */
+  /** When the statement was made. */
   readonly madeAt: Date;
 }
 
@@ -74,7 +74,7 @@ export async function readStatementHead(
   return head;
 }
 
-/** How many entries are read at once. */
+/** How many entries are read per query. */
 const chunk = 500;
 
 const entriesStatement = forCaller(

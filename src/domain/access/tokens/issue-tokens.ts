@@ -31,16 +31,16 @@ export interface NewClientToken {
   readonly quoteId?: string | null | undefined;
   readonly transactionId?: string | null | undefined;
   readonly permissions: readonly Permission[];
-  /** What the app of a customer may do besides. */
+  /** Extra rights of a customer's app. */
   readonly grants?: readonly ClientGrant[] | null | undefined;
-  /** Whether it may send registered documents only, whatever the setting of the platform. */
+  /** Whether it may send registered documents only, regardless of the platform's setting. */
   readonly trustedDocumentsOnly?: boolean | null | undefined;
   readonly expiresInSeconds: number;
 }
 
 const at = pathsIn<NewClientToken>();
 
-/** Finds a record that a token is to be bound to, with its customer. */
+/** Finds a record to bind a token to, with its customer. */
 type Finder = (
   prisma: Prisma.TransactionClient,
   caller: Caller,

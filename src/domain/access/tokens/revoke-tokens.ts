@@ -13,11 +13,11 @@ import { lockTokens } from './token-locks.ts';
 /** The input of revokeApiToken. */
 export interface RevokeApiToken {
   readonly tokenId: string;
-  /** Whether what the token made ends, too (tokens, webhook endpoints), and what that made, and so on. */
+  /** Whether to end what the token created, too (tokens, webhook endpoints), and what those created, and so on. */
   readonly revokeDescendants: boolean;
 }
 
-/** What ended because a token did. */
+/** Everything that ended because a token did. */
 export interface Ended {
   readonly endedApiTokens: number;
   readonly endedClientTokens: number;
@@ -117,7 +117,7 @@ function endedIn({ endedApiTokens, endedClientTokens, disabledEndpoints }: Store
   return {
     endedApiTokens: Number(endedApiTokens),
     endedClientTokens: Number(endedClientTokens),
-    // Missing in what the version before has stored.
+    // Missing in records stored by the previous version.
     disabledEndpoints: Number(disabledEndpoints ?? 0),
   };
 }

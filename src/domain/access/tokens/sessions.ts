@@ -3,7 +3,7 @@ import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import type { Viewer } from '../viewer.ts';
 
-/** What a token may do: all of it that can change while the token lives, by the setting of its platform or by hand. */
+/** The rights of a token that can change during its lifetime, by the setting of its platform or by hand. */
 type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
 
 const rightsStatement = statement<Rights & { id: string }>(
@@ -17,13 +17,13 @@ const rightsStatement = statement<Rights & { id: string }>(
  */
 const sweepMs = 1_000;
 
-/** Why a connection is closed: its token has ended, or may not do any more what is under way. */
+/** Why a connection is closed: its token has ended, or no longer permits an open operation. */
 export const endings = {
   ended: { code: 'UNAUTHENTICATED', message: 'the token has ended: reconnect with a new one' },
   narrowed: { code: 'FORBIDDEN', message: 'the token no longer permits an open operation' },
 } as const;
 
-/** Tells whether an operation under way could be begun with a token. */
+/** Returns whether an open operation could be begun with a token. */
 export type CouldBegin = (viewer: Viewer) => Promise<boolean>;
 
 /** A connection that stays open: a WebSocket or an event stream. */
@@ -82,7 +82,7 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** Holds a connection until it closes. */
+  /** Registers a connection until it closes. */
   open(viewer: Viewer, connection: Connection): Session {
     const open: Open = { viewer, connection, underWay: new Set() };
     this.#open.add(open);
@@ -93,7 +93,7 @@ export class Sessions {
       },
       renew: (newer) => renew(open, newer),
       begin: async (couldBegin) => {
-        // Before the check: a renewal meanwhile checks it, too.
+        // Set before the check: a concurrent renewal checks it, too.
         open.underWay.add(couldBegin);
         if (await couldBegin(open.viewer)) return () => open.underWay.delete(couldBegin);
         open.underWay.delete(couldBegin);
@@ -165,7 +165,7 @@ export class Sessions {
  */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
-  // What begins meanwhile is checked, too: a set's iterator goes on with what is added.
+  // Operations that begin during the loop are checked, too: a set's iterator visits added members.
   for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;
   if (replaced === undefined || open.viewer === replaced) open.viewer = viewer;
   return true;

@@ -37,12 +37,12 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   return tokenId;
 }
 
-/** Lets nobody else make tokens or revoke API tokens of the platform until the transaction ends. */
+/** Keeps others from making tokens or revoking API tokens of the platform until the transaction ends. */
 export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise<void> {
   await lockStatement(on, platformId);
 }
 
-/** Tells whether the customer that a new token shows is deleted. It stays as it is until the transaction ends. */
+/** Returns whether the customer that a new token shows is deleted. That cannot change until the transaction ends. */
 export async function isDeletedOwner(on: Queryable, { platformId }: Tenant, customerId: string): Promise<boolean> {
   const [owner] = await ownerStatement(on, platformId, customerId);
   return owner?.isDeleted ?? true;
