@@ -34,7 +34,7 @@ export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** Tells whether text is a day of the calendar, YYYY-MM-DD. The calendar has no year 0, and neither has Postgres. */
+/** Returns whether text is a calendar date, YYYY-MM-DD. The calendar has no year 0, and neither has Postgres. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith('0000')) return false;
   const date = new Date(`${text}T00:00:00Z`);

@@ -83,13 +83,13 @@ export function formatMajor(amount: bigint, currency: Currency): string {
   return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }
 
-/** Formats smallest units whose code a provider has written, and which the gateway need not know. */
+/** Formats smallest units with a code from a provider, which the gateway need not know. */
 export function formatForeign(amount: bigint, code: string): string {
   const currency = currencyOf(code);
   return currency ? formatMajor(amount, currency) : `${amount} of the smallest unit of ${code}`;
 }
 
-/** The error for a locale that is no BCP 47 language tag, or whose number format is not known here. */
+/** The error for a locale that is not a BCP 47 language tag, or whose number format is unknown here. */
 export class UnknownLocale extends RangeError {
   readonly locale: string;
 

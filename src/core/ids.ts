@@ -39,7 +39,7 @@ export function uuidOf(id: string, ...types: readonly IdType[]): string | undefi
   return types.some((type) => type === id.slice(0, separator)) && uuidForm.test(uuid) ? uuid : undefined;
 }
 
-/** What an account is named by: the kind and the uuid in its public id. */
+/** The name of an account: the kind and the uuid in its public id. */
 export interface AccountName {
   readonly kind: 'INTERNAL' | 'EXTERNAL';
   readonly id: string;

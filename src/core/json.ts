@@ -1,9 +1,9 @@
 import { visit } from 'jsonc-parser';
 import { dotted, type FieldPath } from './path.ts';
 
-/** The error for JSON that no value represents as it is written: a member that is given twice, a number that would become another. */
+/** The error for JSON that cannot be represented exactly: a member given twice, or a number that would change. */
 export class InexactJson extends Error {
-  /** Where in the JSON; empty for all of it. */
+  /** The place in the JSON; empty for all of it. */
   readonly path: FieldPath;
   readonly reason: string;
   /** Whether it is an integer that is too large. */
@@ -18,7 +18,7 @@ export class InexactJson extends Error {
   }
 }
 
-/** The most levels that JSON may have: what reads it afterwards calls itself for each. */
+/** The most levels that JSON may have, since later readers recurse. */
 const maxDepth = 64;
 
 /**
@@ -70,7 +70,7 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
       if (digits > exactDigits) isPlain = false;
       continue;
     }
-    // Outside of texts a point is in a number only, and so is an E; an e is in words, too, but after no digit.
+    // Outside of strings a point occurs only in a number, and so does an E; an e occurs in words, too, but not after a digit.
     if (char === code.point || char === code.E || (char === code.e && digits > 0)) isPlain = false;
     digits = 0;
     if (char === code.quote) at = endOfText(json, at);
@@ -83,7 +83,7 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
   return { names, isPlain };
 }
 
-/** Returns where a text ends that begins at a quotation mark; the end of JSON that breaks off in it. */
+/** Returns where a string ends that begins at a quotation mark; the end of the JSON if it is unterminated. */
 function endOfText(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
     let before = end - 1;
@@ -135,7 +135,7 @@ function checkExact(json: string): void {
   );
 }
 
-/** Writes a number of JSON in one way for each value: its digits without zeros at either end, and a power of ten. */
+/** Writes a number of JSON in a canonical form: its digits without zeros at either end, and a power of ten. */
 function canonical(source: string): string {
   const [, sign = '', integer = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];

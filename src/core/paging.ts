@@ -40,7 +40,7 @@ export interface KeyBound<Key> {
   readonly lte?: Key;
 }
 
-/** What a row is ordered by. Only lists with an order of changes need its time. */
+/** The key that orders a row. Only lists with an order of changes need its time. */
 export interface OrderedRow {
   readonly id: string;
   readonly updatedAt?: Date;
@@ -87,7 +87,7 @@ const byChange: RowOrder<ChangeKey> = {
   within: (bound) => ({
     AND: Object.entries(bound).map(([operator, { updatedAt, id }]: [string, ChangeKey]) => {
       const strict = operator.startsWith('g') ? 'gt' : 'lt';
-      // The first condition alone is one that an index can be searched by.
+      // The first condition alone can use an index.
       return {
         updatedAt: { [`${strict}e`]: updatedAt },
         OR: [{ updatedAt: { [strict]: updatedAt } }, { id: { [operator]: id } }],
@@ -125,6 +125,6 @@ export function cursorOf(list: string, platformId: string, key: string): string 
 export function cursorParts(list: string, platformId: string, cursor: string): readonly string[] | undefined {
   const [name, platform, ...parts] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
   if (name !== list || platform !== platformId.slice(-12)) return undefined;
-  // Other texts with the same bytes are no cursors of ours.
+  // Other encodings of the same bytes are not valid cursors.
   return cursorOf(list, platformId, parts.join(':')) === cursor ? parts : undefined;
 }

@@ -11,7 +11,7 @@ interface Options {
   readonly replica?: number | true;
 }
 
-/** Adds the command that proves the ledger. */
+/** Adds the command that audits the ledger. */
 export function addAudit(program: Program): void {
   program
     .command('audit')

@@ -27,7 +27,7 @@ export function addKeys(program: Program): void {
 
 const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
 
-/** Says what the settings here make of a key. */
+/** Returns how the settings here use a key. */
 function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not set here' {
   const lists = keySettings.map((setting) => idsOfKeys(config, setting));
   if (lists.some(([first]) => first === keyId)) return 'in use';

@@ -63,7 +63,7 @@ export async function closeRails(rails: LoadedRails): Promise<void> {
 
 type Open = (place: string, entry: RailEntry, environment: RailHost['environment']) => Promise<Rail>;
 
-/** Opens the rails of an environment, and makes one rail of them that has the right one for each platform. */
+/** Opens the rails of an environment, and combines them into one that selects by platform. */
 async function openEnvironment(
   environment: RailHost['environment'],
   { module, settings, platforms }: EnvironmentRails,
@@ -75,7 +75,7 @@ async function openEnvironment(
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
   }
   if (common && own.size === 0) return common;
-  // A platform without a rail gets one without parts: everything that needs one is refused.
+  // A platform without a rail gets one without methods: everything that needs one is refused.
   const others: Rail = common ?? { name: 'none' };
   return {
     name: others.name,
@@ -153,19 +153,19 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
   }
 }
 
-/** The parts of a rail that are functions. */
+/** The methods of a rail. */
 const parts: readonly string[] = [
   ...askingParts,
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
 ];
 
-/** The parts of which a rail has both or neither. */
+/** Methods of which a rail has both or neither. */
 const pairs = [
   ['receiveWebhook', 'readWebhook'],
   ['deposits', 'takeDeposit'],
 ] as const;
 
-/** The parts of the simulation. */
+/** The methods of the simulation. */
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
 /**
@@ -182,7 +182,7 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   const present = (key: string) => part(key) !== undefined;
   const wrong = parts.filter((key) => present(key) && typeof part(key) !== 'function');
   if (wrong.length > 0) refuse(`the rail ${name} has ${wrong.join(', ')}, which must be functions`);
-  // A misspelt part would be one that the rail lacks.
+  // A misspelt method would count as missing.
   const unknown = Object.keys(rail).filter((key) => typeof part(key) === 'function' && !parts.includes(key));
   if (unknown.length > 0) refuse(`the rail ${name} has members that the port does not define: ${unknown.join(', ')}`);
   if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key))) {

@@ -31,7 +31,7 @@ export interface RailModule {
 export interface RailHost {
   /** The environment of the platforms that the rail serves. */
   readonly environment: 'SANDBOX' | 'PRODUCTION';
-  /** The log of the gateway. No secret belongs there. */
+  /** The log of the gateway. Secrets must not appear there. */
   readonly log: RailLog;
   readonly connections: RailConnections;
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 export interface RailEntry {
   /** `sandbox`, a package, or a file; a relative one begins with a dot and is resolved against `RailSettings.directory`. */
   readonly module: string;
-  /** What the module gets; undefined where RAILS has none for it. */
+  /** The settings of the module; undefined where RAILS has none for it. */
   readonly settings?: unknown;
 }
 

@@ -35,7 +35,7 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
    */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
-  /** Returns what the receiver at a UMA address can be paid, or undefined when there is none. */
+  /** Returns how the receiver at a UMA address can be paid, or undefined when there is none. */
   lookUp?(umaAddress: string): Promise<UmaReceiver | undefined>;
 
   /**
@@ -115,11 +115,11 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
    */
   checkConnection?(): Promise<string>;
 
-  /** Ends what the rail holds open. Nothing is called afterwards. */
+  /** Releases the rail's resources. Nothing is called afterwards. */
   close?(): Promise<void>;
 }
 
-/** What is known of an order before it is written. */
+/** The facts of an order before it is written. */
 export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
 
 /** A rail's answer about an external account. */
@@ -160,7 +160,7 @@ export interface RateTerms {
   readonly bridge: string;
 }
 
-/** An external account or wallet that is to be checked, with all that is known of it. */
+/** An external account or wallet to check, with all its known facts. */
 export interface AccountToCheck extends RailAccount {
   /** The uuid of the account: the idempotency key of its registration at a provider. */
   readonly id: string;
@@ -181,7 +181,7 @@ export interface RailOrder {
   readonly account: RailAccount | undefined;
   /** The UMA address of the other party: of the receiver of a payout, or of the sender of a collection. */
   readonly umaAddress: string | undefined;
-  /** What the rail has locked for it. */
+  /** The rate that the rail has locked for it. */
   readonly lock?: RateLock | undefined;
   /** Whether the rail has answered `settled` before. */
   readonly settled: boolean;
@@ -193,7 +193,7 @@ export interface RailOrder {
   readonly scenario: unknown;
 }
 
-/** The state of an order, as the rail answers it. */
+/** The state of an order, as the rail reports it. */
 export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
@@ -205,7 +205,10 @@ export type RailOutcome =
        * for a person, and the payment stays under way until it is solved.
        */
       readonly amount?: bigint | undefined;
-      /** What a payout took, with a lock in the sending currency. Left out without a lock, it took what has arrived. */
+      /**
+       * What a payout took, with a lock in the sending currency. Without a lock it may be left out: the payout took what has
+       * arrived.
+       */
       readonly sent?: bigint | undefined;
       /** What the receiving side has said about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
@@ -255,7 +258,7 @@ export interface RequiredField {
   readonly mandatory: boolean;
 }
 
-/** A request for ways to pay in. */
+/** A request for payment instructions. */
 export interface FundingRequest {
   /** The uuid of the quote or account that the money is for. Its instructions belong to it alone. */
   readonly owner: string;

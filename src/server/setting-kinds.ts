@@ -3,7 +3,7 @@ import { parseRange } from '../api/http/client-address.ts';
 import { parseRate, type Rate } from '../domain/access/rates.ts';
 import { faultOfAddress } from '../infra/database/connections/address.ts';
 
-/** The kinds of settings: what their texts mean, and what is wrong with one. */
+/** The kinds of settings: their parsers, and what is wrong with a text. */
 
 export const wholeNumber = (min: number, max: number) =>
   z
@@ -26,7 +26,7 @@ export const textKey = z
   .min(32, 'must have at least 32 characters')
   .refine((text) => !text.includes(';'), 'must have no semicolon');
 
-/** Keys of a kind, parted by semicolons. */
+/** Keys of a kind, separated by semicolons. */
 export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
   z
     .string()
@@ -55,7 +55,7 @@ export const headers = z.string().transform((text, context): Readonly<Record<str
 
 export const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
-/** A limit of rate: `off`, or requests a second and at once. */
+/** A rate limit: `off`, or requests per second and burst. */
 export const rate = z.string().transform((text, context): Rate | null => {
   if (text === 'off') return null;
   const parsed = parseRate(text);

@@ -14,10 +14,10 @@ import type { startWorkers } from './workers/workers.ts';
 export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;
-  /** What refusals wait for. */
+  /** The pace of refusals. */
   readonly pace: Pick<RefusalPace, 'end'>;
-  /** What has been counted and not written. */
-  /** How many milliseconds requests are still taken after readiness says no, so that load balancers notice. */
+  /** Counts that are not stored yet. */
+  /** How many milliseconds requests are still accepted after readiness says no, so that load balancers notice. */
   readonly delayMs: number;
   /** How many milliseconds a connection may stay idle after that: its client may have sent a request already. */
   readonly idleMs: number;

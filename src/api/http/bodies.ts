@@ -61,9 +61,9 @@ function endWithResponse({ socket }: IncomingMessage, response: ServerResponse):
   endGently(socket);
 }
 
-/** Tells whose request it is. */
+/** Identifies the sender of a request. */
 export interface Senders {
-  /** Returns the platform, where its credentials were right a moment ago; undefined where that is not known. */
+  /** Returns the platform, if its credentials were valid a moment ago; undefined where that is unknown. */
   known(request: IncomingMessage): string | undefined;
   /** Authenticates the request. Returns the platform, or undefined for a stranger. */
   lookUp(request: IncomingMessage): Promise<string | undefined>;
@@ -122,7 +122,7 @@ export class BodyReader {
       const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
-      // Most bodies are there at once. Only for one that is not, it is worth to ask the database whose it is.
+      // Most bodies arrive at once. Only for one that does not, asking the database for the sender is worth it.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
           const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);

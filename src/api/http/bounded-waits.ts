@@ -15,7 +15,7 @@ export class BoundedWaits {
     this.#maxOfGroup = maxOfGroup;
   }
 
-  /** Begins a wait, like the method below; undefined where its group has as many as it may. */
+  /** Begins a wait, like the method below; undefined where its group has the maximum. */
   tryBegin(onEvict: () => void, group: string): (() => void) | undefined {
     return (this.#groups.get(group)?.size ?? 0) >= this.#maxOfGroup ? undefined : this.begin(onEvict, group);
   }

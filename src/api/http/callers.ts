@@ -14,7 +14,7 @@ import type { Tenant } from './turns.ts';
 interface Known {
   readonly authorization: string;
   readonly viewer: Viewer;
-  /** When the credentials were last found to be right, by the limits' clock. */
+  /** When the credentials were last verified, by the limits' clock. */
   readonly at: number;
 }
 
@@ -24,7 +24,7 @@ interface Known {
  */
 const knownMs = 1_000;
 
-/** What callers are identified and limited by. */
+/** The dependencies for identifying and limiting callers. */
 export interface CallerOptions {
   readonly credentials: Credentials;
   readonly limits: RateLimits;
@@ -76,7 +76,7 @@ export class Callers {
     return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
   }
 
-  /** Returns the platform of a request whose credentials were right a moment ago or before on the same connection. */
+  /** Returns the platform of a request whose credentials were valid a moment ago or earlier on the same connection. */
   known(request: IncomingMessage): string | undefined {
     const { key, isPlatform } = this.tenantOf(request, this.find(request));
     return isPlatform ? key : undefined;
@@ -105,7 +105,7 @@ export class Callers {
     return refusal && tooMany(refusal);
   }
 
-  /** Waits until a request may be refused, for too many before it or for its credentials (access/limits/refusal-pace.ts). */
+  /** Waits until a refusal may be sent, for a rate limit or for wrong credentials (access/limits/refusal-pace.ts). */
   waitToRefuse(request: IncomingMessage, caller: Viewer | undefined): Promise<void> {
     return this.#options.pace.wait(this.tenantOf(request, caller).key);
   }
@@ -129,7 +129,7 @@ export class Callers {
     } catch (error) {
       if (error instanceof RateLimited) return tooMany(error);
       const refusal = refusalIn(error);
-      // A fault of the service: its API meets it again, and presents it.
+      // A failure of the service: its API meets it again, and presents it.
       return refusal && unavailable(refusal.message);
     }
   }

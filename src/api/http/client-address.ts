@@ -29,7 +29,7 @@ export function addressFinder(trusted: readonly Range[]): AddressOf {
     const hops = trusted.length === 0 ? [] : String(headers['x-forwarded-for'] ?? '').split(',');
     while (hops.length > 0 && isTrusted(client)) {
       const hop = hops.pop()?.trim() ?? '';
-      // What is no address was written by the client itself: the proxy after it is the best that is known.
+      // Anything that is not an address was written by the client itself: the proxy after it is the best known.
       if (!ipaddr.isValid(hop)) break;
       client = ipaddr.process(hop);
     }

@@ -59,7 +59,7 @@ export class InFlight {
     return request;
   }
 
-  /** Says whether nobody shares the capacity with a tenant now (turns.ts). */
+  /** Returns whether a tenant has the capacity to itself now (turns.ts). */
   isAlone(tenant: Tenant): boolean {
     return this.#limits.turns.isAlone(tenant);
   }
@@ -68,7 +68,7 @@ export class InFlight {
     const { count, byTenant } = this.#load;
     const own = byTenant.get(tenant) ?? 0;
     const tenants = byTenant.size + (own === 0 ? 1 : 0);
-    // Not twice the limit: those who were admitted before processing became slow may be more than that.
+    // Not twice the limit: requests admitted before processing became slow may be more than that.
     return own < limit / tenants && tenants > 1 && count < 2 * this.#limits.maxInFlight;
   }
 }
@@ -76,13 +76,13 @@ export class InFlight {
 interface Load {
   /** The number of admitted requests. */
   count: number;
-  /** The same by tenant, of those that have any. */
+  /** The same by tenant, for those that have any. */
   readonly byTenant: Map<string, number>;
   /** The moving average of the processing time, in milliseconds. */
   averageMs: number;
 }
 
-/** What admitted requests share. */
+/** The state that admitted requests share. */
 interface Shared {
   readonly load: Load;
   readonly unread: BoundedWaits;
@@ -96,12 +96,12 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #load: Load;
   readonly #unread: BoundedWaits;
   readonly #turns: Turns;
-  /** When the processing began, less the time of waits for the world outside. */
+  /** When the processing began, less the time of waits for external services. */
   #start = performance.now();
   #isCounted = false;
   #isAtWork = false;
   #isFinished = false;
-  /** The waits for the world outside that are under way, and when the first of them began. */
+  /** The current waits for external services, and when the first of them began. */
   #waits = 0;
   #waitStart = 0;
   /** Ends the wait for the client to read the response. */

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv4 } from 'node:net';
 
-/** The policy of responses that are no pages: nothing in them is run, loaded or framed. A page has a policy of its own. */
+/**
+ * The policy of responses that are not pages: nothing in them is run, loaded or framed. A page has a policy of its own.
+ */
 const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
 
 /**
@@ -22,7 +24,7 @@ export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): b
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');
 }
 
-/** Says whether a host name, as a URL has it, always is that of this machine. */
+/** Returns whether a host name, as a URL has it, always refers to that machine. */
 export function isThisMachine(name: string): boolean {
   if (isIPv4(name)) return name.startsWith('127.');
   return name === '[::1]' || name === 'localhost' || name.endsWith('.localhost');

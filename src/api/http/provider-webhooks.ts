@@ -16,20 +16,23 @@ import { answer, inexactMessage, refuse, tooMany, unavailable } from './refusals
 /** The addresses for webhooks of rails' providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 
-/** For how many senders, and how many milliseconds, it is remembered that their signatures were right. */
+/** For how many senders, and how many milliseconds, valid signatures are remembered. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
-/** How long a refusal takes, in milliseconds: longer than to find out why, so that its time tells nothing of the platform. */
+/**
+ * How long a refusal takes, in milliseconds: longer than finding the reason, so that its timing reveals nothing of the
+ * platform.
+ */
 const defaultRefusalMs = 100;
 
 /** The dependencies of the webhooks of providers. */
 export interface ProviderWebhookOptions {
   readonly payments: Payments;
-  /** Slows down refusals for an address that goes on. */
+  /** Delays refusals for an address that keeps sending. */
   readonly pace: RefusalPace;
   /** For tests only. */
   readonly refusalMs?: number | undefined;
-  /** Slows down who sends wrong signatures. */
+  /** Slows down senders of wrong signatures. */
   readonly brake: CredentialBrake;
   readonly addressOf: AddressOf;
   readonly log: Logger;
@@ -41,7 +44,7 @@ export interface ProviderWebhookOptions {
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /** Addresses whose signatures were right for a platform: the brake does not stop them, whoever else sends from there. */
+  /** Addresses with valid signatures for a platform: the brake does not stop them, whoever else sends from there. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(options: ProviderWebhookOptions) {
@@ -99,7 +102,7 @@ export class ProviderWebhooks {
       if (received) this.#proven.set(sender, true);
       return received;
     } finally {
-      // After an exception nobody knows whether the signature was right.
+      // After an exception it is unknown whether the signature was valid.
       if (!isWrong) attempt?.succeed();
       else if (!attempt) brake.fail(addressOf(request));
     }

@@ -1,9 +1,9 @@
 import type { WorkTurn } from '../../core/turn.ts';
 
-/** Whose share of the capacity a request uses. */
+/** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
   readonly key: string;
-  /** Whether it is a platform, or else whoever sends from one address without known credentials. */
+  /** Whether it is a platform, rather than the senders of one address without known credentials. */
   readonly isPlatform: boolean;
 }
 
@@ -13,7 +13,7 @@ interface AtWork {
   readonly waiting: (() => void)[];
 }
 
-/** Of the turns of a platform, the part in which expensive work may be done. */
+/** The fraction of a platform's turns in which expensive work may be done. */
 const expensivePart = 1 / 4;
 
 /** How long after a request of another platform, in milliseconds, a platform counts as not alone. */
@@ -28,9 +28,9 @@ export class Turns {
   readonly #most: number;
   readonly #mostAlone: number;
   readonly #atWork = new Map<string, AtWork>();
-  /** The same of expensive work, by platform. */
+  /** The same for expensive work, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
-  /** What has waited and has its turn now. */
+  /** Work that has waited and has its turn now. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   /** When its last request came. */
@@ -46,7 +46,7 @@ export class Turns {
     this.#mostAlone = mostAlone;
   }
 
-  /** Waits for a turn of a platform, for an operation on a connection that carries several, or for a message of a stream. */
+  /** Waits for a turn of a platform, for an operation on a connection with several, or for a message of a stream. */
   async takeTurn(platformId: string): Promise<WorkTurn> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
@@ -77,7 +77,7 @@ export class Turns {
     return undefined;
   }
 
-  /** Ends expensive work, and begins what waits. */
+  /** Ends expensive work, and begins the waiting work. */
   endExpensive(platformId: string): void {
     this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
@@ -100,7 +100,7 @@ export class Turns {
     return this.#isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
   }
 
-  /** Goes on with the work on a request that has ended its turn before, without a wait; `end` must follow. */
+  /** Resumes the work on a request that has ended its turn before, without a wait; `end` must follow. */
   resume(tenant: Tenant): void {
     of(this.#atWork, tenant.key).count += 1;
   }
@@ -110,7 +110,7 @@ export class Turns {
     this.#endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
   }
 
-  /** A stranger is always limited, and is no reason to limit a platform. */
+  /** A stranger is always limited, and never a reason to limit a platform. */
   #mostOf({ isPlatform }: Tenant): number {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
@@ -128,7 +128,9 @@ export class Turns {
     if (own.count === 0) atWork.delete(key);
   }
 
-  /** Begins what has waited, one piece in each round of the event loop: between two of them another's request is seen. */
+  /**
+   * Begins waiting work, one piece in each round of the event loop, so that requests of others are seen in between.
+   */
   #beginSoon(next: () => void): void {
     if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
   }
@@ -155,11 +157,11 @@ function of(atWork: Map<string, AtWork>, key: string): AtWork {
   return own;
 }
 
-/** The turn of one piece of work, which others have while it waits for the world outside. */
+/** The turn of one piece of work, which others have while it waits for an external service. */
 class Turn implements WorkTurn {
   readonly #turns: Turns;
   readonly #tenant: Tenant;
-  /** The waits for the world outside that are under way. */
+  /** The current waits for external services. */
   #waits = 0;
   #hasEnded = false;
 

@@ -7,7 +7,7 @@ interface Example {
   readonly value: object;
 }
 
-/** Other things of the same type than those of `exampleId`. */
+/** Other ids of the same type than those of `exampleId`. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
 
 const [customer, account, payee] = ['Customer', 'InternalAccount', 'ExternalAccount'].map(exampleId);

@@ -89,7 +89,7 @@ export function anyOf<const Values extends Readonly<Record<string, string>>>(val
   return repeatable(z.enum(values), description);
 }
 
-/** Defines a boolean parameter that means nothing where it is left out. */
+/** Defines a boolean parameter without a default. */
 export function choice(description: string) {
   return z
     .enum(['true', 'false'])

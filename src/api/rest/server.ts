@@ -102,7 +102,7 @@ function restApp(options: RestOptions): RestApp {
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
   statementEndpoints(app, payments);
-  // Their other methods too, or DELETE /customers/external-accounts would delete a customer with that id.
+  // Their other methods, too, or DELETE /customers/external-accounts would delete a customer with that id.
   refuseOtherMethods(app);
   customerEndpoints(app, payments);
   quoteEndpoints(app, payments);

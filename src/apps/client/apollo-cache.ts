@@ -20,7 +20,7 @@ interface MergeContext {
   readonly readField: (name: string, of: never) => unknown;
 }
 
-/** How a list of the cache is told from others, and how a page is added to it. */
+/** How a list of the cache is distinguished from others, and how a page is added to it. */
 interface ConnectionPolicy {
   readonly keyArgs: (
     args: Readonly<Record<string, unknown>> | null,
@@ -83,10 +83,11 @@ function mergePage(
 function policies(): Record<string, TypePolicy> {
   const made: Record<string, TypePolicy> = {
     Currency: { keyFields: ['code'] },
-    // One viewer for each token: queries that ask for different fields of it add to each other.
+    // One viewer for each token: queries for different fields of it are merged.
     Viewer: { keyFields: [] },
   };
-  // What has no identity is replaced whole: to merge two answers could show the digits of one beside the text of the other.
+  // Objects without identity are replaced whole: a merge of two answers could combine the digits of one with the text of the
+  // other.
   for (const name of embedded) if (name !== 'Viewer') made[name] = { keyFields: false, merge: false };
   for (const [type, fields] of Object.entries(connections)) {
     const policy = Object.entries(fields).map(

@@ -9,7 +9,7 @@ export interface CursorStore {
   readonly save: (cursor: string) => Promise<void>;
 }
 
-/** Why a stream was refused, or ended for a reason that asking again does not change. */
+/** Why a stream was refused, or ended for good. */
 export class StreamRefusedError extends Error {
   /** The code of the refusal: NOT_FOUND, FORBIDDEN, … */
   readonly code: string;
@@ -20,7 +20,7 @@ export class StreamRefusedError extends Error {
   }
 }
 
-/** What is followed, and what becomes of the messages. */
+/** The subscription to follow, and the callbacks for its messages. */
 export interface FollowOptions<Result, Variables> {
   /** A subscription of one field. It needs neither `after` nor `cursor`: both are added. */
   readonly document: TypedDocumentNode<Result, Variables>;
@@ -45,13 +45,13 @@ export interface Following {
    * with whatever `onMessage` threw.
    */
   readonly done: Promise<void>;
-  /** Connects anew, at once: call it when the app comes to the foreground or the network is back. */
+  /** Reconnects at once: call it when the app comes to the foreground or the network is back. */
   readonly resumeNow: () => void;
   /** Ends the stream. Nothing is called afterwards, and nothing stays open. */
   readonly stop: () => void;
 }
 
-/** Refusals that the next attempt may not meet. Those of the cursor begin anew; all others end the stream. */
+/** Refusals that the next attempt may not meet. Those of the cursor start again; all others end the stream. */
 const passing = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
 const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 
@@ -80,7 +80,9 @@ export function follow<Result, Variables>(
   };
 }
 
-/** `untilHurry` makes the signal of one attempt: it ends with the stream, or when the next attempt is wanted at once. */
+/**
+ * `untilHurry` makes the signal of one attempt: it ends with the stream, or when the next attempt should begin at once.
+ */
 async function run<Result, Variables>(
   client: SubscribingClient,
   options: FollowOptions<Result, Variables>,
@@ -113,7 +115,7 @@ async function run<Result, Variables>(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Final) throw error.cause;
-      // No network, no token just now, or a store that fails. Who is in a hurry does not wait.
+      // No network, no token at the moment, or a failing store. `hurry` ends the wait.
       if (!hurry.aborted) await backoff(failures, hurry).catch(() => signal.throwIfAborted());
     }
   }
@@ -137,7 +139,7 @@ async function begin<Result, Variables>(
   if (store) await abortable(store.save(cursor), signal);
 }
 
-/** Decides what follows a refusal: the stream begins anew, or is tried again, or has ended. */
+/** Decides what follows a refusal: the stream starts again, is retried, or has ended. */
 function restart(request: ResumableRequest, error: StreamRefusedError): void {
   if (ofCursor.has(error.code) && request.cursor() !== undefined) request.resumeAfter(undefined);
   else if (!passing.has(error.code)) throw new Final(error);
@@ -168,7 +170,7 @@ function attempt(
       refusal ??= refusalIn(errors);
       if (data === null || data === undefined) return;
       advance({ data });
-      // What the app throws must not reach the library, which would take it for a fault of the connection.
+      // An exception of the app must not reach the library, which would take it for a failure of the connection.
       try {
         next(data);
       } catch (error) {

@@ -45,9 +45,9 @@ export function useConnectionState(): ConnectionState {
 /** What a stream has shown so far. */
 export interface Live<Value> {
   readonly value: Value | undefined;
-  /** Why the stream was refused. It is not asked for again. */
+  /** Why the stream was refused. It is not retried. */
   readonly error: Error | undefined;
-  /** Whether the service has said that nothing more comes. */
+  /** Whether the service has completed the stream. */
   readonly isComplete: boolean;
 }
 
@@ -98,7 +98,7 @@ export function useFollow<Result, Variables, Value>(
 /** A transaction as `FollowTransaction` selects it. */
 export type LiveTransaction = FollowTransactionSubscription['transactionUpdates']['transaction'];
 
-/** Follows a transaction: its newest version, until its status is terminal. Undefined as id follows nothing. */
+/** Follows a transaction: its newest version, until its status is terminal. `id` undefined follows nothing. */
 export function useTransaction(id: string | undefined): Live<LiveTransaction> {
   return useFollow(
     FollowTransaction,

@@ -15,7 +15,7 @@ export interface ResumableRequest {
   readonly variables: Record<string, unknown>;
   /** Takes the cursor of a result: the next attempt resumes after it. */
   readonly advance: (result: unknown) => void;
-  /** Sets the cursor that the next attempt resumes after; undefined begins anew. */
+  /** Sets the cursor that the next attempt resumes after; undefined starts again. */
   readonly resumeAfter: (cursor: string | undefined) => void;
   /** Returns the cursor that the next attempt resumes after. */
   readonly cursor: () => string | undefined;

@@ -5,7 +5,10 @@
 export class Versions {
   readonly #highest = new Map<string, number>();
 
-  /** Notes all objects with `id` and `version` in the data. Returns how many it has, and how many of them are older than known. */
+  /**
+   * Records all objects with `id` and `version` in the data. Returns how many it has, and how many of them are older than
+   * known.
+   */
   note(data: unknown): { readonly objects: number; readonly older: number } {
     let [objects, older] = [0, 0];
     const visit = (value: unknown): void => {

@@ -14,7 +14,7 @@ export interface FollowingOptions {
   readonly until: StreamEnd;
 }
 
-/** The exit code of a command that its user has stopped before its end. */
+/** The exit code of a command that its user stops before its end. */
 const interrupted = 130;
 
 /** Prints the timeline of a payment, and each step as it happens, until the payment ends. */

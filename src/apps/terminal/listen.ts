@@ -62,7 +62,7 @@ interface Message {
   };
 }
 
-/** Posts a webhook, signed at this moment, and prints what came of it. @returns whether the receiver took it */
+/** Posts a webhook, signed now, and prints the outcome. @returns whether the receiver took it */
 export async function post(
   { screen, json, signal }: Job,
   target: URL,

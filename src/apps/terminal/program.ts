@@ -9,13 +9,15 @@ export interface Screen {
   readonly out: (text: string) => void;
   /** Writes a part of a long answer, as fast as it is taken. */
   readonly write: (text: string) => Promise<void>;
-  /** Writes lines about what goes on, or went wrong. */
+  /** Writes lines of progress, or about errors. */
   readonly err: (text: string) => void;
-  /** Returns what is aborted when its user wants no more. Until somebody asks for it, Ctrl-C ends the process. */
+  /**
+   * Returns a signal that aborts when its user stops the command. Until somebody asks for it, Ctrl-C ends the process.
+   */
   readonly untilStopped: () => AbortSignal;
 }
 
-/** What every command has. */
+/** The options of every command. */
 export interface Job {
   readonly screen: Screen;
   /** Whether it prints for machines: one JSON value, or, where the answer goes on, one a line. */

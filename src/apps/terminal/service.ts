@@ -10,7 +10,7 @@ import type { Screen } from './program.ts';
 /** An operation whose types are known. */
 export type Operation<Result, Variables> = FollowOptions<Result, Variables>['document'];
 
-/** Where the service is, as the options say it. */
+/** The address of the service, by the options. */
 export interface Address {
   readonly url: string;
 }
@@ -67,7 +67,9 @@ export class Service {
     return answer.data;
   }
 
-  /** Reads who asks, and where the feed ends. So it also finds out whether somebody answers, and takes the credentials. */
+  /**
+   * Reads the caller, and the end of the feed: so it also finds out whether the service answers and accepts the credentials.
+   */
   async whoami() {
     return (await this.execute(Whoami, {})).viewer;
   }
@@ -83,7 +85,7 @@ export class Service {
     onMessage: (data: Result) => void,
     after?: string,
   ): Promise<void> {
-    // A connection is tried for ever. What is wrong from the start is said at once.
+    // Reconnects forever; an error before the first connection is reported at once.
     await this.whoami();
     const client = createClient({
       url: this.#graphql.href.replace(/^http/, 'ws'),
@@ -163,7 +165,7 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause);
 }
 
-/** A refusal, as every mutation answers it. An operation selects where its cause lies, or all the faults. */
+/** A refusal, as every mutation answers it. An operation selects the path of its cause, or all invalid fields. */
 interface Refusal {
   readonly code: string;
   readonly message: string;

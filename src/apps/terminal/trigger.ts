@@ -24,7 +24,7 @@ const scenarioFields = [
   'returnAfterMs',
 ] as const satisfies readonly (keyof SandboxScenarioInput)[];
 
-/** Makes something happen in the sandbox, so that its events come; without a name it lists what can happen. */
+/** Triggers something in the sandbox, so that its events come; without a name it lists what can be triggered. */
 export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, name, options) => {
   const { service, screen, json } = job;
   if (name === undefined)

@@ -53,7 +53,7 @@ export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }
 
-/** The SQLSTATEs, or whole classes of them, of failures that may pass: the same statement may succeed another time. */
+/** The SQLSTATEs, or whole classes of them, of temporary failures: the same statement may succeed another time. */
 const transientStates = [
   '08', // connection exceptions
   '25006', // read only: a standby, or a primary that is being replaced
@@ -95,7 +95,7 @@ export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if (code !== undefined && connectionErrors.has(code)) return true;
-  // Whatever the reason, Postgres ends the session or refuses to begin one: the login, the database, a fence around it.
+  // Whatever the reason, Postgres ends the session or refuses a new one: the login, the database, a firewall.
   if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity);
   if (connectionMessages.test(error.message)) return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;

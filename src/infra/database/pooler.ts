@@ -7,7 +7,7 @@ import { sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
 import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 
-/** Says what is wrong with a pooler. The message is for the person who started the program. */
+/** Reports what is wrong with a pooler. The message is for the person who started the program. */
 export class PoolerError extends Error {
   constructor(message: string) {
     super(message);
@@ -15,7 +15,7 @@ export class PoolerError extends Error {
   }
 }
 
-/** The role that requests have. Only they go through a pooler. */
+/** The role of requests. Only they go through a pooler. */
 const role = 'gateway_serving';
 
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
@@ -90,7 +90,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
   return { url, prepares };
 }
 
-/** Returns what tells a database of a running server from all others. */
+/** Returns what distinguishes a database of a running server from all others. */
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
     // As a number: both sessions may have different time zones.
@@ -100,7 +100,7 @@ async function identityOf(client: pg.Client): Promise<string | undefined> {
   return rows[0]?.identity;
 }
 
-/** Returns the names of the settings that the session has not from its login. */
+/** Returns the names of the session's settings that do not come from its login. */
 async function missingSettings(client: pg.Client): Promise<string[]> {
   // Over a socket of the file system Postgres shows no keep-alive.
   const settings = loginSettings().filter(([name]) => !name.startsWith('tcp_'));

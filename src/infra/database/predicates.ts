@@ -1,7 +1,7 @@
 import { fieldsOfModel, type ModelField } from './conditions.ts';
 
-// Compiles conditions in the form of Prisma's `where` to a function that says whether a row in memory meets them: the
-// counterpart of conditions.ts, for rows of the past. What the row alone does not decide is not compiled.
+// Compiles conditions in the form of Prisma's `where` to a function that tests a row in memory: the counterpart of
+// conditions.ts, for rows of the past. Conditions that the row alone does not decide are not compiled.
 
 type Row = Readonly<Record<string, unknown>>;
 type Where = Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ export function predicateOf(model: string, where: object): Predicate {
   return { matches: test, references: [...references.values()] };
 }
 
-/** Tells whether no row meets conditions, whatever it has. */
+/** Returns whether conditions are unsatisfiable. */
 export function matchesNone(where: object): boolean {
   return Object.entries(where).some(([name, condition]) => {
     if (name === 'AND') return [condition].flat().some((part) => matchesNone(part as Where));
@@ -133,7 +133,7 @@ function equalTo(model: string, field: ModelField, value: unknown): Test {
   return (row) => row[name] === value;
 }
 
-/** As in SQL, nothing is known to differ from null. */
+/** As in SQL, a comparison with null is unknown. */
 function differentFrom(model: string, field: ModelField, value: unknown): Test {
   const isEqual = equalTo(model, field, value);
   return (row, find) => row[field.name] !== null && !isEqual(row, find);

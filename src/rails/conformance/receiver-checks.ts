@@ -12,7 +12,7 @@ const paymentChecks: readonly Check[] = [
   { name: 'pays a UMA address what it has locked, once, also where the answer is lost', run: pays },
 ];
 
-/** Returns the promises of the port about receivers at UMA addresses, of the parts that a rail has. */
+/** Returns the promises of the port about receivers at UMA addresses, for the methods that a rail has. */
 export function receiverChecks(rail: Rail): readonly Check[] {
   if (!rail.lookUp) return [];
   return [...lookUpChecks, ...(rail.lockRate ? paymentChecks : [])];
@@ -27,7 +27,7 @@ async function finds(tried: Tried): Promise<void> {
   if (await rail.lookUp?.(unknown)) throw new Breach(`nobody receives at ${unknown}, and it found somebody`);
 }
 
-/** Nobody is an answer, too: it would refuse a payment that can be made. */
+/** "Nobody" is an answer, too: it would refuse a possible payment. */
 async function isDown(tried: Tried): Promise<void> {
   providerOf(tried);
   const { known } = receiversOf(tried);

@@ -23,7 +23,7 @@ export class UpstreamRefusal extends Error {
   }
 }
 
-/** The error for an answer that says nothing about what becomes of the request. */
+/** The error for an answer that leaves the outcome of the request open. */
 export class UpstreamFault extends Error {
   readonly code: string;
 
@@ -61,7 +61,7 @@ export class UpstreamClient {
     this.#connection = connection;
   }
 
-  /** Reads a path. @throws UpstreamRefusal (404 and other refusals), Error where nothing is known */
+  /** Reads a path. @throws UpstreamRefusal (404 and other refusals), Error for an unknown outcome */
   get<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>> {
     return this.#send('GET', path, schema);
   }
@@ -113,7 +113,7 @@ export class UpstreamClient {
   }
 }
 
-/** Takes a secret out of the provider's words, which callers and operators read. */
+/** Removes a secret from the provider's text, which callers and operators read. */
 function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }

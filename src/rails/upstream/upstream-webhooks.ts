@@ -23,7 +23,7 @@ const messageSchema = z.object({
 /** What upstream says of a payment whose money is back. What had settled there before has come back. */
 const returnStatuses: ReadonlySet<string> = new Set(['REFUNDED', 'FAILED', 'REJECTED']);
 
-/** Returns a header field that is there once. */
+/** Returns a header field that occurs once. */
 function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
   const field = headers[name];
   return typeof field === 'string' ? field : undefined;
@@ -77,7 +77,7 @@ export function newsIn(body: Uint8Array): readonly RailNews[] {
   const { description, status, platformCustomerId } = transaction;
   const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
   const orderId = orderIdIn(description);
-  // What comes in for a customer there is no order of ours, whatever its payer wrote.
+  // Money for a customer there does not belong to an order of ours, whatever its payer wrote.
   if (orderId !== undefined && !(isIncoming && platformCustomerId)) {
     return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(status) }];
   }

@@ -16,10 +16,10 @@ export function setMemoryFlags(): void {
   setFlagsFromString('--wasm-lazy-compilation');
 }
 
-/** How long after the start its garbage is collected, in milliseconds: what the start began has ended then. */
+/** How long after the start its garbage is collected, in milliseconds: the work of the start has ended by then. */
 const collectAfterMs = 5_000;
 
-/** Gives back what only the start needed, some 150 MB: by itself, V8 keeps that for as long as little happens. */
+/** Releases the memory that only the start needed, some 150 MB: by itself, V8 keeps it while little happens. */
 export function collectStart(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

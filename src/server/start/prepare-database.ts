@@ -32,7 +32,7 @@ export async function prepareDatabase(
   return { databaseUrl, pooler: await poolerOf(config) };
 }
 
-/** Returns the address for what needs a session of its own. */
+/** Returns the address for connections that need a session of their own. */
 export function directUrl({ DATABASE_DIRECT_URL, DATABASE_URL }: Config): string {
   return DATABASE_DIRECT_URL ?? DATABASE_URL ?? '';
 }

@@ -4,7 +4,7 @@ import { statement } from '../../infra/database/statement.ts';
 
 /** The most rows that one statement deletes: few enough that others do not wait for its locks. */
 const batchSize = 500;
-/** The SQL of the time before which what is not needed any more is deleted (decision 6). */
+/** The SQL of the time before which expired rows are deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
 
 const deleteKeysStatement = statement<{ key: string }>(

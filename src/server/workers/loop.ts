@@ -18,7 +18,7 @@ export interface Loop {
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);
   const failed = loopFailures.labels(name);
-  // Prometheus sees the first failure only where there was a figure before, and the alert compares it with the last success.
+  // Prometheus sees the first failure only if there was a figure before, and the alert compares it with the last success.
   failed.inc(0);
   succeeded.setToCurrentTime();
   let stopped = false;

@@ -19,9 +19,9 @@ import { type Loop, startLoop } from './loop.ts';
 
 /** The most orders, quotes or accounts that one round takes. */
 const batchSize = 100;
-/** How long a loop pauses when nothing is due. Another process may add work meanwhile. */
+/** How long a loop pauses when nothing is due. Another process may add work in the meantime. */
 const idleMs = 250;
-/** How long the work on deposits and on identity checks pauses. A webhook that was worked on ends the pause. */
+/** How long the work on deposits and on identity checks pauses. A processed webhook ends the pause. */
 const reportedIdleMs = 1_000;
 /** How long settlement collects due orders before a round: the fixed cost of a round is that of settling some payments. */
 const settlementRestMs = 20;
@@ -35,7 +35,7 @@ const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
 /** How often the database's clock is checked. */
 const clockMs = 1_000;
-/** How often it is looked whether a day is due to be compared with the providers. */
+/** How often the worker looks for days to reconcile. */
 const reconciliationMs = 300_000;
 /** How often rows past their retention are deleted, and the pause between two batches, in which other work can run. */
 const housekeepingMs = 3_600_000;
@@ -172,7 +172,7 @@ function startSettlement(payments: Payments, log: Logger): Loop {
   return startLoop('settlement', log, settle, settlementRestMs);
 }
 
-/** Starts the work on webhooks of providers; `onWork` is called when a round worked on some. */
+/** Starts the processing of providers' webhooks; `onWork` is called when a round processed some. */
 function startReceived(payments: Payments, log: Logger, onWork: () => void): Loop {
   return startLoop('provider webhooks', log, async () => {
     const count = await workOnWebhooks(payments, batchSize);

@@ -48,7 +48,7 @@ function documentsIn(json: object): readonly HashedDocument[] {
   );
 }
 
-/** Returns a hash as it is stored: in small letters, without the prefix of GraphQL over HTTP (`sha256:`). */
+/** Returns a hash as it is stored: in lower case, without the prefix of GraphQL over HTTP (`sha256:`). */
 export function plainHash(given: string): string {
   return given.replace(/^sha256:/, '').toLowerCase();
 }
@@ -58,7 +58,7 @@ export function isHash(text: string): boolean {
   return text.length in algorithms && /^[0-9a-f]+$/.test(text);
 }
 
-/** Tells whether a text has this hash: which algorithm it is, its length says. */
+/** Returns whether a text has this hash, whose length gives its algorithm. */
 export function isHashOf(hash: string, text: string): boolean {
   const algorithm = algorithms[hash.length];
   return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;

@@ -20,7 +20,7 @@ import { isSearchArgument, searchCost } from './search-cost.ts';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** What the field costs without what is below it: 1, if left out. */
+    /** The price of the field without its subfields: 1 by default. */
     price?: number;
   }
 }
@@ -112,14 +112,16 @@ function argumentReader({ document, operationName, variables }: SentDocument): (
   };
 }
 
-/** What a field costs without what is below it. */
+/** The price of a field without its subfields. */
 export interface OwnCost {
   readonly cost: number;
   /** Whether it depends on a variable. */
   readonly isVariable: boolean;
 }
 
-/** Returns a function that prices a field: by itself, for each value in the lists of its arguments, and for what it searches. */
+/**
+ * Returns a function that prices a field: for itself, for each value in the lists of its arguments, and for its search.
+ */
 export function ownCosts(
   request: SentDocument,
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
@@ -197,14 +199,14 @@ function hasList(type: GraphQLInputType): boolean {
   return known;
 }
 
-/** Returns a page size; undefined where the value is no number, which coercion refuses later. */
+/** Returns a page size; undefined where the value is not a number, which coercion refuses later. */
 function pageSize(value: ArgumentValue): number | undefined {
   if ('sent' in value) return typeof value.sent === 'number' ? clampSize(value.sent) : undefined;
   const { written } = value;
   return written?.kind === Kind.INT || written?.kind === Kind.FLOAT ? clampSize(Number(written.value)) : undefined;
 }
 
-/** Counts the values of a list. Coercion makes a list of one of what is no list. */
+/** Counts the values of a list. Coercion makes a list of one of any other value. */
 function listLength(value: ArgumentValue): number {
   if ('sent' in value) return clampSize(Array.isArray(value.sent) ? value.sent.length : 1);
   return clampSize(value.written?.kind === Kind.LIST ? value.written.values.length : 1);

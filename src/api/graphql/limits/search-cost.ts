@@ -16,7 +16,9 @@ export type FoundBy = 'one' | 'index' | 'created' | 'updated' | 'any' | 'kind';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** What it costs in addition to search for the rows of a list, and whether the list belongs to a parent, by which it is found. */
+    /**
+     * The extra cost of searching for the rows of a list, and whether the list belongs to a parent, by which it is found.
+     */
     search?: { readonly price: number; readonly isBelow: boolean };
   }
   interface GraphQLInputFieldExtensions {
@@ -52,7 +54,7 @@ export function searchCost(
   return conditions > 1 ? search.price : 0;
 }
 
-/** Tells whether an argument says which rows are found, or in which order. */
+/** Returns whether an argument selects or orders rows. */
 export function isSearchArgument(name: string): boolean {
   return name === 'filter' || name === 'orderBy';
 }

@@ -21,7 +21,7 @@ export interface OperationParams extends SentOperation {
   readonly query: string;
 }
 
-/** The most that is remembered of automatic persisted queries, in characters. */
+/** The capacity for automatic persisted queries, in characters. */
 const rememberedSize = 2 ** 23;
 
 /**
@@ -35,7 +35,7 @@ export class SentDocuments {
   readonly #automatic: LRUCache<string, string> | undefined;
   readonly #digests = new WeakMap<DocumentNode, Buffer>();
 
-  /** @param isAutomatic whether clients may have documents remembered under their hashes, without registering them */
+  /** @param isAutomatic whether clients may have documents stored under their hashes without registering them */
   constructor(trusted: TrustedDocuments, isAutomatic: boolean) {
     this.#trusted = trusted;
     this.#automatic = isAutomatic

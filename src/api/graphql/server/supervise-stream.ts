@@ -6,7 +6,7 @@ import { contextIn } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** A reader that has taken nothing from its event stream for this long is considered gone. */
+/** A reader that has taken nothing from its event stream for this long counts as disconnected. */
 const stallTimeoutMs = 30_000;
 
 /** The time between the last message to a reader and the close of its connection. */
@@ -26,7 +26,7 @@ export async function holdStream(
   const { viewer: begun, session, eventStream, farewell } = contextIn(args);
   const held = session ?? (eventStream && farewell && superviseStream(sessions, begun, eventStream, farewell));
   if (!held) return () => undefined;
-  // It goes on with all that the token may do with which it was begun.
+  // It keeps the rights of the token with which it began.
   const end = await held.begin(
     async (viewer) =>
       mayDoAllThat(viewer, begun) && (!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document)),

@@ -7,16 +7,16 @@ import { InexactJson, parseJson } from '../../../core/json.ts';
 import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
 import type { Extra } from './socket-sessions.ts';
 
-/** What sockets are served with, beside the hooks of the protocol. */
+/** What sockets are served with, besides the hooks of the protocol. */
 interface ProtocolOptions {
   readonly pace: RefusalPace;
   readonly addressOf: (request: IncomingMessage) => string;
-  /** How often a client must show that it is there, in milliseconds. */
+  /** How often a client must show that it is alive, in milliseconds. */
   readonly keepAliveMs: number;
   readonly log: Logger;
 }
 
-/** How clients are refused who break the protocol; 4403 and 4408 are no breaches. */
+/** The close codes for protocol violations; 4403 and 4408 are not among them. */
 const breaches: ReadonlySet<number> = new Set([
   CloseCode.BadRequest,
   CloseCode.Unauthorized,
@@ -78,7 +78,10 @@ export function serveProtocol(
   };
 }
 
-/** Says what is wrong with a message. What is not exact in the payload of an operation is noted: it is an error of that operation. */
+/**
+ * Returns what is wrong with a message. Inexact JSON in the payload of an operation is recorded: it is an error of that
+ * operation.
+ */
 function wrongIn(data: RawData, extra: Extra): string | undefined {
   const text = String(data);
   let message: unknown;
@@ -99,7 +102,10 @@ function typeOf(message: unknown): unknown {
   return typeof message === 'object' && message !== null && 'type' in message ? message.type : undefined;
 }
 
-/** Closes the socket of a client that has broken the protocol, when it may be refused. Nothing that it sends meanwhile counts. */
+/**
+ * Closes the socket of a client that has violated the protocol, once its refusal may be sent. Its messages in the meantime are
+ * ignored.
+ */
 async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
   const { socket, session } = extra;
   if (extra.isRefused) return;
@@ -131,7 +137,9 @@ function send(socket: WebSocket, text: string): Promise<void> {
   });
 }
 
-/** Pings a client, and cuts its connection where it does not answer until the next ping. Returns the function that ends this. */
+/**
+ * Pings a client, and cuts its connection if it does not answer before the next ping. Returns the function that ends this.
+ */
 function watch(socket: WebSocket, everyMs: number): () => void {
   let isThere = true;
   socket.on('pong', () => {

@@ -20,12 +20,12 @@ const fieldName = /^[A-Za-z_]{1,64}$/;
 /** The most characters of a list of names in a reason. */
 const namesLength = 400;
 
-/** Says whether a status is an answer to the question. */
+/** Returns whether a status is an answer to the approval request. */
 export function isAnswer(status: number | undefined): boolean {
   return status !== undefined && answering.has(status);
 }
 
-/** The answer to a question: a decision, or that the decision comes later by a command. */
+/** The answer to an approval request: a decision, or that a command decides later. */
 export type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /**

@@ -61,7 +61,7 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
-/** Changes an endpoint. A new URL begins without failures and gets a test event. */
+/** Changes an endpoint. A new URL starts without failures and gets a test event. */
 export function updateEndpoint(
   webhooks: Webhooks,
   caller: Caller,

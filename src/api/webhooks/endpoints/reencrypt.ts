@@ -31,7 +31,7 @@ export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promi
   }
 }
 
-/** Encrypts the secrets of one endpoint anew. One whose secret changes meanwhile is read again. */
+/** Encrypts the secrets of one endpoint again. One whose secret changes in the meantime is reread. */
 async function reencrypt(
   prisma: Database['prisma'],
   box: SecretBox,

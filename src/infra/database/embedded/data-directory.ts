@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Says why the embedded Postgres cannot be used and what to do about it, for the person who started the program. */
+/**
+ * Reports why the embedded Postgres cannot be used and what to do about it, for the person who started the program.
+ */
 export class EmbeddedPostgresError extends Error {}
 
 /**

@@ -81,7 +81,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   };
 }
 
-/** @returns the server, started again on its port; undefined when `signal` ended that before it was back */
+/** @returns the server, started again on its port; undefined when `signal` ended the wait before */
 async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: AbortSignal, warn: Warn) {
   warn(`The embedded Postgres (process ${pid}) ended its connection: bringing it back on port ${port}`);
   const logged = new Set<string>();

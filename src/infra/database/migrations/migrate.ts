@@ -41,7 +41,7 @@ export interface MigrateOptions {
   readonly prismaDirectory?: string;
   /** The folder of the embedded server, if the database is on one: errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
-  /** Takes a line about what is done. */
+  /** Called with a line of progress. */
   readonly log?: (line: string) => void;
   /** How long and how often it waits for locks: for tests only. */
   readonly patience?: Patience;

@@ -38,7 +38,7 @@ const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USDT: [tronWallet, solanaWallet],
 };
 
-/** Returns all the ways to pay in for a request; none for a currency that the sandbox has no form of account for. */
+/** Returns all payment instructions for a request; none for a currency without a form of account in the sandbox. */
 export function waysToPay(request: FundingRequest): PaymentInstruction[] {
   return ways[request.currency.code].map((way) => way(request));
 }
