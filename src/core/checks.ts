@@ -14,7 +14,7 @@ export const maxBalance = 1_000n * maxAmount;
 export const maxListLength = 100;
 
 /**
- * Refuses text that is longer than `maxLength` characters, or has control characters or half a surrogate pair.
+ * Refuses text that is longer than `maxLength` characters, or has control characters or unpaired surrogates.
  * @throws Refusal INVALID_INPUT
  */
 export function checkText(text: string | null | undefined, path: FieldPath, maxLength = 500): void {
@@ -27,8 +27,8 @@ export function checkText(text: string | null | undefined, path: FieldPath, maxL
 }
 
 /**
- * Tells whether text can be stored. Postgres stores neither U+0000 nor half a surrogate pair. The other control
- * characters are refused because nobody can read them.
+ * Returns whether text can be stored. Postgres stores neither U+0000 nor unpaired surrogates. The other control characters are
+ * refused because nobody can read them.
  */
 export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);

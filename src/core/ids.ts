@@ -46,8 +46,8 @@ export interface AccountName {
 }
 
 /**
- * Returns what the public id of an account names; undefined for other text. An account of another kind with this uuid is not
- * the one that it names.
+ * Returns the kind and uuid in the public id of an account; undefined for other text. A uuid of an account of another kind does
+ * not match.
  */
 export function accountNameIn(id: string): AccountName | undefined {
   const internal = uuidOf(id, 'InternalAccount');

@@ -22,14 +22,14 @@ export class InexactJson extends Error {
 const maxDepth = 64;
 
 /**
- * Parses JSON from outside, exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1).
- *
- * `JSON.parse` alone takes the last of two members with one name, and the nearest number: who has signed, checked or passed on the
- * text may have read another value. Most JSON has neither, which costs a look at it: as many names in the text as in what was parsed
- * of it, and no number that is long or has a fraction or an exponent. Anything else is read once more, for the place.
- * @throws SyntaxError for what is not JSON
- * @throws InexactJson for a member that is given twice or named `__proto__`, for a number that JavaScript cannot represent, and for
- *   more than 64 levels
+ * Parses untrusted JSON exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1). `JSON.parse`
+ * alone takes the last of two members with one name, and the nearest number, so whoever has signed, checked or passed on the
+ * text may have read another value. Most JSON has neither, which a quick check shows: as many names in the text as in the
+ * parsed value, and no number that is long or has a fraction or an exponent. Otherwise the text is parsed once more, to find
+ * the place.
+ * @throws SyntaxError for text that is not JSON
+ * @throws InexactJson for a member that is given twice or named `__proto__`, for a number that JavaScript cannot represent, and
+ * for more than 64 levels
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -55,7 +55,7 @@ const code = {
 const exactDigits = 15;
 
 /**
- * Counts the names in JSON, and says whether all its numbers are integers of few digits.
+ * Counts the names in JSON, and returns whether all its numbers are integers of few digits.
  * @throws InexactJson for too many levels
  */
 function look(json: string): { readonly names: number; readonly isPlain: boolean } {

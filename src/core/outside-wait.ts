@@ -33,7 +33,7 @@ export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Resul
 }
 
 /**
- * Waits for the world outside (a rail, the receiver of a webhook) without the slot of the request: whoever keeps us waiting
+ * Waits for an external service (a rail, the receiver of a webhook) without holding the slot of the request, so that a slow one
  * keeps nobody else from being served.
  */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {

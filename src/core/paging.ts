@@ -18,7 +18,7 @@ export interface Page<Key> {
   /** The keys of the page: those on this side of the cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
   /**
-   * The cursor where the reading begins, and the keys on its other side: whether any is there is the other `has…Page`.
+   * The cursor where the reading begins, and the keys on its other side: if there are any, the other `has…Page` is true.
    */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
@@ -70,8 +70,8 @@ const byCreation: RowOrder<string> = {
 };
 
 /**
- * The order of last changes. A row that changes moves to the end of the list where the oldest change comes first: whoever
- * reads on meets it again, as it is then, and misses none.
+ * The order of last changes. A row that changes moves to the end of the list where the oldest change comes first: a reader of
+ * the following pages meets it again, in its new state, and misses none.
  */
 const byChange: RowOrder<ChangeKey> = {
   fields: ['updatedAt', 'id'],

@@ -35,9 +35,9 @@ export class StoredConnections implements RailConnections {
   }
 
   /**
-   * Encrypts with the present key all connections that were encrypted with another one.
+   * Encrypts with the current key all connections that were encrypted with another one.
    * @returns how many there were
-   * @throws Error where that key is not here
+   * @throws Error where this instance lacks that key
    */
   async reencrypt(keyId: string): Promise<number> {
     const rows = await this.#database.prisma.railConnection.findMany();

@@ -107,8 +107,8 @@ async function importRail(
 }
 
 /**
- * Returns what to import: the address of a file, or the name of a package. A file may be named without its ending, and one
- * that is the index of its folder by the folder.
+ * Returns the specifier to import: the address of a file, or the name of a package. A file may be named without its ending, and
+ * an index file by its folder.
  */
 export function railAddress(name: string, directory: string): string {
   if (!name.startsWith('.') && !path.isAbsolute(name)) return name;
@@ -168,10 +168,7 @@ const pairs = [
 /** The methods of the simulation. */
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
-/**
- * Checks what a rail brings: known parts of the right form, with the parts that belong together, and no simulation where
- * money is real.
- */
+/** Checks a rail: known methods of the right form, complete pairs, and no simulation where money is real. */
 function checkRail(place: string, rail: Rail, environment: RailHost['environment']): void {
   const refuse = (fault: string): never => {
     throw new RailFault(place, fault);

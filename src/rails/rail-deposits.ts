@@ -1,15 +1,15 @@
 /** The methods of a rail for deposits to the accounts of customers. A rail has both of them, or neither. */
 export interface RailDeposits {
   /**
-   * Lists the money that has come in by itself, or is coming in, and that began at a moment or later, by the provider's
-   * clock: the oldest first, page by page. What an order of ours collects is not among it.
+   * Lists deposits, also those under way, that began at a moment or later, by the provider's clock: oldest first, page by page.
+   * Collections of our orders are not among them.
    */
   deposits?(request: DepositsRequest): Promise<DepositsPage>;
 
   /**
    * Makes a deposit available to the payments of the platform, such as by moving it to the account that they are paid from.
    * Called at least once, before the customer is credited: an implementation passes `id` to its provider as the idempotency
-   * key. An exception means that nothing is known, and it is called again.
+   * key. An exception means that the outcome is unknown, and it is called again.
    */
   takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
 }

@@ -63,7 +63,7 @@ export type LockAnswer =
     }
   /**
    * The provider does not convert this: the amount is out of its range, the account or the receiver at a UMA address cannot be
-   * paid, the pair is none, or the sender may not pay there.
+   * paid, the currency pair is not supported, or the sender may not pay there.
    */
   | {
       readonly kind: 'refused';

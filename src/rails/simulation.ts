@@ -30,8 +30,8 @@ export interface Simulation {
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 
   /**
-   * Returns a verification of the owner of an account, with the name that the bank has. `ownerName` is undefined for a
-   * wallet, which has no owner to compare.
+   * Returns a verification of the owner of an account, with the name that the bank has. `ownerName` is undefined for a wallet,
+   * which has no owner to verify.
    */
   accountVerification(ownerName: string | undefined, verification: BeneficiaryVerificationStatus): AccountVerification;
 }

@@ -45,8 +45,8 @@ const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as cons
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
 /**
- * Stops an instance: readiness says no, after a delay the port closes, streams are sent away while requests in progress
- * finish, then the workers, the feed and the database end.
+ * Stops an instance: readiness says no, after a delay the port closes, streams are told to reconnect elsewhere while requests
+ * in progress finish, then the workers, the feed and the database end.
  */
 export async function stopInOrder({
   serving,
@@ -94,7 +94,7 @@ async function stopServing({ http, sockets, pace, idleMs }: Serving, sessions: S
   await Promise.all([requests, streams.then(() => sockets.close())]);
 }
 
-/** Says whether `work` ends within `ms` milliseconds. */
+/** Returns whether `work` ends within `ms` milliseconds. */
 async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const ended = work.then(() => true);

@@ -20,7 +20,7 @@ export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
 
-/** Says whether a request announces a body that is too long. */
+/** Returns whether a request announces a body that is too long. */
 export function isTooLong({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > bodyBytes;
 }

@@ -51,7 +51,7 @@ export class ProviderWebhooks {
     this.#options = options;
   }
 
-  /** Tells whether a path is for webhooks of a provider. */
+  /** Returns whether a path is for webhooks of a provider. */
   takes(path: string): boolean {
     return addressForm.test(path);
   }

@@ -93,7 +93,7 @@ function loadedBy(
   return known;
 }
 
-/** Says whether the packages of pages are installed: they are optional, and an image for production leaves them out. */
+/** Returns whether the packages of pages are installed: they are optional, and an image for production leaves them out. */
 function hasPackages(): boolean {
   try {
     import.meta.resolve('esbuild');

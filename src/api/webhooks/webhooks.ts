@@ -50,7 +50,7 @@ export function openWebhooks(
   };
 }
 
-/** Says whether endpoints of platforms in this environment may be on this machine. */
+/** Returns whether endpoints of platforms in this environment may be on this machine. */
 export function loopbackAllowed(webhooks: Webhooks, environment: Tenant['environment']): boolean {
   return webhooks.loopback && environment === 'SANDBOX';
 }

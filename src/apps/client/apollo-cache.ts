@@ -49,8 +49,8 @@ interface TypePolicy {
 }
 
 /**
- * Adds a page where it belongs: after the edge that its `after` names, before the one of its `before`, else as the whole list.
- * A row that the list has already stays once, where the page has it.
+ * Inserts a page in its place: after the edge that its `after` names, before that of its `before`, else as the whole list. A
+ * row that is in the list already appears once, at its place in the page.
  */
 function mergePage(
   existing: Connection | undefined,

@@ -29,8 +29,8 @@ export interface FollowOptions<Result, Variables> {
   /** One message. Each comes once and in order; after a crash between this and `save`, one may come again: compare `version`. */
   readonly onMessage: (data: Result) => void;
   /**
-   * Reads the state of things together with `viewer.feedCursor`, and returns that cursor: the stream has what comes after it.
-   * Called where there is no cursor to resume after, or it is too old. Without it the stream begins as the service begins it.
+   * Reads the state of things together with `viewer.feedCursor`, and returns that cursor, after which the stream then begins.
+   * Called when there is no cursor to resume after, or it is too old. Without it the stream starts as the service begins it.
    */
   readonly begin?: (signal: AbortSignal) => Promise<string>;
   readonly store?: CursorStore;
@@ -41,8 +41,8 @@ export interface FollowOptions<Result, Variables> {
 /** A stream that is followed. */
 export interface Following {
   /**
-   * Resolves when the service has said all that there is, or the stream was stopped. Rejects with a StreamRefusedError, and
-   * with whatever `onMessage` threw.
+   * Resolves when the service has completed the stream, or it was stopped. Rejects with a StreamRefusedError, and with whatever
+   * `onMessage` threw.
    */
   readonly done: Promise<void>;
   /** Reconnects at once: call it when the app comes to the foreground or the network is back. */
@@ -56,8 +56,8 @@ const passing = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE
 const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 
 /**
- * Follows a subscription until the service completes it: reconnects for ever, resumes after the last message, and begins
- * anew where a cursor is too old. `client` is that of graphql-ws or graphql-sse.
+ * Follows a subscription until the service completes it: reconnects forever, resumes after the last message, and starts again
+ * if a cursor is too old. `client` is that of graphql-ws or graphql-sse.
  */
 export function follow<Result, Variables>(
   client: SubscribingClient,

@@ -74,7 +74,7 @@ export class Tokens {
   }
 }
 
-/** Tells how long a token lives from its own two times, because the device's clock may be wrong. */
+/** Returns how long a token lives from its own two times, because the device's clock may be wrong. */
 function lifeMs({ token, expiresAt }: ClientToken): number {
   try {
     const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';

@@ -1,6 +1,6 @@
 /**
- * The highest version of each object that has come, to recognise what is older: a query that was answered before a message
- * of a stream and arrives after it, or a message that comes again.
+ * The highest version seen of each object, to recognise older data: a query that was answered before a message of a stream and
+ * arrives after it, or a repeated message.
  */
 export class Versions {
   readonly #highest = new Map<string, number>();

@@ -71,8 +71,8 @@ export class Operations {
   };
 
   /**
-   * Says which tab is open now.
-   * @returns what is to be done for it: `run` where its operation goes on, or the text of its last answer
+   * Sets which tab is open now.
+   * @returns what to do for it: `run` where its operation continues, or the text of its last answer
    */
   open(tab: string): 'run' | { readonly result: object } | undefined {
     this.#openTab = tab;

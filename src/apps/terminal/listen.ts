@@ -22,8 +22,8 @@ export interface Posted {
 const timeoutMs = 15_000;
 
 /**
- * Posts each webhook to a program on this machine as it happens, signed, one after another in the order of the feed, until it is
- * stopped. Each is posted once: `resend --to` posts one again.
+ * Posts each webhook to a program on this machine as it happens, signed, one after another in the order of the feed, until it
+ * is stopped. Each is posted once: `resend --to` posts one again.
  */
 export const listen: Work<[string, ListenOptions]> = async (job, to, { after, type }) => {
   const { service, screen, json, signal } = job;

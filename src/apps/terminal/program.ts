@@ -42,8 +42,8 @@ const usageCode = 2;
 const answered = 'payments.answered';
 
 /**
- * Makes what commander calls for a command: it gives `work` the arguments and then the options, and prints its answer, for
- * people or as JSON. A failure exits with 1.
+ * Makes commander's action for a command: it gives `work` the arguments and then the options, and prints its answer, for people
+ * or as JSON. A failure exits with 1.
  */
 export function actionOf<Args extends unknown[]>(work: (job: Job, ...args: Args) => Promise<Answer>) {
   return async function (this: Program, ...all: [...Args, Command]): Promise<void> {

@@ -75,8 +75,8 @@ export class Service {
   }
 
   /**
-   * Follows a subscription to its end, or until the user wants no more. When the connection is lost it says so, connects again
-   * and resumes after the last message.
+   * Follows a subscription to its end, or until its user stops it. After a lost connection it prints a line, reconnects and
+   * resumes after the last message.
    * @param after the cursor to begin after
    */
   async follow<Result, Variables>(

@@ -69,7 +69,7 @@ export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
 
-/** Tells whether the caller sees lookups: a server does, and an app that may look receivers up. */
+/** Returns whether the caller sees lookups: a server does, and an app that may look receivers up. */
 export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): boolean {
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
@@ -95,19 +95,19 @@ export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInpu
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
-/** Tells whether the caller may see an event that has been read, by the same rule as `visibleEvents`. */
+/** Returns whether the caller may see an event that has been read, by the same rule as `visibleEvents`. */
 export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);
 }
 
-/** Tells whether the caller may see a row of its own platform that has been read. */
+/** Returns whether the caller may see a row of its own platform that has been read. */
 export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonly<Record<string, unknown>>): boolean {
   if (bound.kind === 'PLATFORM') return true;
   const field = rules[noun][bound.kind];
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Tells whether the caller can see any rows of this noun. */
+/** Returns whether the caller can see any rows of this noun. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }

@@ -164,7 +164,7 @@ function factsOf(adjustment: Pick<Adjustment, 'accountId' | 'amount' | 'currency
   };
 }
 
-/** Says why an adjustment cannot be decided. */
+/** Returns why an adjustment cannot be decided. */
 function conflictWords(status: string): string {
   switch (status) {
     case 'EXPIRED':

@@ -33,12 +33,12 @@ export function normalDomain(domain: string): string | undefined {
   return domainName.test(ascii) && !machines.has(last) ? ascii : undefined;
 }
 
-/** Tells whether a domain is one for tests and examples, which only the sandbox uses. */
+/** Returns whether a domain is one for tests and examples, which only the sandbox uses. */
 export function isFictional(domain: string): boolean {
   return fictional.some((one) => isBelow(domain, one));
 }
 
-/** Tells whether a domain is the service's own, or below it. */
+/** Returns whether a domain is the service's own, or below it. */
 export function isOfService(domain: string): boolean {
   return isBelow(domain, serviceDomain);
 }

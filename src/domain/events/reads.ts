@@ -109,7 +109,7 @@ export class FeedReads {
     return feedHead({ pool: this.#live }, platformId);
   }
 
-  /** Says whether a position is in a platform's feed. */
+  /** Returns whether a position is in a platform's feed. */
   has(platformId: string, position: FeedPosition): Promise<boolean> {
     return hasPosition(this.#live, platformId, position);
   }

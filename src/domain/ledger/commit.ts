@@ -151,7 +151,7 @@ async function commitAlone(database: Database, { platformId, plan }: PlatformPla
 }
 
 /**
- * Tells whether Postgres waited for a row that the plan needs, and not for its idempotency key. The context of its
+ * Returns whether Postgres waited for a row that the plan needs, and not for its idempotency key. The context of its
  * error names the function that waited.
  */
 function waitedForRows(error: unknown): boolean {

@@ -168,7 +168,7 @@ export function wholeMs(ms: number): number {
 /** The longest time between two questions about an order, in milliseconds: a day. */
 const maxWaitMs = 86_400_000;
 
-/** Tells whether the order pulls the money for its payment from an external account. */
+/** Returns whether the order pulls the money for its payment from an external account. */
 export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
   return order.kind === 'COLLECTION' && order.transaction.type === 'OUTGOING';
 }

@@ -19,7 +19,7 @@ export interface Conclusion {
 /** A credit that the database refused: the balance would exceed its limit, or the customer is deleted. */
 type CreditRefusal = Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' | 'CUSTOMER_DELETED' }>;
 
-/** Tells whether the database refused a credit. */
+/** Returns whether the database refused a credit. */
 export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal {
   return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';
 }
@@ -62,7 +62,7 @@ async function giveBack(payments: Payments, order: DueOrder): Promise<void> {
   await railAnswer(railOf(payments, order, 'giveBack').giveBack(railRequest(order, true)));
 }
 
-/** Tells whether an account takes part in a payment only as the account for the fees of the platform. */
+/** Returns whether an account takes part in a payment only as the account for the fees of the platform. */
 function isShareOnly({ platformAccount, destination, incoming }: DueOrder, accountId: string): boolean {
   return platformAccount?.id === accountId && ![destination?.id, incoming?.destination?.id].includes(accountId);
 }

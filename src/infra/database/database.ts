@@ -209,8 +209,8 @@ export function openPool(
 }
 
 /**
- * Removes an idle connection from its pool at once, as the pool does with one that breaks, so that nothing uses it again.
- * Then destroys its socket without Postgres' end message: the other end does not answer.
+ * Removes an idle connection from its pool at once, as the pool does with a broken one, so that nothing uses it again. Then
+ * destroys its socket without Postgres' end message: the other end does not answer.
  */
 function discard(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);

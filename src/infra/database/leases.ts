@@ -72,8 +72,8 @@ export interface Postponement {
 }
 
 /**
- * Makes the function that gives leased rows back, or renews their leases. A row whose lease is not ours any more stays as it
- * is: somebody has made it due, or another worker has it. Returns the new time of each row, undefined where it was not ours.
+ * Makes the function that gives leased rows back, or renews their leases. A row whose lease is no longer ours stays unchanged:
+ * it was made due again, or another worker has it. Returns the new time of each row, undefined where it was not ours.
  */
 export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
   const field = fieldName(key);
@@ -134,7 +134,7 @@ interface Work<Row> {
 }
 
 /**
- * Leases up to `limit` due rows and works on each. One that fails is logged and given back.
+ * Leases up to `limit` due rows and processes each. A failure is logged, and its row given back.
  * @returns how many there were
  */
 export async function workOnDue<Row extends Lease & { readonly attempts: number }>(

@@ -2,9 +2,9 @@ import { type Binds, conditionsOf, fieldsOfModel, tableOf } from './conditions.t
 import { columnName, fieldName } from './rows.ts';
 
 // The rows of a list that belong to something (an account, a customer, a reference) are found by the index on that, however
-// many rows the platform has. Left to itself, Postgres reads another index where it expects a match soon, such as all payments
-// from the newest on: for an account with few payments, or with none, it reads them to the end. So no other index fits: what
-// else is asked of the rows stands in `(…) is true`, and an order that the index does not have behind `offset 0`.
+// many rows the platform has. By itself Postgres would read another index where it expects a match soon, such as all payments
+// from the newest on: for an account with few payments, or with none, it would read them to the end. To prevent that, the other
+// conditions are wrapped in `(…) is true`, and an order that the index does not have comes after `offset 0`.
 
 /** The fields that leave few rows of a platform, by model, and whether the index on each has the order of ids. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
@@ -59,8 +59,8 @@ interface Way {
 }
 
 /**
- * Writes that a column has a value. Postgres takes a range for the two hundredth part of the rows at most: it expects few rows
- * with the value, even where most values have many, and reads the index of the column rather than the table.
+ * Writes that a column has a value. Postgres estimates a range at a two hundredth of the rows at most: it expects few rows with
+ * the value, even where most values have many, and reads the index of the column rather than the table.
  */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;

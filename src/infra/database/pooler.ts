@@ -22,8 +22,8 @@ const role = 'gateway_serving';
 const settingsLock = 0x706f6f6c;
 
 /**
- * Returns the settings of the sessions behind a pooler, and their values: a pooler passes none of a client's own. The platform is
- * not among them, since each transaction sets it.
+ * Returns the settings that sessions behind a pooler need: it passes none of a client's own. The platform is not among them,
+ * since each transaction sets it.
  */
 const loginSettings = () =>
   sessionSettings(role)
@@ -64,7 +64,7 @@ function loginOf(url: string): string {
 }
 
 /**
- * Connects through a pooler, and finds out what it can do.
+ * Connects through a pooler, and detects its capabilities.
  * @param direct the address of the server itself
  * @throws PoolerError when a setting of its sessions is missing, or the two addresses lead to different databases
  */
@@ -120,8 +120,8 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
 }
 
 /**
- * Says whether a pooler prepares statements for its clients. One that does gives them names of its own. Under the client's name a
- * statement is in one session of the server, where the client's next transaction may not find it.
+ * Returns whether a pooler supports prepared statements of its clients, which it renames. Otherwise a statement prepared by a
+ * client is in one session of the server, where the client's next transaction may not find it.
  */
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';

@@ -31,8 +31,8 @@ export class NotFollowable extends Error {
 }
 
 /**
- * The fields of referred rows that never change, which triggers of the database hold (guard_account) or no command sets: only
- * these decide for a row of the past what they decide now.
+ * The fields of referenced rows that never change, which triggers of the database enforce (guard_account) or no command sets:
+ * only for these the current value is also that of the past.
  */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
@@ -48,7 +48,7 @@ type Test = (row: Row, find: FindRow) => boolean;
 
 /**
  * Compiles the conditions that rows of a model must meet.
- * @throws NotFollowable for conditions that the row, and what never changes about the rows it refers to, do not decide
+ * @throws NotFollowable for conditions that depend on more than the row and the constant fields of the rows it references
  */
 export function predicateOf(model: string, where: object): Predicate {
   const references = new Map<string, Reference>();

@@ -46,8 +46,8 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
 /**
- * Watches what an instance needs of its database, on a connection of its own: those of the pools may all be taken. It checks
- * by itself every few seconds, and logs what has changed; and whenever it is asked, one check at a time.
+ * Watches the database for an instance, on a connection of its own: those of the pools may all be taken. It checks every few
+ * seconds and on request, one check at a time, and logs changes.
  */
 export class ReadinessWatch {
   readonly #database: Database;
@@ -144,7 +144,7 @@ export class ReadinessWatch {
     };
   }
 
-  /** Says whether the feed moves: whether the oldest event in the outbox has not been the same for too long. */
+  /** Returns whether the feed moves: whether the oldest event in the outbox has not been the same for too long. */
   #moves(oldest: bigint | null): boolean {
     const now = performance.now();
     if (oldest === null) this.#oldest = undefined;
@@ -198,8 +198,8 @@ export class ReadinessWatch {
 }
 
 /**
- * Says whether an instance can answer requests. A feed that stands still stops no request, and is the same for all instances: a
- * balancer that took them all away would turn late events into an outage (decision 70).
+ * Returns whether an instance can answer requests. A stalled feed stops no request, and is the same for all instances: if a
+ * balancer removed them all, late events would become an outage (decision 70).
  */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;

@@ -77,9 +77,9 @@ export interface TrialProvider {
 }
 
 /**
- * A fault of a provider. `loses-answers`: it does what it is asked, and the connection ends before its answer. `is-down`:
- * nobody answers, and nothing is done. `is-slow`: its answers take longer than the gateway waits. `contradicts`: it says of
- * what it has settled that it has failed.
+ * A fault of a provider. `loses-answers`: it carries out requests, and the connection ends before its answer. `is-down`: nobody
+ * answers, and nothing is done. `is-slow`: its answers take longer than the gateway waits. `contradicts`: it reports a settled
+ * order as failed.
  */
 export type ProviderFault = 'none' | 'loses-answers' | 'is-down' | 'is-slow' | 'contradicts';
 

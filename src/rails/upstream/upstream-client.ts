@@ -119,8 +119,8 @@ function hide(words: string, secret: string): string {
 }
 
 /**
- * Parses an answer; undefined where it is no JSON.
- * @throws UpstreamFault for JSON that says something twice, or has a number that cannot be read: it may mean another thing
+ * Parses an answer; undefined where it is not JSON.
+ * @throws UpstreamFault for JSON with duplicate members or inexact numbers, which may be misread
  */
 function jsonIn(text: string, what: string): unknown {
   try {

@@ -5,8 +5,8 @@ import type { UpstreamClient } from './upstream-client.ts';
 import { customerPage, customerRecord } from './upstream-records.ts';
 
 /**
- * Has upstream check the identity of a customer: it gets a customer of the same name there, anew for each name.
- * @param checkInMs after how long one who is still checked there is asked about again
+ * Has upstream check the identity of a customer: it gets a customer of the same name there, a new one for each name.
+ * @param checkInMs after how long a customer with a pending check there is asked about again
  */
 export async function checkIdentity(
   client: UpstreamClient,

@@ -23,8 +23,8 @@ export function unusedMemo(orderId: string): string {
 }
 
 /**
- * Says whether a payment only moves money between two accounts of the platform there, for a deposit or an order: nothing came
- * in, and nothing left. Whoever pays in from outside may write any memo, but pays from no such account.
+ * Returns whether a payment only moves money between two accounts of the platform there, for a deposit or an order: nothing
+ * came in, and nothing left. An outside payer may write any memo, but pays from no such account.
  */
 export function isWithin({
   description,

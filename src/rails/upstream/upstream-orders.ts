@@ -16,8 +16,8 @@ export interface UpstreamTimes {
 }
 
 /**
- * The age of an order, in milliseconds, from which it is not sent any more. Upstream forgets idempotency keys after thirty
- * days: the same key would then be a second payment.
+ * The age of an order, in milliseconds, beyond which it is no longer sent. Upstream forgets idempotency keys after thirty days:
+ * the same key would then be a second payment.
  */
 const maxSendAgeMs = 25 * 86_400_000;
 
@@ -59,8 +59,8 @@ export class UpstreamOrders {
   }
 
   /**
-   * Pays to a UMA address: the quote upstream is paid from a customer's account there, which gets the money first. Where it was
-   * not delivered, the money is there again, and is moved back before the outcome is said.
+   * Pays to a UMA address: the quote upstream is paid from a customer's account there, which gets the money first. If it was
+   * not delivered, the money is there again, and is moved back before the outcome is reported.
    */
   async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
     let isFunded = order.settled;
@@ -156,8 +156,8 @@ export class UpstreamOrders {
   }
 
   /**
-   * Says what has become of an order that has settled. It is not sent again: upstream may have been restored to an earlier
-   * moment and know nothing of it, and its bank would pay it a second time.
+   * Returns the state of a settled order. It is not sent again: upstream may have been restored to an earlier moment and know
+   * nothing of it, and its bank would pay it a second time.
    */
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);

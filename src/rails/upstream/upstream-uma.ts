@@ -8,7 +8,7 @@ import { internalAccountList, paidFromQuote, receiverRecord, transactionRecord }
 
 /**
  * Payments to UMA addresses that the upstream service finds (decision 92). There a customer sends them, so each is paid from
- * the account of our customer's customer there, which gets the money for it first.
+ * the account of our customer's counterpart there, which gets the money for it first.
  */
 export class UpstreamUma {
   readonly #client: UpstreamClient;

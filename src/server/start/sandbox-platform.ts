@@ -29,8 +29,8 @@ const balances: Readonly<Record<string, bigint>> = {
 const PREPARATION_LOCK = 0x73616e64;
 
 /**
- * Makes the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay to. Of
- * several instances that start at once, one makes it and the others wait. An interrupted start continues at the next one,
+ * Creates the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay to. Of
+ * several instances that start at once, one creates it and the others wait. An interrupted start continues at the next one,
  * since every step has an idempotency key.
  * @returns its credentials, and the accounts of a first payment
  */

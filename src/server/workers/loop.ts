@@ -11,9 +11,8 @@ export interface Loop {
 
 /**
  * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; when one throws, the error is
- * logged and the next follows after a second. After a `wake` during a round there is no pause but the rest, so no work is
- * missed.
- * @param restMs the first part of each pause, which no `wake` ends: one round then does all the work that came meanwhile
+ * logged and the next follows after a second. After a `wake` during a round only the rest pause follows, so no work is missed.
+ * @param restMs the first part of each pause, which no `wake` ends, so that one round does all the work that arrived during it
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);

@@ -53,7 +53,7 @@ export function plainHash(given: string): string {
   return given.replace(/^sha256:/, '').toLowerCase();
 }
 
-/** Tells whether a text is the hash of some document, in hex. */
+/** Returns whether a text is the hash of some document, in hex. */
 export function isHash(text: string): boolean {
   return text.length in algorithms && /^[0-9a-f]+$/.test(text);
 }

@@ -56,7 +56,7 @@ export class TrustedDocuments {
     return isHash(hash) ? this.#lookUp(platformId, `hash ${hash}`, { hash }) : undefined;
   }
 
-  /** Tells whether the platform has registered a document: its digest is that of `documentDigest`. */
+  /** Returns whether the platform has registered a document: its digest is that of `documentDigest`. */
   async has(platformId: string, digest: Buffer): Promise<boolean> {
     const where = { digest: new Uint8Array(digest) };
     return (await this.#lookUp(platformId, `digest ${digest.toString('base64')}`, where)) !== undefined;

@@ -83,7 +83,7 @@ function limitExceeded(budget: BudgetLimit, value: string, details: object): Gra
   });
 }
 
-/** Tells whether a count is exact: beyond 2^53 it is approximate, or infinite. */
+/** Returns whether a count is exact: beyond 2^53 it is approximate, or infinite. */
 function isExact(count: number | undefined): count is number {
   return Number.isSafeInteger(count);
 }

@@ -87,7 +87,7 @@ export function listSizes(
   };
 }
 
-/** Tells whether a type is a connection, which is any type with `edges` and `pageInfo`. */
+/** Returns whether a type is a connection, which is any type with `edges` and `pageInfo`. */
 export function isConnection(type: GraphQLNamedType | undefined): boolean {
   if (!isObjectType(type) && !isInterfaceType(type)) return false;
   const { edges, pageInfo } = type.getFields();
@@ -184,7 +184,7 @@ function hasVariable(value: ValueNode): boolean {
 
 const typesWithLists = new WeakMap<GraphQLInputType, boolean>();
 
-/** Tells whether values of a type can have lists. */
+/** Returns whether values of a type can have lists. */
 function hasList(type: GraphQLInputType): boolean {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return true;

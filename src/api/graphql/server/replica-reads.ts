@@ -55,7 +55,7 @@ export async function withReplicas(
 
 const documentsWithCursors = new WeakMap<DocumentNode, boolean>();
 
-/** Tells whether a document has an argument for a cursor anywhere. Computed once per cached document. */
+/** Returns whether a document has an argument for a cursor anywhere. Computed once per cached document. */
 function namesCursor(document: DocumentNode): boolean {
   let isNamed = documentsWithCursors.get(document);
   if (isNamed === undefined) {

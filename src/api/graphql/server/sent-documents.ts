@@ -70,7 +70,7 @@ export class SentDocuments {
     return { ...sent, query: text };
   }
 
-  /** Tells whether the platform of a viewer has registered a document. */
+  /** Returns whether the platform of a viewer has registered a document. */
   isRegistered({ platformId }: Viewer, document: DocumentNode): Promise<boolean> {
     const digest = this.#digests.get(document) ?? documentDigest(document.loc?.source.body ?? '');
     this.#digests.set(document, digest);

@@ -29,7 +29,7 @@ export function unsupportedBody(headers: {
       };
 }
 
-/** Says whether a parameter of a media type allows UTF-8: it is no charset, or the charset UTF-8. */
+/** Returns whether a parameter of a media type allows UTF-8: it is no charset, or the charset UTF-8. */
 function allowsUtf8(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());

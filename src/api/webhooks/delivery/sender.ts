@@ -112,7 +112,7 @@ export class Sender {
   }
 }
 
-/** Says whether a status means delivered: 2xx, or 409, with which a receiver has the event already (decision 23). */
+/** Returns whether a status means delivered: 2xx, or 409, with which a receiver has the event already (decision 23). */
 export function isDelivered(status: number): boolean {
   return (status >= 200 && status < 300) || status === 409;
 }

@@ -50,8 +50,8 @@ const ofSessions = [
 ];
 
 /**
- * Takes what an address says about sessions out of it: pg would let that replace the program's settings. A limit of time is left
- * out, since the program has its own.
+ * Removes the settings of sessions from an address: pg would let them override the program's. Time limits are left out, since
+ * the program has its own.
  */
 export function readAddress(given: string): DatabaseAddress {
   const address = firstServer(given);
@@ -140,7 +140,7 @@ export function protectionOf(address: string): Protection {
   return isUnverified ? 'UNVERIFIED' : 'VERIFIED';
 }
 
-/** Tells whether a host is this machine: a folder of sockets, or its loopback interface. */
+/** Returns whether a host is this machine: a folder of sockets, or its loopback interface. */
 function isLocal(host: string): boolean {
   if (host.startsWith('/') || host === 'localhost' || host === '::1' || host === '[::1]') return true;
   return isIP(host) === 4 && host.startsWith('127.');

@@ -40,7 +40,7 @@ export class ConnectionShares {
   }
 
   /**
-   * Connects as a platform, as soon as that has fewer connections than it may.
+   * Connects as a platform, as soon as it has fewer connections than its share.
    * @param connect takes a connection of the pool
    * @param done gets it, or the error of a wait that took as long as one for the pool may
    */

@@ -19,8 +19,8 @@ class OnlyReads extends Error {
 }
 
 /**
- * The servers of an address with several hosts, of which one can be written: the primary. Who it is is found out before the first
- * connection, and again after a connection has failed or could only read.
+ * The servers of an address with several hosts, of which one is writable: the primary. It is determined before the first
+ * connection, and again after a connection has failed or was read-only.
  */
 export class Hosts {
   static readonly #all = new Map<string, Hosts>();
@@ -44,7 +44,7 @@ export class Hosts {
   }
 
   /**
-   * Returns the server to connect to: the one that can be written, or one that can only be read while there is no other.
+   * Returns the server to connect to: the writable one, or a read-only one while there is no other.
    * @throws the error of a server when none answers
    */
   async primary(): Promise<Server> {

@@ -54,8 +54,8 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
 
   /**
    * @param name under which the text is prepared, or ''
-   * @param required what a standby must have replayed. It checks that itself, in the statement before the query: the snapshot of
-   *   the query is younger than the check, whichever server a proxy leads to
+   * @param required what a standby must have replayed. It checks that itself, in the statement before the query: the snapshot
+   * of the query is younger than the check, whichever server a proxy leads to
    */
   constructor(name: string, { text, values, planning }: TextRead, required?: Replayed) {
     this.name = name;

@@ -29,8 +29,8 @@ interface Query {
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Makes a callback run in the current span, where there is one. Whoever releases a connection calls the next one that waits for it,
- * and would be taken for the sender of its statements.
+ * Makes a callback run in the current span, if there is one. Otherwise the call that releases a connection, and so starts the
+ * next waiting one, would be taken for the sender of its statements.
  */
 export function inCurrentTrace(connected: Connected): Connected {
   return hasSpan() ? AsyncResource.bind(connected) : connected;

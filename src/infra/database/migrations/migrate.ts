@@ -32,7 +32,7 @@ const readAsServing = `select set_config('role', 'gateway_serving', false) from 
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
 
 /**
- * Says why the database cannot be migrated and what to do about it. The message is for the person who started the
+ * Returns why the database cannot be migrated and what to do about it. The message is for the person who started the
  * program; it is printed without a stack.
  */
 export class MigrationError extends Error {}
@@ -108,8 +108,8 @@ export async function verifyMigrations(
 }
 
 /**
- * Refuses an empty database whose encoding cannot hold all names, or counts their bytes. On a machine without a locale it is
- * SQL_ASCII unless somebody chooses.
+ * Refuses an empty database whose encoding cannot store all names, or counts their bytes. On a machine without a locale it is
+ * SQL_ASCII unless configured otherwise.
  */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');

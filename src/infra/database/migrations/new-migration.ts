@@ -43,7 +43,7 @@ function withoutKeysByHand(sql: string): string {
   return statements.filter((one) => !isByHand(/ (?:ADD|DROP) CONSTRAINT "(\w+)"/.exec(one)?.[1])).join('\n\n');
 }
 
-/** Says whether the last migration that defines the function has this text. */
+/** Returns whether the last migration that defines the function has this text. */
 function isInstalled({ name, sql }: SqlFunction, migrations: readonly Migration[]): boolean {
   const definition = new RegExp(`create\\s+(or\\s+replace\\s+)?function\\s+"?${name}"?\\s*\\(`, 'i');
   return migrations.findLast((migration) => definition.test(migration.sql))?.sql.includes(sql) ?? false;

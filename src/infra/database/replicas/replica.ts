@@ -30,8 +30,8 @@ const notChecked = 'it could not be compared with the primary yet';
 const answerMs = 1_000;
 
 /**
- * The most milliseconds that a statement may take on a replica, and two seconds later its answer. Then the primary reads, and has half
- * of the time of an operation left.
+ * The most milliseconds that a statement may take on a replica, plus two seconds for its answer. Then the primary reads, with
+ * half of the operation's time left.
  */
 const statementMs = 3_000;
 
@@ -134,7 +134,7 @@ export class Replica {
   }
 
   /**
-   * Checks what it is and how far it is, one check at a time.
+   * Checks the identity and the position of the replica, one check at a time.
    * @param find finds the position of the primary; its error, or nothing, says nothing about the replica
    */
   check(find: () => Promise<Position | undefined>): Promise<void> {

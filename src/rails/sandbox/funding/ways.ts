@@ -18,7 +18,7 @@ import { baseWallet, polygonWallet, solanaWallet, tronWallet } from './chains.ts
 type Way = (request: FundingRequest) => PaymentInstruction;
 
 /**
- * The ways to pay in each currency (specification 1, decision 49). For Canada, Britain, the Philippines and Singapore
+ * The payment instructions of each currency (specification 1, decision 49). For Canada, Britain, the Philippines and Singapore
  * these are the account forms of decision 16 with a reference. For yen the interface has no form of account.
  */
 const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
