@@ -73,7 +73,7 @@ function unitsOf(text: string, currency: string): bigint {
   const digits = text.split('.')[1]?.length ?? 0;
   if (!isPlainDecimal(text) || text.startsWith('-') || digits > decimals) {
     throw new InvalidArgumentError(
-      `${text} is no amount of ${currency}: it has at most ${decimals} decimals, and no sign.`,
+      `${text} is not an amount of ${currency}: it has at most ${decimals} decimals, and no sign.`,
     );
   }
   const { numerator, denominator } = multiply(parseDecimal(text), tenTo(decimals));

@@ -103,7 +103,7 @@ export async function post(
 export function targetOf(to: string): URL {
   const text = /^\d+(\/|$)/.test(to) ? `http://127.0.0.1:${to}` : to;
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new InvalidArgumentError(`${to} is no address of a receiver: write 3000, 3000/webhooks, or a URL.`);
+    throw new InvalidArgumentError(`${to} is not a receiver: write 3000, 3000/webhooks, or a URL.`);
   return new URL(text);
 }
 

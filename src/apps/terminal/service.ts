@@ -29,7 +29,7 @@ export class Service {
     const { environment } = screen;
     const given = url ?? environment.PAYMENTS_URL ?? local;
     if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
-      throw new InvalidArgumentError(`${given} is no address of a service: it begins with http:// or https://.`);
+      throw new InvalidArgumentError(`${given} is not the URL of a service: it must begin with http:// or https://.`);
     this.#screen = screen;
     this.#signal = signal;
     this.#graphql = new URL('/graphql', given);
