@@ -280,7 +280,7 @@ function pageCommands(): {
   readonly commands: readonly { args: string[]; input: string }[];
 } {
   const [, part = ''] = readFileSync('docs/rails.md', 'utf8').split(
-    '\n## How do I put the gateway in front of a live upstream?\n',
+    '\n## Put the gateway in front of a live upstream\n',
   );
   const code = (part.split('\n## ')[0] ?? '').matchAll(/^ {7}(.*)$/gm);
   const lines = [...code].map(([, line = '']) => line).join('\n');
